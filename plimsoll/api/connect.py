@@ -188,7 +188,8 @@ class Connection:
 
     def _as(self, model: type[_Part], content: bytes) -> _Part:
         try:
-            return model.model_validate_json(content)
+            # The aliases are those of the results that the server fills its answer from.
+            return model.model_validate_json(content, by_alias=False, by_name=True)
         except ValidationError:
             raise Unusable(f"{self._url}: does not answer as plimsoll up does: is it the right address?") from None
 

@@ -79,7 +79,7 @@ def optional(path: str) -> Callable[[Any], Any]:
 
 
 def _iso(instant: Any) -> Any:
-    return None if instant is None else iso(int(instant))
+    return instant if instant is None or isinstance(instant, str) else iso(int(instant))
 
 
 def _seconds(duration: Any) -> Any:

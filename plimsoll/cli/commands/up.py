@@ -232,8 +232,8 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
                 server.put(live_host.demo_points(started, started - live_host.BACK, started))
             server.start()
             _greet(options, server, setup, store, configuration)
-            if options.open_page:
-                (has_browser(os.environ) and webbrowser.open(server.address))
+            if options.open_page and has_browser(os.environ):
+                webbrowser.open(server.address)
             while server.is_running:
                 if control_events.to_stop.is_set():
                     return

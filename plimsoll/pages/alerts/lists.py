@@ -1,4 +1,4 @@
-"""What the page of alerts lists: what fires, what is about to, silences, failing targets, and what has ended."""
+"""The lists on the page of alerts: firing and pending ones, silences, targets, and the history."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -18,6 +18,7 @@ from plimsoll.model.value_text import quantity
 from plimsoll.notify import notification_log
 from plimsoll.notify.test_message import TestedTarget
 from plimsoll.pages.shared.alert_rows import incident_rows, rows
+from plimsoll.pages.shared.forms import count_before
 from plimsoll.pages.shared.time_range import PageRange
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.wording import SEVERITIES, should_text
@@ -39,7 +40,7 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Which part of a long list is shown: its number, how many parts there are, and how many entries in all."""
+    """The part of a long list that is shown: its number, how many parts there are, and how many entries in all."""
 
     number: int
     of: int
@@ -58,7 +59,7 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What of the history is shown, as the address of the page says. `wrong` is the reason why it cannot be read."""
+    """The choice of alerts from the history, by the address of the page. `wrong` is why that cannot be read."""
 
     host: str
     rule: str
@@ -71,7 +72,7 @@ class Filter:
 
     @classmethod
     def of(cls, query: QueryParams, zone: Zone) -> "Filter":
-        """Return what the parameters of an address ask for."""
+        """Return the choice that the parameters of an address make."""
         host, rule = (query.get(name, "")[:_LONGEST].strip() for name in ("host", "rule"))
         severity, last, start, end = (query.get(name, "") for name in ("severity", "last", "from", "to"))
         severity = severity if severity in _CHOICES else ""
@@ -89,17 +90,17 @@ class Filter:
 
     @property
     def parameters(self) -> dict[str, str | int | None]:
-        """The parameters of an address that asks for the same."""
+        """The parameters of the address of this choice."""
         last = "" if self.last == _USUAL else self.last
         query = {"host": self.host, "rule": self.rule, "severity": self.severity, "last": last}
         return {name: value or None for name, value in (query | {"from": self.start, "to": self.end}).items()}
 
 
 def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
-    """Return all that the page shows."""
+    """Return the content of the page."""
     now, file = time.time_ns(), watched.file
     chosen, active = Filter.of(query, zone), silences.active(watched.file, now)
-    first, before = _first_of(query.get("firing", "")), _first_of(query.get("page", ""))
+    first, before = (count_before(query.get(name, ""), MOST) for name in ("firing", "page"))
     severe = incidents(alert for alert in firing(file).every if alert.severity in SEVERE)
     shown = Pages.at(first, len(severe))
     notes = alert_queries.find_firing(file, ("info",), 0, MOST)
@@ -135,31 +136,24 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
     }
 
 
-def _first_of(page: str) -> int:
-    """Return how many entries come before the part whose number an address has."""
-    return (max(int(page), 1) - 1) * MOST if page.isdecimal() and len(page) < 8 else 0
-
-
 def _describe_silence(watched: Watched, silence: silences.Silence, zone: Zone) -> dict[str, Any]:
     """Return a silence for the list, with the number of firing alerts that it matches."""
     where = f" on {silence.host}" if silence.host != "*" else ""
     where += f", {silence.instance}" if silence.instance != "*" else ""
-    matches = firing(watched.file).like(silence.rule, silence.host, silence.instance)
-    until = zone.clock(silence.until)
     return {
         "id": silence.id,
         "what": f"{silence.rule}{where}",
-        "until": until,
+        "until": zone.clock(silence.until),
         "reason": silence.reason,
         "who": silence.who,
-        "matches": matches,
+        "matches": firing(watched.file).like(silence.rule, silence.host, silence.instance),
     }
 
 
 def _list_pending(watched: Watched) -> list[dict[str, Any]]:
-    """Return the limits that are crossed, but not for as long yet as it takes to alert.
+    """Return the limits that are crossed, but not yet for long enough to alert.
 
-    `inside` are the other limits that would be of the same incident.
+    `inside` are the other limits of the same incident.
     """
     signals, now = watched.site.catalogue.signals, watched.progress().evaluated or time.time_ns()
 

@@ -1,4 +1,4 @@
-"""The pages of alerts: all of them, and one; silences and acknowledgements."""
+"""The page of all alerts, and the page of one; silences and acknowledgements."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,8 +14,8 @@ from starlette.routing import Route
 
 from plimsoll.alerting import actions, alert_queries, silences
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.alert_queries import Event, events
 from plimsoll.alerting.alert_queries import alert as find_alert
+from plimsoll.alerting.alert_queries import events
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.firing import Incident, firing
 from plimsoll.alerting.silences import Silence
@@ -55,7 +55,7 @@ _HAPPENED = {
 
 @dataclass(frozen=True, slots=True)
 class SignalLook:
-    """A signal to look at: its title, its chart (as `data-chart` has it) and its panel's dashboard; empty if none."""
+    """A signal to look at: its title, the spec of its chart, and the dashboard and number of its panel, if any."""
 
     title: str
     chart: str = ""
@@ -77,7 +77,7 @@ _ACKNOWLEDGEMENT: Form = {"note": "", "who": "", "wrong": ""}
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """Return the pages, and what their forms are sent to."""
+    """Return the routes of the pages and of their forms."""
     pages, forms = _AlertPages(watched, frame), Forms()
     return [
         Route("/alerts", pages.show_all),
@@ -167,7 +167,7 @@ class _AlertPages:
         return self._see(request, "/alerts", "silences")
 
     def test_target(self, request: Request, fields: Fields) -> Response:
-        """Send a target a test message; the page says how it went."""
+        """Send a target a test message; the page reports the outcome."""
         target = fields.get("target", "")
         try:
             self._watched.trials.send(target)
@@ -178,7 +178,7 @@ class _AlertPages:
         return self._see(request, "/alerts", "targets")
 
     def reload(self, request: Request, fields: Fields) -> Response:
-        """Read the settings again, at most every ten seconds, and show how it went."""
+        """Read the settings again, at most every ten seconds; the page reports the outcome."""
         last = self._watched.reloaded
         if last is None or not 0 <= time.time_ns() - last.at < _RELOADS_APART:
             outcome = ": they were refused" if self._watched.reload().refused else ""
@@ -217,14 +217,14 @@ class _AlertPages:
         notice: str = "",
         untried: str = "",
     ) -> Response:
-        """Return the page of alerts. `notice` reports a new silence, `untried` why no test message was sent."""
+        """Return the page of alerts. `notice` reports a new silence; `untried` says why no test message was sent."""
         content: dict[str, Any] = lists.content(self._watched, query, self._frame.zone_of(request))
         rule_ids = sorted(actions.known_rules(self._file))
         content |= {"silence": form, "notice": notice, "untried": untried, "rule_ids": rule_ids}
         return self._frame.page(request, "alerts/alerts.html.j2", "Alerts", status, **content)
 
     def _describe_silence(self, request: Request) -> str:
-        """Return what the silence does that a form has just made."""
+        """Return the effect of the silence that a form has just begun, in words; empty without one."""
         id_ = request.query_params.get("silenced", "")
         active = silences.active(self._file, time.time_ns())
         silence = next((silence for silence in active if str(silence.id) == id_), None)
@@ -307,7 +307,7 @@ def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
 
 
 def _band(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str, str]]:
-    """Yield the times that are shaded in the chart: the kind, a word, and from when to when."""
+    """Yield the shaded parts of the chart: the kind, a word for it, and its begin and end."""
     end = now if alert.ended_at is None else alert.ended_at
     if alert.kind != "rule":
         return
@@ -329,18 +329,14 @@ def _look(name: str, host: str, instance: str | None, signal: Signal | None) -> 
 
 
 def _happened(watched: Watched, alert: Alert, zone: Zone) -> Sequence[tuple[str, str, str]]:
-    """Return the events of an alert in order of time: when, what happened, and details."""
-    happened = [
-        (event.at, _HAPPENED.get(event.what, event.what), _details(event, alert))
-        for event in events(watched.file, alert.id)
-    ]
+    """Return the events of an alert and the messages about it in order of time: when, what, and details."""
+    happened: list[tuple[int, str, str]] = []
+    for event in events(watched.file, alert.id):
+        value = "" if event.value is None else quantity(event.value, alert.details.unit)
+        details = ": ".join(text for text in (value, event.note) if text)
+        happened.append((event.at, _HAPPENED.get(event.what, event.what), details))
     happened += [
         (message.at, f"message to {message.target}: {message.outcome}", message.error or message.title)
         for message in notifications(watched.file, alert.id)
     ]
     return [(zone.clock(at), action, details) for at, action, details in sorted(happened, key=lambda event: event[0])]
-
-
-def _details(event: Event, alert: Alert) -> str:
-    value = "" if event.value is None else quantity(event.value, alert.details.unit)
-    return ": ".join(text for text in (value, event.note) if text)

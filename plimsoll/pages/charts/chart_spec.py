@@ -1,8 +1,8 @@
-"""What a chart shows, as addresses name it: `cpu.busy|WEB1`, `disk.free|WEB1|C:`, `cpu.busy|*`; or a series as it was
-sent: `mem~available|WEB1`.
+"""The spec of a chart in addresses: `cpu.busy|WEB1`, `disk.free|WEB1|C:`, `cpu.busy|*`; of a series as it was sent:
+`mem~available|WEB1`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
@@ -12,16 +12,16 @@ from plimsoll.rules.schema.signal import Signal
 
 ALL = "*"
 _LONGEST = 4000
-_BETWEEN = "~"  # of measurement and field in the name of a raw series
-_OF_HOST = ("source", "objectname")  # tags that tell no series of a host from another
+_BETWEEN = "~"  # separates measurement and field in the name of a raw series
+_OF_HOST = ("source", "objectname")  # tags that do not tell the series of a host apart
 _LONGEST_RAW = 300
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A signal of one host, several, or all (none are named), of one instance of it or all.
+    """A signal of some hosts, all if none is named; of one instance, or of all.
 
-    `drive`: only disks that plimsoll.toml marks as holding this.
+    `drive`: only disks with this content, as plimsoll.toml says.
     """
 
     signal: str
@@ -69,15 +69,9 @@ def raw_instance(series: Series) -> str | None:
 
 
 def raw_signal(name: str) -> Signal:
-    """Return a signal for a raw series, of which only its name is known."""
+    """Return a signal for a raw series, with its name as the title and without a unit."""
     measurement, _, field = name[:_LONGEST_RAW].partition(_BETWEEN)
     return Signal(title=f"{measurement} {field}".strip() or "?", unit="", meaning="As it was sent.", fact="processors")
-
-
-def raw_series(series: Iterable[Series], name: str) -> list[Series]:
-    """Return the series of a raw name, in order of their tags."""
-    matches = [series for series in series if raw_name(series) == name]
-    return sorted(matches, key=lambda series: (raw_instance(series) or "").casefold())
 
 
 def _quoted(name: str) -> str:

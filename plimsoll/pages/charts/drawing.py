@@ -1,4 +1,4 @@
-"""Finds what charts show: the lines of their specs, the worst first, read from the store all at once."""
+"""Finds the lines of charts by their specs, the worst first, and reads them from the store in one call."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ _INTERVAL = 10 * SECOND  # how often most series have a sample
 class ChartRange:
     """A range (UTC ns), the width of the charts in pixels, and the zone of the clock.
 
-    `hosts` are all that are known, case-folded: each has its colour by its place among them.
+    `hosts` are all hosts, case-folded: the colour of each depends on its place among them.
     """
 
     start: int
@@ -43,7 +43,7 @@ class ChartRange:
 class ChartLine:
     """A line of a chart: `spec` shows it alone, `drawn` are its samples once they are read.
 
-    `fires` while an alert of it does.
+    `fires`: an alert of it fires.
     """
 
     spec: Spec
@@ -66,7 +66,7 @@ class ChartLine:
 
 @dataclass(eq=False)
 class ChartContent:
-    """What one chart shows. `more` are the lines that are not drawn, `ranked` how the drawn ones were chosen."""
+    """The content of one chart. `more` are the lines that are not drawn, `ranked` how the drawn ones were chosen."""
 
     title: str
     signal: Signal
@@ -80,7 +80,7 @@ class ChartContent:
 
 
 class ChartReader:
-    """Finds what the charts of one request show."""
+    """Finds the content of the charts of one request."""
 
     def __init__(self, scenes: Scenes, file: AlertsFile, span: ChartRange) -> None:
         self._scenes = scenes
@@ -88,7 +88,7 @@ class ChartReader:
         self._span = span
 
     def contents(self, charts: Sequence[Sequence[Spec]]) -> list[ChartContent]:
-        """Return what each chart shows. Its specs are drawn together; they have one unit, that of the first."""
+        """Return the content of each chart. Its specs are drawn together, with the unit of the first."""
         contents = [self._plan(specs) for specs in charts]
         self._read([line for content in contents for line in content.lines], self._span.start, self._span.columns)
         alerts = history(self._file, self._span.start, self._span.end)
@@ -107,7 +107,11 @@ class ChartReader:
         name = specs[0].signal
         signal = signals.get(name) or raw_signal(name)
         scene = self._scenes.live(self._span.start, self._span.end)
-        lines = [_line(spec, source) for spec in specs for source in scene.find(spec)]
+        lines = [
+            ChartLine(Spec(spec.signal, (source.subject.host,), source.subject.instance, spec.drive), source)
+            for spec in specs
+            for source in scene.find(spec)
+        ]
         names = {spec.signal for spec in specs}
         title = _title(lines, signal) if len(names) == 1 else ", ".join(map(self._title_of, sorted(names)))
         for line in lines:
@@ -139,7 +143,7 @@ class ChartReader:
         return (self._scenes.signals.get(name) or raw_signal(name)).title
 
     def _label(self, line: ChartLine, lines: Sequence[ChartLine]) -> str:
-        """Return what tells a line from the others of its chart: signal, host and instance, where they differ."""
+        """Return the label of a line: its signal, host and instance, where they differ on its chart."""
         alike = [other for other in lines if other.spec.signal == line.spec.signal]
         subject, title = line.source.subject, self._title_of(line.spec.signal)
         places = [subject.host] if len({other.source.subject.key[0] for other in lines}) > 1 else []
@@ -148,16 +152,16 @@ class ChartReader:
         return ", ".join(places) or title if len(alike) == len(lines) else " · ".join([title, *places])
 
     def _read(self, lines: Sequence[ChartLine], start: int, columns: int) -> None:
-        """Read the samples of each from `start` on, in one call to the store."""
+        """Read the samples of lines from `start` on, in one call to the store."""
         origins = [line.source.origin for line in lines]
         read = draw_signals(self._scenes.store, origins, start, self._span.end, columns) if origins else []
         for line, drawn in zip(lines, read, strict=True):
             line.drawn = drawn
 
     def _worst_first(self, lines: Sequence[ChartLine], signal: Signal) -> tuple[list[ChartLine], int]:
-        """Return the lines, those nearest to their limits first, and the time at the end in which they were compared.
+        """Return the lines, those nearest to their limits first, and how long before the end they were compared (ns).
 
-        The time is 0 if it is the whole range.
+        That is 0 if they were compared in the whole range.
         """
         series = sum(len(series_of(line.source.origin)) for line in lines)
         reach = max(_MOST_RANKED // series, 1) * _INTERVAL
@@ -166,13 +170,11 @@ class ChartReader:
         return sorted(lines, key=lambda line: _nearness(line, signal), reverse=True), 0 if whole else reach
 
 
-def _line(spec: Spec, source: SignalSource) -> ChartLine:
-    subject = source.subject
-    return ChartLine(Spec(spec.signal, (subject.host,), subject.instance, spec.drive), source)
-
-
 def _nearness(line: ChartLine, signal: Signal) -> tuple[int, float]:
-    """Return how far values went towards a limit, or beyond: a share of it. Lines without limits come last."""
+    """Return a sort key: how far the values came towards a limit or beyond, as a share of it.
+
+    Lines without limits come after those with limits, lines without values last.
+    """
     values = line.samples.samples.present.values
     if not len(values):
         return -1, 0.0
@@ -192,7 +194,7 @@ def _nearness(line: ChartLine, signal: Signal) -> tuple[int, float]:
 
 
 def _title(lines: Sequence[ChartLine], signal: Signal) -> str:
-    """Return the signal, and the host and instance if there is but one."""
+    """Return the title of the signal, with the host and instance if all lines have the same."""
     hosts = {line.source.subject.key[0]: line.source.subject.host for line in lines}
     instances = {line.source.subject.instance for line in lines}
     places = [*hosts.values()] if len(hosts) == 1 else []

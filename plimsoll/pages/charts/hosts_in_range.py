@@ -1,9 +1,10 @@
 """Which hosts have which signals in a range of time, and which limits apply to them."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -14,7 +15,7 @@ from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, facts_show
 from plimsoll.model.log import Values
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
-from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_series
+from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.resolved_sources import ResolvedSeries, ResolvedSource, ResolvedSources
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -27,7 +28,7 @@ from plimsoll.up.watched import Watched
 _GRAIN = 60 * SECOND  # ranges within the same minutes share a scene
 _DAY = 86_400 * SECOND
 _SCENES_S, _MOST_SCENES = 30.0, 8
-# What is found among the series of a host does not change until these do; its facts may.
+# The signals of a host change with its series alone; its facts may change by themselves.
 _HOSTS_S, _MOST_HOSTS = 600.0, 2000
 _TELLING = 1800 * SECOND  # facts are read from so much at the end of a range
 _HOUR = 3600 * SECOND
@@ -44,9 +45,9 @@ class SignalSource:
 
 
 class HostSignals:
-    """Finds the signals of a host among its series; what was found is kept.
+    """Finds the signals of a host among its series, and caches them.
 
-    `everywhere` are the packs that the user named and that are for no kind of host there is: they are for all.
+    `everywhere` are the packs that the user named and that fit none of the hosts: they are judged on all.
     """
 
     def __init__(self, site: Site, series: Sequence[Series], facts: Facts, everywhere: Sequence[Pack]) -> None:
@@ -79,20 +80,15 @@ class HostSignals:
             rules: dict[str | None, list[Rule]] = {}
             site = _with_packs(self._site, _packs_on(self._site.catalogue, signal))
             for target in plan(site, self._series, self.facts)[0]:
-                rule = self._scale(target.rule, target.subject)
-                if rule is not None and rule.signal == signal:
-                    rules.setdefault(target.subject.key[1], []).append(rule)
+                rule = target.rule
+                with suppress(UnknownFact):
+                    if rule.scale is not None:
+                        healthy = rule.healthy.scaled(self.facts(target.subject, rule.scale))
+                        rule = rule.model_copy(update={"healthy": healthy, "scale": None})
+                    if rule.signal == signal:
+                        rules.setdefault(target.subject.key[1], []).append(rule)
             self._rules[signal] = rules
         return self._rules[signal]
-
-    def _scale(self, rule: Rule, subject: Subject) -> Rule | None:
-        if rule.scale is None:
-            return rule
-        try:
-            factor = self.facts(subject, rule.scale)
-        except UnknownFact:
-            return None
-        return rule.model_copy(update={"healthy": rule.healthy.scaled(factor), "scale": None})
 
 
 def _with_packs(site: Site, packs: Sequence[Pack]) -> Site:
@@ -134,7 +130,7 @@ class Cache(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """The series with samples in a range (UTC ns), and what is known of their hosts."""
+    """The series with samples in a range (UTC ns), and the signals, rules and facts of their hosts."""
 
     store: SampleReader
     site: Site
@@ -189,7 +185,8 @@ class Scene:
         return [
             SignalSource(Subject(host, raw_instance(raw)), ResolvedSeries(raw, False, Transform()), ())
             for host, series in series_by_host
-            for raw in raw_series(series, spec.signal)
+            for raw in sorted(series, key=lambda raw: (raw_instance(raw) or "").casefold())
+            if raw_name(raw) == spec.signal
         ]
 
     def _host_signals(self, names: Sequence[str]) -> list[HostSignals]:
@@ -219,7 +216,7 @@ class Scene:
 
     @cached_property
     def _everywhere(self) -> tuple[tuple[str, ...], list[Pack]]:
-        """The packs that the user named and that are for none of the hosts, which are judged on all; their names."""
+        """The packs that the user named and that fit none of the hosts, which are judged on all; first their names."""
         by_hand = [pack for pack in self.site.catalogue.packs if pack.pack in self.site.catalogue.by_hand]
         packs = [pack for pack in by_hand if not is_for(pack, self.series)]
         return tuple(pack.pack for pack in packs), packs
@@ -229,7 +226,10 @@ class Scene:
         return {subject.key: holds for subject, holds in self.site.drives.items()}
 
     def _facts(self, of: Iterable[Series]) -> Facts:
-        """Return the facts of the hosts of these series: as stated, else as samples at the end of the range show."""
+        """Return the facts of the hosts of these series: stated ones, else those that samples show.
+
+        The samples are those at the end of the range, else the maximum in each hour of it.
+        """
         series = [*of]
         telling = [sent for sent in series if shows_in_values(sent)]
         read = self.store.read(telling, max(self.start, self.end - _TELLING), self.end) if telling else ()
@@ -238,11 +238,8 @@ class Scene:
         if older:
             buckets = self.store.buckets(older, self.start, self.end, _HOUR)
             shown |= {sent: bucket.maximum for sent, bucket in zip(older, buckets, strict=True)}
-
-        def values(series: Series) -> Callable[[], Values]:
-            return lambda: shown.get(series, np.empty(0))
-
-        return Facts(self.stated_facts, facts_shown_by([(sent, values(sent)) for sent in series]))
+        values = [(sent, partial(shown.get, sent, np.empty(0))) for sent in series]
+        return Facts(self.stated_facts, facts_shown_by(values))
 
 
 class Scenes:

@@ -74,12 +74,15 @@ def encode_charts(contents: Sequence[ChartContent], span: ChartRange) -> dict[st
 
 
 def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[str, Any]:
-    """Add a chart; return what stands around it."""
+    """Add a chart; return the titles, legend, alerts and notes around it."""
     unit = content.signal.unit
     rules, note = _common_rules(content.lines)
     limits = [ChartLimit.of(rule.healthy.limit, unit, rule.severity) for rule in rules]
     # What is drawn later covers what is drawn before: the gravest comes last.
-    spans = sorted((shade for alert in content.alerts for shade in _spans(alert, span.end)), key=_gravity)
+    spans = sorted(
+        (shade for alert in content.alerts for shade in _spans(alert, span.end)),
+        key=lambda shade: gravity(shade.severity) if shade.severity and shade.severity in SEVERITIES else -1,
+    )
     gravest = max([alert.severity for alert in content.alerts], key=gravity, default="info")
     looks = _looks(content.lines, span.hosts)
     lines = [
@@ -87,6 +90,12 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
         for line, look in zip(content.lines, looks, strict=True)
     ]
     label = _describe(content, rules)
+    # The script lists the last alert first: firing ones, the critical before the others, then the latest.
+    alerts = sorted(
+        content.alerts,
+        key=lambda alert: (alert.firing, gravity(alert.severity) if alert.firing else 0, alert.fired_at),
+    )
+    _, panel = home_of(content.name) or (None, None)
     charts.add(lines, unit, label, limits=limits, spans=spans, severity=gravest)
     return {
         "title": content.title,
@@ -97,14 +106,14 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
         "more": [[printable(line.label), str(line.spec)] for line in content.more[:_MOST_MORE]],
         "hidden": len(content.more),
         "rules": [[rule.id, limit_text(rule.healthy, unit), rule.severity] for rule in rules],
-        "alerts": [_alert(alert, span.zone) for alert in sorted(content.alerts, key=_urgency)],
-        "axis": _axis(content.name),
+        "alerts": [_alert(alert, span.zone) for alert in alerts],
+        "axis": {"most": panel.max or panel.soft_max, "limits": panel.limit_in_view} if panel else {},
         "notes": [[(note.at - span.start) // 1_000_000, printable(note.text)] for note in content.notes],
     }
 
 
 def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
-    """Return how each line looks: a host has its colour on every chart, instances of one host differ on its chart."""
+    """Return the style of each line: a host has its colour on every chart, and instances of one host differ."""
     keys = [host_key(line.spec.hosts[0]) if line.spec.hosts else "" for line in lines]
     if len(lines) > 1 and len({*keys}) == 1:
         return [f"line-{at}" for at in range(1, len(lines) + 1)]
@@ -160,15 +169,6 @@ def _spans(alert: Alert, end: int) -> list[Span]:
     return [Span(alert.begin, alert.fired_at, "brief"), firing] if alert.begin < alert.fired_at else [firing]
 
 
-def _gravity(span: Span) -> int:
-    return gravity(span.severity) if span.severity and span.severity in SEVERITIES else -1
-
-
-def _urgency(alert: Alert) -> tuple[bool, int, int]:
-    """Return a key that sorts firing alerts last, critical ones at the end, then by time."""
-    return alert.firing, gravity(alert.severity) if alert.firing else 0, alert.fired_at
-
-
 def _alert(alert: Alert, zone: Zone) -> dict[str, Any]:
     begun, end = alert.fired_at, alert.ended_at
     return {
@@ -177,12 +177,3 @@ def _alert(alert: Alert, zone: Zone) -> dict[str, Any]:
         "text": zone.span(begun, end) if end else f"since {zone.clock(begun)}",
         "place": printable(alert.place),
     }
-
-
-def _axis(signal: str) -> dict[str, Any]:
-    """Return how far the value axis reaches on the panel of a signal."""
-    home = home_of(signal)
-    if home is None:
-        return {}
-    panel = home[1]
-    return {"most": panel.max or panel.soft_max, "limits": panel.limit_in_view}

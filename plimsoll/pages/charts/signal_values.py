@@ -1,4 +1,4 @@
-"""The values of signals in a store, reduced to what a chart of some width shows: every extreme, and every gap."""
+"""The values of signals in a store, reduced to the width of a chart with every extreme and every gap."""
 
 from collections.abc import Sequence
 
@@ -23,10 +23,10 @@ _NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 def draw_signals(
     store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int, columns: int
 ) -> list[Drawn]:
-    """Return the samples that draw each signal in a range, at most four for each of so many columns; NaN is a gap.
+    """Return the samples that draw each signal in a range, at most four for each column; NaN is a gap.
 
-    Signals that are recorded as they are drawn are reduced by the store, the others computed from what it has; not too
-    many at once, so that they fit in memory.
+    The store reduces signals that it holds as they are drawn. The others are computed from their series, in batches
+    that fit in memory.
     """
     lines: dict[int, Drawn] = {}
     origins = [recorded_as(origin) for origin in origins]
@@ -42,7 +42,7 @@ def draw_signals(
 
 
 def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int) -> list[Samples]:
-    """Return the samples of signals in a range, computed from all series that they are made of."""
+    """Return the samples of signals in a range, computed from all of their series."""
     series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
     raw = dict(zip(series, store.read(series, start - _BEFORE, end), strict=True)) if series else {}
     signals = [
@@ -84,9 +84,9 @@ def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
 
 
 def with_gaps(samples: Samples, start: int, end: int, columns: int) -> Samples:
-    """Return samples that a store has reduced for drawing, with a row without a value in each pause of the recording.
+    """Return samples that a store has reduced for drawing, with a row of NaN in each pause of the recording.
 
-    A step from the last sample of one column to the first of the next is one of the recording.
+    Only steps from the last sample of a column to the first of another are steps of the recording.
     """
     width = bucket_width(start, end, columns)
     steps = np.diff(samples.times)

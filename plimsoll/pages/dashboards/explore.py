@@ -1,7 +1,8 @@
-"""`/explore?q=WORDS&line=SPEC&line=SPEC`: series that words find, and a chart of those that were added."""
+"""`/explore?q=WORDS&line=SPEC&line=SPEC`: a search for signals and series, and charts of those that were added."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -18,7 +19,6 @@ from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
 from plimsoll.pages.shared.forms import see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import MILLISECOND, RangePicker
-from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import host_of, host_tags
 
 _LONGEST = 100
@@ -29,7 +29,7 @@ _MOST_HOSTS = 50  # whose signals are looked at
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A line that can be added: what it is, of which host, its spec, and the link that adds it if it is not shown."""
+    """A line that can be added: its title, host and spec, and the link that adds it if it is not shown yet."""
 
     title: str
     host: str
@@ -39,9 +39,9 @@ class Offer:
 
 @dataclass(frozen=True)
 class ShownLine:
-    """A line that was added: its spec, what it is, and the link without it.
+    """A line that was added: its spec, its title, and the link that removes it.
 
-    Lines that share a unit share a chart; those of unit None have none.
+    Lines of one unit share a chart. A line with a wrong spec has the unit None, and the fault as its title.
     """
 
     spec: str
@@ -51,7 +51,7 @@ class ShownLine:
 
 
 def routes(frame: Frame, scenes: Scenes) -> list[Route]:
-    """Return the page, the part of it that is found while somebody types, and the page's earlier address."""
+    """Return the page, its search results, which a script renews, and the page's earlier address."""
 
     def page(request: Request) -> Response:
         return frame.page(request, "dashboards/explore.html.j2", "Explore", **_Explore(request, frame, scenes).page())
@@ -70,7 +70,7 @@ def routes(frame: Frame, scenes: Scenes) -> list[Route]:
 
 
 class _Explore:
-    """What the page of a request shows."""
+    """The content of the page of a request."""
 
     def __init__(self, request: Request, frame: Frame, scenes: Scenes) -> None:
         self._request = request
@@ -82,12 +82,14 @@ class _Explore:
 
     def page(self) -> dict[str, Any]:
         """Return the content of the page."""
-        lines = [self._shown_line(text) for text in self._lines]
+        lines = [*map(self._shown_line, self._lines)]
         charts: dict[str, list[str]] = {}
         for line in lines:
             if line.unit is not None:
                 charts.setdefault(line.unit, []).append(line.spec)
-        hosts = [] if self._query.get("q", "").strip() or lines else self._hosts()
+        hosts: Sequence[str] = ()
+        with suppress(Unreachable, Unusable):  # the search results report these
+            hosts = [] if self._query.get("q", "").strip() or lines else self._scene().hosts
         return {
             **self.offers(),
             "chosen": lines,
@@ -99,7 +101,7 @@ class _Explore:
         }
 
     def offers(self) -> dict[str, Any]:
-        """Return what the words find, each with the link that adds it."""
+        """Return the signals and series that the words find, each with the link that adds it."""
         words, problem = self._query.get("q", "")[:_LONGEST], ""
         signals: list[Offer] = []
         sent: list[Offer] = []
@@ -115,12 +117,6 @@ class _Explore:
     def _scene(self) -> Scene:
         return self._scenes.live(self._picker.chosen.start, self._picker.chosen.end)
 
-    def _hosts(self) -> Sequence[str]:
-        try:
-            return self._scene().hosts
-        except (Unreachable, Unusable):  # the part that is found says so
-            return ()
-
     def _linked(self, offer: Offer) -> Offer:
         if offer.spec in self._lines:
             return offer
@@ -129,10 +125,14 @@ class _Explore:
     def _shown_line(self, text: str) -> ShownLine:
         without = self._address([line for line in self._lines if line != text])
         try:
-            signal = find_signal(self._scenes.signals, Spec.parse(text))
+            spec = Spec.parse(text)
+            if not spec.is_raw and spec.signal not in self._scenes.signals:
+                raise Unusable(f'no signal is named "{spec.signal[:_LONGEST]}"')
         except Unusable as error:
             return ShownLine(text, str(error), None, without)
-        return ShownLine(text, " · ".join([signal.title, *_places(Spec.parse(text))]), signal.unit, without)
+        signal = raw_signal(spec.signal) if spec.is_raw else self._scenes.signals[spec.signal]
+        places = [*(spec.hosts[:3] or ["all hosts"]), *([spec.instance] if spec.instance else [])]
+        return ShownLine(text, " · ".join([signal.title, *places]), signal.unit, without)
 
     def _address(self, lines: Sequence[str]) -> str:
         """Return the page with these lines; the words and the range stay."""
@@ -140,23 +140,10 @@ class _Explore:
         return self._links.kept(f"/explore?{urlencode([*kept, *(('line', line) for line in lines)])}")
 
 
-def find_signal(signals: Mapping[str, Signal], spec: Spec) -> Signal:
-    """Return the signal of a spec. Raises Unusable if it is not known."""
-    if spec.is_raw:
-        return raw_signal(spec.signal)
-    if spec.signal not in signals:
-        raise Unusable(f'no signal is named "{spec.signal[:_LONGEST]}"')
-    return signals[spec.signal]
-
-
-def _places(spec: Spec) -> list[str]:
-    return [*(spec.hosts[:3] or ["all hosts"]), *([spec.instance] if spec.instance else [])]
-
-
 def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[Offer]:
-    """Yield the signals of hosts: what a name or title lacks of the words, the name of the host must have.
+    """Yield the signals whose name, title and host together have all words.
 
-    Signals that have more of the words themselves come first.
+    Signals that have more of the words without the host come first.
     """
     left = {
         name: [word for word in words if word not in f"{name} {signal.title}".casefold()]

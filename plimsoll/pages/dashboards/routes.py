@@ -1,4 +1,4 @@
-"""The dashboards, from the definitions that those of Grafana are exported from."""
+"""The dashboards, from the definitions that are also exported for Grafana."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from plimsoll.alerting.firing import Incident, firing, incidents
+from plimsoll.alerting.firing import firing, incidents
 from plimsoll.alerting.wording import cause
 from plimsoll.dashboards.areas import Area, PanelSpec, RowSpec, load_areas
 from plimsoll.model.errors import Unusable
@@ -47,8 +47,9 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
         open_incidents = incidents(alert for alert in firing(watched.file).every if alert.severity != "info")
         span = RangePicker.of(request, frame.zone_of(request)).chosen
         areas = [
-            (area, [incident for incident in open_incidents if _shows(area, incident)])
+            (area, [incident for incident in open_incidents if signals & {alert.signal for alert in incident.alerts}])
             for area in _list_areas(scenes.live(span.start, span.end))
+            if (signals := {panel.signal for panel in area.panels})
         ]
         return frame.page(request, "dashboards/dashboards.html.j2", "Dashboards", areas=areas, cause=cause)
 
@@ -94,7 +95,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 @dataclass(frozen=True)
 class HostPicker:
-    """The hosts to choose from, and those that the address names; none means all."""
+    """The hosts to choose from, and those that the address names; all if it names none."""
 
     request: Request
     hosts: Sequence[str]
@@ -102,7 +103,7 @@ class HostPicker:
 
     @property
     def words(self) -> str:
-        """The chosen hosts."""
+        """The chosen hosts in words."""
         if not self.chosen:
             return f"All hosts ({len(self.hosts)})"
         first = ", ".join(self.chosen[:3])
@@ -118,7 +119,7 @@ class HostPicker:
 
     @property
     def left_out(self) -> int:
-        """How many hosts are not offered. The address can still name them."""
+        """How many hosts are not offered, though the address can name them."""
         return max(0, len(self.hosts) - _MOST_OFFERED)
 
     @property
@@ -158,7 +159,7 @@ def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str
 
 
 def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
-    """Return the dashboards to list: those of roles only where a host has any of their signals, or if it is open."""
+    """Return the dashboards to list. One of a role is listed if a host has any of its signals, or if it is open."""
 
     def has_signals(area: Area) -> bool:
         return any(scene.has(Spec(panel.signal, (), drive=panel.drive)) for panel in area.panels)
@@ -169,9 +170,9 @@ def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
 def _rows(
     area: Area, scene: Scene, hosts: tuple[str, ...], missing: list[str]
 ) -> Iterator[tuple[RowSpec, Sequence[Panel]]]:
-    """Yield the rows with the panels that any chosen host has data for; add the titles of others to `missing`.
+    """Yield the rows, with the panels for which a chosen host has data. Add the titles of the others to `missing`.
 
-    A collapsed row without any is that of a role that no host has, and not missed.
+    A collapsed row without data is left out: it is of a role that no host has.
     """
     for row in area.rows:
         drawn: list[Panel] = []
@@ -188,8 +189,3 @@ def _rows(
             missing += without
         if drawn:
             yield row, drawn
-
-
-def _shows(area: Area, incident: Incident) -> bool:
-    signals = {panel.signal for panel in area.panels}
-    return any(alert.signal in signals for alert in incident.alerts)

@@ -20,7 +20,7 @@ _LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Something that has a page. `also` are other names of it. The `usual` come first."""
+    """A page that is found: its kind, name and link. `also` are other names; `usual` ones come first."""
 
     kind: str
     name: str
@@ -30,7 +30,7 @@ class Match:
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """Return the route that the pages' script asks."""
+    """Return the route that the script of the pages requests."""
 
     def find(request: Request) -> Response:
         links = frame.links(request)
@@ -46,7 +46,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _best(candidates: Iterable[Match], words: list[str]) -> list[Match]:
-    """Return what has all the words in its names: those that begin with the first, then the usual, then short ones."""
+    """Return the candidates with all words in their names: those that begin with the first word, then usual, short."""
     matches = [match for match in candidates if all(word in f"{match.name} {match.also}".casefold() for word in words)]
     matches.sort(
         key=lambda match: (not match.name.casefold().startswith(words[0]), not match.usual, len(match.name), match.name)

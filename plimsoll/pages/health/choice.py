@@ -14,9 +14,9 @@ _NUMBERED = re.compile(r"[-_.]?\d+$")
 
 @dataclass(frozen=True, slots=True)
 class HostChoice:
-    """`text` is part of a name, `state` a grade, `label` one of plimsoll.toml as `site=Berlin`; empty is all.
+    """The chosen hosts: `text` is a part of their names, `state` their grade, `label` as `site=Berlin`; empty is all.
 
-    `group` is `name`, `pack` or a label's name; `rows` is how many hosts are shown.
+    `group` is `name`, `pack` or the name of a label; `rows` is how many hosts are shown.
     """
 
     text: str = ""
@@ -34,7 +34,7 @@ class HostChoice:
 
     @property
     def parameters(self) -> dict[str, str | int | None]:
-        """The parameters of the address that makes the same choice."""
+        """The parameters of the address of this choice."""
         fields = {"q": self.text, "state": self.state, "label": self.label, "group": self.group}
         return {name: value or None for name, value in fields.items()}
 
@@ -53,20 +53,18 @@ class HostChoice:
         )
 
     def group_of(self, name: str, labels: Mapping[str, str], packs: Collection[str]) -> str:
-        """Return the group of a host; empty where hosts are not grouped."""
+        """Return the group of a host; empty where hosts are not grouped.
+
+        By name it is the part that names of similar hosts share: `WEB*` of `WEB01` and `WEB02.example.org`.
+        """
         match self.group:
             case "":
                 return ""
             case "name":
-                return name_pattern(name)
+                short = name if re.fullmatch(r"[\d.:]+", name) else name.partition(".")[0]
+                shared = _NUMBERED.sub("", short)
+                return f"{shared}*" if shared and shared != short else short
             case "pack":
                 return ", ".join(sorted(packs)) or "no pack"
             case other:
                 return f"{other}={labels[other]}" if other in labels else f"without {other}"
-
-
-def name_pattern(name: str) -> str:
-    """Return the part that names of similar hosts share: `WEB*` of `WEB01` and `WEB02.example.org`."""
-    short = name if re.fullmatch(r"[\d.:]+", name) else name.partition(".")[0]
-    shared = _NUMBERED.sub("", short)
-    return f"{shared}*" if shared and shared != short else short

@@ -1,9 +1,9 @@
-"""The cells of the health page: how a host is doing by one signal, after the rule that matters most there."""
+"""The cells of the health page: a signal of a host, its value and state by the rule that matters most."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -35,7 +35,8 @@ class HostCell:
     enough, and `none` without data. `healthy` is the limit of the rule `key`, `usual` the strictest limit of all; both
     are None where there is no warning or critical limit. `since` (UTC ns) is from when it is crossed. `crossed` and
     `silent` are how many other instances are crossed, or have no data. `impossible` is a value that cannot be, NaN if
-    there is none. `ends` is the value at which an alert ends (`below 80 %`) whose value is inside its limit again.
+    there is none. `ends` is where an alert ends (`below 80 %`) whose value is within its limit again. `is_special`: the
+    rule judges an increase, or needs another condition as well.
     """
 
     key: Key
@@ -54,6 +55,12 @@ class HostCell:
     silent: int = 0
     impossible: float = nan
     ends: str = ""
+    is_special: bool = False
+
+    @property
+    def rank(self) -> tuple[bool, int, bool, float]:
+        """For choosing the rule to show: the worst; of equals one that compares the value, and nothing else."""
+        return self.healthy is None, _PLACES[self.standing], self.is_special, -(self.level or 0.0)
 
     @property
     def level(self) -> float | None:
@@ -103,37 +110,21 @@ def has_cell(rule: Rule) -> bool:
 def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, HostCell]:
     """Return the cells of a host by signal. Of a signal with instances it is the worst one."""
     firing = {alert.key: alert for alert in sorted(alerts, key=lambda alert: alert.kind == "rule") if alert.signal}
-    rules = [_of_state(state, firing.pop(state.key, None)) for state in judged]
-    # The others are without samples for so long that they are not judged any more.
-    subjects: dict[tuple[str, str | None], list[_Rule]] = {}
-    for rule in [*rules, *map(_of_alert, firing.values())]:
-        subjects.setdefault((rule.signal, rule.key[2]), []).append(rule)
+    cells = [_of_state(state, firing.pop(state.key, None), catalogue) for state in judged]
+    # The other alerts are without samples for so long that they are not judged any more.
+    subjects: dict[tuple[str, str | None], list[HostCell]] = {}
+    for cell in [*cells, *map(_of_alert, firing.values())]:
+        subjects.setdefault((cell.signal, cell.key[2]), []).append(cell)
     signals: dict[str, list[HostCell]] = {}
     for (signal, _), candidates in subjects.items():
-        usual = min(candidates, key=lambda rule: (rule.rank[0], *rule.rank[2:])).healthy
-        signals.setdefault(signal, []).append(_cell(min(candidates, key=lambda rule: rule.rank), usual, catalogue))
+        usual = min(candidates, key=lambda cell: (cell.rank[0], *cell.rank[2:])).healthy
+        signals.setdefault(signal, []).append(replace(min(candidates, key=lambda cell: cell.rank), usual=usual))
     return {signal: _worst(instances) for signal, instances in signals.items()}
 
 
-class _Rule(NamedTuple):
-    """A rule for a subject: what is judged, the alert that fires, or both. Few of them become a cell.
-
-    `healthy` is None for a note. `rank` is for choosing the rule to show: the worst; then one that compares the value
-    itself, and nothing else.
-    """
-
-    key: Key
-    signal: str
-    standing: Standing
-    value: float
-    healthy: Healthy | None
-    rank: tuple[bool, int, bool, float]
-    state: RuleState | None
-    alert: Alert | None
-
-
-def _of_state(state: RuleState, alert: Alert | None) -> _Rule:
-    rule, value, healthy = state.rule, state.value, None
+def _of_state(state: RuleState, alert: Alert | None, catalogue: Catalogue) -> HostCell:
+    """Return the cell of a rule that is judged, and of its alert if it fires."""
+    rule, signal, value, healthy = state.rule, catalogue.signals[state.rule.signal], state.value, None
     standing: Standing = "none" if state.state == State.NO_DATA else "ok"
     if rule.severity != "info":
         healthy = state.healthy
@@ -142,22 +133,41 @@ def _of_state(state: RuleState, alert: Alert | None) -> _Rule:
             value = alert.last if alert and isnan(value) else value
         elif state.state == State.PENDING:
             standing = "pending"
-    rank = _rank(standing, value, healthy, is_special=bool(rule.and_ or rule.reduce == "increase"))
-    return _Rule(state.key, rule.signal, standing, value, healthy, rank, state, alert)
+    can_end = standing in SEVERE and rule.recover and not rule.scale
+    is_inside = can_end and state.healthy.holds(np.array([state.value]))[0]
+    return HostCell(
+        key=state.key,
+        signal=rule.signal,
+        title=signal.title,
+        unit=signal.unit,
+        instance=state.subject.instance,
+        standing=standing,
+        severity=rule.severity,
+        value=value,
+        healthy=healthy,
+        since=(alert.begin if alert else state.since) if standing in CROSSED else None,
+        alert=alert,
+        impossible=state.impossible,
+        ends=healthy_text(rule.recover, signal.unit) if rule.recover and is_inside else "",
+        is_special=bool(rule.and_ or rule.reduce == "increase"),
+    )
 
 
-def _of_alert(alert: Alert) -> _Rule:
-    healthy = Healthy.parse(alert.healthy) if alert.healthy else None
-    standing: Standing = "critical" if alert.severity == "critical" else "warning"
-    rank = _rank(standing, alert.last, healthy, is_special=False)
-    return _Rule(alert.key, alert.signal, standing, alert.last, healthy, rank, None, alert)
-
-
-def _rank(
-    standing: Standing, value: float, healthy: Healthy | None, *, is_special: bool
-) -> tuple[bool, int, bool, float]:
-    level = level_of(value, healthy) if healthy else None
-    return healthy is None, _PLACES[standing], is_special, -(level or 0.0)
+def _of_alert(alert: Alert) -> HostCell:
+    """Return the cell of an alert whose rule is not judged now."""
+    return HostCell(
+        key=alert.key,
+        signal=alert.signal,
+        title=alert.details.title,
+        unit=alert.details.unit,
+        instance=alert.instance,
+        standing="critical" if alert.severity == "critical" else "warning",
+        severity=alert.severity,
+        value=alert.last,
+        healthy=Healthy.parse(alert.healthy) if alert.healthy else None,
+        since=alert.begin,
+        alert=alert,
+    )
 
 
 def _worst(instances: Sequence[HostCell]) -> HostCell:
@@ -165,29 +175,3 @@ def _worst(instances: Sequence[HostCell]) -> HostCell:
     crossed = sum(cell.standing in CROSSED for cell in instances) - (worst.standing in CROSSED)
     silent = sum(cell.standing == "none" for cell in instances) - (worst.standing == "none")
     return replace(worst, crossed=crossed, silent=silent) if crossed or silent else worst
-
-
-def _cell(rule: _Rule, usual: Healthy | None, catalogue: Catalogue) -> HostCell:
-    """Return the cell of a rule and its alert. Titles and units are the alert's if the rule is not judged now."""
-    state, alert, signal = rule.state, rule.alert, catalogue.signals.get(rule.signal)
-    cell = HostCell(
-        key=rule.key,
-        signal=rule.signal,
-        title=signal.title if signal and state else alert.details.title if alert else "",
-        unit=signal.unit if signal and state else alert.details.unit if alert else "",
-        instance=state.subject.instance if state else alert.instance if alert else None,
-        standing=rule.standing,
-        severity=state.rule.severity if state else alert.severity if alert else "warning",
-        value=rule.value,
-        healthy=rule.healthy,
-        usual=usual,
-        since=alert.begin if alert else state.since if state else None,
-        alert=alert,
-    )
-    if state is None:
-        return cell
-    ends, recover = "", state.rule.recover
-    is_inside = rule.standing in SEVERE and state.healthy.holds(np.array([state.value]))[0]
-    if is_inside and recover and not state.rule.scale:
-        ends = healthy_text(recover, cell.unit)
-    return replace(cell, since=cell.since if rule.standing in CROSSED else None, impossible=state.impossible, ends=ends)

@@ -37,8 +37,8 @@ class HostColumn:
 class HostRow:
     """A host. `cells` are those of the columns, None for signals that it does not have.
 
-    `crossed` are those that are in no column; `left_out` is how many more there are. `is_blank`: nothing is known of a
-    silent host's signals. `pending` is the gravest severity of the limits that are crossed but not for long enough.
+    `crossed` are the crossed signals of no column, but for `left_out` more. `is_blank`: the host is silent, and none of
+    its signals is known. `pending` is the gravest severity of limits that are crossed but not yet for long enough.
     """
 
     name: str
@@ -54,7 +54,7 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A host on the wall view. `short` is its name without the domain, where that is enough to tell it."""
+    """A host on the wall view. `short` is its name without the domain, if no other host has the same."""
 
     name: str
     short: str
@@ -64,7 +64,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class HostGroup:
-    """Hosts that are shown together: what they share, how many there are of each grade, and the rows that are shown."""
+    """A group of hosts: its title, how many there are of each grade, and the rows that are shown."""
 
     title: str
     grades: Mapping[Grade, int]
@@ -73,11 +73,11 @@ class HostGroup:
 
 @dataclass(frozen=True, slots=True)
 class HostTable:
-    """The table.
+    """The table of the chosen hosts.
 
-    `grades` counts all hosts, `total` the chosen ones, of which `left_out` are not shown. `has_crossed`: some host is
-    past a limit of a signal that is in no column. `level` is the highest water level of all cells, None if there is
-    none. `pending` is the gravest severity of the rows. `tiles` are the chosen hosts.
+    `grades` counts all hosts, `total` the chosen ones, of which `left_out` are not shown. `has_crossed`: a host has a
+    crossed signal that is in no column. `level` is the highest water level of all cells, None without one. `pending`
+    is the gravest severity of the rows. `tiles` are the chosen hosts.
     """
 
     columns: Sequence[HostColumn]
@@ -94,7 +94,7 @@ class HostTable:
 
 @dataclass(frozen=True)
 class HostOverview:
-    """What is known of hosts: their state, the alerts that fire, what is judged, and labels by case-folded name."""
+    """All hosts: their state, the alerts that fire, the judged limits, and labels by case-folded name."""
 
     health: Sequence[HostHealth]
     firing: Firing
@@ -113,7 +113,7 @@ class _GradedHost:
 
 
 def host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) -> HostTable:
-    """Return the table of the chosen hosts, the worst first; also of any that only an alert names."""
+    """Return the table of the chosen hosts, the worst first. Hosts that only an alert names are among them."""
     graded = _grade_hosts(hosts)
     chosen = [host for host in graded if choice.takes(host.health.name, host.grade, hosts.labels.get(host.key, {}))]
     signals = _choose_signals([host.key for host in chosen], hosts.judged, catalogue)
@@ -129,10 +129,11 @@ def host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) ->
         group_rows = [_row(host, hosts.judged.cells(host.key), signals) for host in shown]
         rows += group_rows
         groups.append(HostGroup(title, _count(members), group_rows))
-    columns = [
-        HostColumn(signal, catalogue.signals[signal].title, _common_limit(row.cells[at] for row in rows))
-        for at, signal in enumerate(signals)
-    ]
+    columns: list[HostColumn] = []
+    for at, signal in enumerate(signals):
+        cells = [cell for row in rows if (cell := row.cells[at])]
+        limits = {shortly(cell.usual, cell.unit) for cell in cells if cell.usual}
+        columns.append(HostColumn(signal, catalogue.signals[signal].title, limits.pop() if len(limits) == 1 else ""))
     return HostTable(
         columns=columns,
         groups=groups,
@@ -191,7 +192,7 @@ def _grade(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:
 
 
 def _cause(hosts: HostOverview, key: HostKey) -> str:
-    """Return what is wrong with a host, without its name: of several incidents the gravest. Empty if nothing is."""
+    """Return the cause of the gravest incident of a host, without its name; empty without an incident."""
     worst = (incident.worst for incident in hosts.firing.of_host.get(key, ()))
     alert = next((alert for alert in worst if alert.host and alert.kind != "host-silent"), None)
     if alert is None:
@@ -201,23 +202,27 @@ def _cause(hosts: HostOverview, key: HostKey) -> str:
 
 
 def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
-    """Return the signals of the columns: crossed ones first, then those that most hosts have and limits judge."""
+    """Return the signals of the columns: the crossed ones, then those that many hosts have and that limits judge.
+
+    They are in the order of `areas.yaml`, those that no limit judges last.
+    """
     health = load_areas().health
-    counts, today = Counter[str](), set[str]()
+    counts, judged_signals = Counter[str](), set[str]()
     for ids, count in Counter(map(judged.rules, hosts)).items():
         rules = [catalogue.rules[id_] for id_ in ids if id_ in catalogue.rules]
         counts.update(dict.fromkeys({rule.signal for rule in rules}, count))
-        today |= {rule.signal for rule in rules if rule.severity != "info" and not (rule.measured_on and rule.where)}
+        severe = [rule for rule in rules if rule.severity != "info" and not (rule.measured_on and rule.where)]
+        judged_signals |= {rule.signal for rule in severe}
     crossed = {signal for host in hosts for signal in judged.crossed.get(host, ())}
     limits = (catalogue.rules[rule].signal for group in health.limits for rule in group if rule in catalogue.rules)
     signals = [signal for signal in dict.fromkeys([*health.hosts, *limits]) if signal in counts]
     few = max(counts.values(), default=0) // 20
 
     def rank(signal: str) -> tuple[object, ...]:
-        return signal not in crossed, counts[signal] <= few, signal not in today, signal not in health.hosts
+        return signal not in crossed, counts[signal] <= few, signal not in judged_signals, signal not in health.hosts
 
     best = sorted(signals, key=rank)[:MOST_COLUMNS]
-    return sorted((signal for signal in signals if signal in best), key=lambda signal: signal not in today)
+    return sorted((signal for signal in signals if signal in best), key=lambda signal: signal not in judged_signals)
 
 
 def _row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str]) -> HostRow:
@@ -243,8 +248,3 @@ def _row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str
 
 def _gravest(severities: Iterable[Severity]) -> Severity:
     return "critical" if "critical" in severities else "warning"
-
-
-def _common_limit(cells: Iterable[HostCell | None]) -> str:
-    limits = {shortly(cell.usual, cell.unit) for cell in cells if cell and cell.usual}
-    return limits.pop() if len(limits) == 1 else ""

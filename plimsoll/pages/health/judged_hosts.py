@@ -20,8 +20,9 @@ from plimsoll.rules.states import State
 
 
 class JudgedHosts:
-    """What is judged, what silent hosts were judged on, and the alerts that fire. Requests may come from several
-    threads.
+    """The limits that are judged, those that silent hosts were judged on, and the alerts that fire.
+
+    Its methods may be called from several threads.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class JudgedHosts:
         return {pack.title for pack in self._catalogue.packs if any(rule.id in rules for rule in pack.rules)}
 
     def lacking(self, host: HostKey) -> str:
-        """Return which resources of a host no limit judges now."""
+        """Return the resources of a host that no limit judges now, in words."""
         return unjudged(host, self._judged, self._catalogue.signals)
 
     @cached_property
@@ -68,7 +69,7 @@ class JudgedHosts:
 
     @cached_property
     def pending(self) -> Collection[HostKey]:
-        """The hosts with a warning or critical limit that is not crossed for long enough to alert."""
+        """The hosts with a warning or critical limit that is crossed, but not yet for long enough to alert."""
         return {host for rule, places in self._severe for host in self._hosts(places[rule.states == State.PENDING])}
 
     @cached_property
@@ -86,7 +87,9 @@ class JudgedHosts:
             is_special = rule.rule.and_ or rule.rule.reduce == "increase"
             values = np.where(rule.crossed, rule.values, np.nan) if is_special else rule.values
             samples += [(healthy, values[rows]) for healthy, rows in rule.limits.rows.items()]
-        levels = (level_of(value, healthy) for healthy, values in samples for value in _extremes(values))
+        present = [(healthy, values[~np.isnan(values)]) for healthy, values in samples]
+        extremes = [(limit, end) for limit, values in present if len(values) for end in (values.min(), values.max())]
+        levels = (level_of(float(value), healthy) for healthy, value in extremes)
         return max((level for level in levels if level is not None), default=None)
 
     def _alerts(self, host: HostKey) -> list[Alert]:
@@ -96,7 +99,7 @@ class JudgedHosts:
 
     @cached_property
     def _severe(self) -> Sequence[tuple[RuleStates, np.ndarray]]:
-        """The warning and critical rules, with the place of each row's host."""
+        """The warning and critical rules, each with the place of the host of each of its rows."""
         rules = zip(self._judged.rules, self._judged.places.numbers, strict=True)
         return [(rule, places) for rule, places in rules if rule.rule.severity != "info"]
 
@@ -113,9 +116,3 @@ class JudgedHosts:
         for host in self._firing.of_host:
             ids[host] = ids.get(host, frozenset()).union(alert.rule for alert in self._alerts(host))
         return ids
-
-
-def _extremes(values: Values) -> Sequence[float]:
-    """Return the lowest and the highest value; none if there are no values."""
-    numbers = values[~np.isnan(values)]
-    return (float(numbers.min()), float(numbers.max())) if len(numbers) else ()

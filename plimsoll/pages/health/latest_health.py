@@ -1,7 +1,7 @@
-"""What the health page shows of the last evaluation, made once for everybody who looks, and the last hour of values.
+"""The content of the health page: the last evaluation, prepared once for all viewers, and the last hour of values.
 
-Values are added at each evaluation, also while nobody looks. What was before the first is read from the store in the
-background.
+Values are added at each evaluation, also without viewers. Those before the first evaluation are read from the store in
+the background.
 """
 
 import logging
@@ -32,17 +32,17 @@ from plimsoll.rules.states import State
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.up.watched import Watched
 
-READER = "recent values"  # the name of the thread that reads what was before
-_EVERY_S = 0.1  # a request soon after an evaluation need not wait for what is made of it
+READER = "recent values"  # the name of the thread that reads the values before the first evaluation
+_EVERY_S = 0.1  # how often a new evaluation is looked for, so that requests soon after it need not wait
 _HOUR = 3600 * SECOND
 _WINDOW = 900 * SECOND  # read before the hour, for the windows of its first evaluations
 _GAP = 60 * SECOND  # a longer pause is read from the store
-_AT_ONCE = 20  # hosts: half the work of one by one, and no more at once than a page need wait for
+_AT_ONCE = 20  # hosts: half the work of reading them one by one, and short enough for a page to wait for
 _log = logging.getLogger(__name__)
 
 
 class LatestHealth:
-    """The hosts of the last evaluation, and their values in the last hour. Requests may come from several threads."""
+    """The hosts of the last evaluation, and their values in the last hour; it may be used from several threads."""
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
@@ -100,7 +100,7 @@ class LatestHealth:
             return [None]
 
     def _follow(self) -> None:
-        """Follow the evaluations, so that the first view has the last hour."""
+        """Follow the evaluations, so that the first viewer sees the last hour."""
         latest: int | None = None
         while not self._ends.wait(_EVERY_S):
             try:
@@ -136,7 +136,7 @@ class LatestHealth:
             self._reader.start()
 
     def _find_gone(self, host: HostKey, judged: LatestEvaluation) -> Sequence[RuleState]:
-        """Return what a silent host was judged on and no longer is, without data."""
+        """Return the states of the rules that a silent host was judged by and no longer is, without data."""
         now = {state.key for state in judged.on(host)}
         before = [state for state in self._judged.on(host) if has_cell(state.rule)]
         return [

@@ -1,7 +1,7 @@
-"""The first page: whether all is well, what fires, and the hosts by signals. Its script renews it every 10 s."""
+"""The health page: the answer, the incidents, and the hosts by signals. Its script renews it every 10 s."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import isnan
 from typing import Any
 
@@ -13,7 +13,6 @@ from plimsoll.alerting import silences
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.health import Health, HealthAnswer, HostState
-from plimsoll.alerting.rule_targets import Key
 from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import cause, certainty, named, state_sentence
 from plimsoll.model.remark import counted, listed
@@ -21,10 +20,10 @@ from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.health.choice import STEP, HostChoice
-from plimsoll.pages.health.host_cells import HostCell
-from plimsoll.pages.health.host_table import HostOverview, HostRow, HostTable, Tile, host_table
+from plimsoll.pages.health.host_cells import CROSSED, HostCell
+from plimsoll.pages.health.host_table import HostRow, HostTable, Tile, host_table
+from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.latest_health import LatestHealth
-from plimsoll.pages.health.sparkline import Sparkline
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.html.gauge import water
 from plimsoll.up.watched import Watched
@@ -64,6 +63,8 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
     incidents, active = health.firing.incidents, silences.active(watched.file, now)
     alerts = [incident.worst for incident in incidents]
     shown = incidents[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
+    cells = [cell for row in table.rows for cell in (*row.cells, *row.crossed) if cell and cell.standing != "none"]
+    lines = latest.sparklines([(cell.key, cell.healthy.limit if cell.healthy else None) for cell in cells])
     labels = {(name, value) for label in hosts.labels.values() for name, value in label.items()}
 
     def describe(cell: HostCell, row: HostRow) -> list[str]:
@@ -77,7 +78,7 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
         "water": water(table.level),
         "basis": [*basis(health, zone, now)],
         "as_of": as_of(health, zone, now),
-        "alerts": [fires(incident, active, _lacking(incident, hosts), now) for incident in shown],
+        "alerts": [describe_incident(incident, active, hosts.judged, now) for incident in shown],
         "more": len(incidents) - len(shown),
         "table": table,
         "choice": choice,
@@ -88,17 +89,10 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
         "data": data(health),
         "is_wall": is_wall,
         "wall": _tiles(table) if is_wall else None,
-        "lines": _lines(table, latest),
+        "lines": {cell.key: line for cell, line in zip(cells, lines, strict=True)},
         "words": describe,
         "address": lambda cell, host: cell.address(links, host),
     }
-
-
-def _lines(table: HostTable, latest: LatestHealth) -> Mapping[Key, Sparkline | None]:
-    """Return the sparklines of all cells that are shown, by the rule that each is about."""
-    cells = [cell for row in table.rows for cell in (*row.cells, *row.crossed) if cell and cell.standing != "none"]
-    keys = [(cell.key, cell.healthy.limit if cell.healthy else None) for cell in cells]
-    return {cell.key: line for cell, line in zip(cells, latest.sparklines(keys), strict=True)}
 
 
 def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
@@ -108,26 +102,20 @@ def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
     return size, table.tiles[:most], len(table.tiles[most:])
 
 
-def _lacking(incident: Incident, hosts: HostOverview) -> str:
-    """Return what is not judged on the host of an incident."""
-    alert = incident.worst
-    return hosts.judged.lacking(host_key(alert.host)) if alert.kind == "rule" else ""
-
-
 def standing(health: Health, alerts: Sequence[Alert]) -> str:
     """Return the state of everything: `critical`, `warning`, `pending`, `healthy`, or `none` if it is not known."""
     return alerts[0].severity if alerts else _STANDINGS.get(health.answer, "none")
 
 
 def mark(health: Health, alerts: Sequence[Alert]) -> str:
-    """Return the title of the window: counts of alerts, `◆ 2 ▲ 1`, or the answer."""
+    """Return the title of the window: the counts of alerts (`◆ 2 ▲ 1`), or the answer."""
     severities = [alert.severity for alert in alerts]
     counts = [(symbol, severities.count(severity)) for symbol, severity in (("◆", "critical"), ("▲", "warning"))]
     return " ".join(f"{symbol} {count}" for symbol, count in counts if count) or health.answer
 
 
 def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
-    """Yield what the answer rests on, and how new that is."""
+    """Yield the basis of the answer, and how new it is."""
     if health.basis:
         yield health.basis
     silent = sum(host.state == HostState.SILENT for host in health.hosts)
@@ -146,29 +134,25 @@ def as_of(health: Health, zone: Zone, now: int) -> str:
     return zone.clock(health.evaluated) if is_old and health.evaluated else ""
 
 
-def fires(incident: Incident, silences: Sequence[Silence], lacking: str, now: int) -> dict[str, Any]:
-    """Return an incident as the page shows it, by its worst alert; `lacking` is what is not judged on its host.
-
-    It is silenced if all of its alerts are.
-    """
+def describe_incident(incident: Incident, silences: Sequence[Silence], judged: JudgedHosts, now: int) -> dict[str, Any]:
+    """Return an incident as the page shows it, by its worst alert. It is silenced if all of its alerts are."""
     alert = incident.worst
-    silenced = all(
-        any(silence.matches(alert.rule, alert.host, alert.instance) for silence in silences)
-        for alert in incident.alerts
-    )
-    sure = " · ".join(name for name in (certainty(incident), lacking) if name)
+    lacking = judged.lacking(host_key(alert.host)) if alert.kind == "rule" else ""
     return {
         "alert": alert,
         "cause": cause(alert),
         "sentence": state_sentence(alert),
-        "sure": sure,
+        "sure": " · ".join(text for text in (certainty(incident), lacking) if text),
         "facts": [*_facts(incident, now)],
-        "silenced": silenced,
+        "silenced": all(
+            any(silence.matches(alert.rule, alert.host, alert.instance) for silence in silences)
+            for alert in incident.alerts
+        ),
     }
 
 
 def _facts(incident: Incident, now: int) -> Iterator[str]:
-    """Yield the duration of an incident, its worst value, further limits, and what to look at."""
+    """Yield the duration of an incident, its worst value, further limits, and signals to look at."""
     alert = incident.worst
     yield f"for {_long(now - alert.begin)}"
     if alert.kind == "rule" and not isnan(alert.worst):
@@ -189,12 +173,10 @@ def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]
     crossed = f"for {_long(now - cell.since)}" if cell.since else ""
     if cell.alert and cell.alert.kind == "flapping":
         yield "flapping"
-    elif cell.standing in ("critical", "warning"):
+    elif cell.standing in CROSSED:
         yield crossed
         if cell.ends:
             yield f"passed its limit, ends when {cell.ends}"
-    elif cell.standing == "pending":
-        yield crossed
     elif cell.standing == "none" and newest:
         yield f"for {_long(now - newest)}"
     if cell.alert and cell.alert.stale:

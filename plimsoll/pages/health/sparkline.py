@@ -12,7 +12,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Worse
 
 _MINUTE = 60 * SECOND
-_FURTHEST = 1e200  # values beyond are drawn there: their differences would be no numbers
+_FURTHEST = 1e200  # larger values are drawn as this one: their differences would be no numbers
 WIDTH, HEIGHT = 60, 24  # of the drawing; a minute is 1 wide
 _STEPS = {rise: f" 1 {rise}" for rise in range(-HEIGHT, HEIGHT + 1)}
 
@@ -26,9 +26,9 @@ class Sparkline:
 
 
 class LastHour:
-    """The values of the last hour by key: of each minute the worst one, so that no short crossing is lost.
+    """The values of the last hour by key: the worst of each minute, so that no short crossing is lost.
 
-    A row for each key and a column for each minute: an evaluation adds its values to all rows at once.
+    The matrix has a row for each key and a column for each minute: an evaluation adds its values to all rows at once.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class LastHour:
         self._minute = 0  # of the last column, since 1970
 
     def keep(self, worse: Mapping[Key, Worse]) -> None:
-        """Keep the values of these keys only; `worse` is the direction in which they become unhealthy."""
+        """Keep only the values of these keys; `worse` is the direction in which each becomes unhealthy."""
         was = np.array([self._rows.get(key, -1) for key in worse], np.int64)
         signs = np.array([-1.0 if worse == "lower" else 1.0 for worse in worse.values()])
         values, newest, samples = np.full((len(was), WIDTH), np.nan), np.zeros(len(was), np.int64), was >= 0

@@ -1,4 +1,4 @@
-"""`/hosts/NAME`: how one host is doing, what fires on it, and its signals by area with their limits."""
+"""`/hosts/NAME`: the state of a host, the incidents on it, and its signals by area with their limits."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,14 +23,14 @@ from plimsoll.pages.dashboards.routes import read_last_values
 from plimsoll.pages.health.host_cells import HostCell, cells_of
 from plimsoll.pages.shared.alert_rows import incident_rows
 from plimsoll.pages.shared.frame import Frame
+from plimsoll.pages.shared.time_range import MILLISECOND
 from plimsoll.up.watched import Watched
 
 _SHOWN = 3600 * SECOND
 _NOTED = 86_400 * SECOND
 _MOST_CHARTS = 4  # of an area
 _UPTIME = "system.uptime"
-_AS_SENT = " (from the log)"  # of facts that a log shows; a host that sends has no log
-_MILLISECONDS = 1_000_000
+_AS_SENT = " (from the log)"  # follows facts that samples show; those of a host that sends are from no log
 
 
 def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
@@ -61,10 +61,11 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
     silenced = [
         silence for silence in active if silence.host == "*" or silence.matches(silence.rule, health.name, None)
     ]
+    lacking = unjudged(host, watched.judged(), watched.site.catalogue.signals)
     return {
         "host": health,
         "headline": _headline(health, fires),
-        "sure": _sure(watched, host, fires),
+        "sure": " · ".join(text for text in (certainty(fires[0]) if fires else "", lacking) if text),
         "next": fires[0].worst.details.look_at if fires else (),
         "severity": fires[0].severity if fires else "",
         "incidents": incident_rows(fires, active, zone, now),
@@ -76,7 +77,7 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         "notes": [(zone.clock(note.at), note) for note in notes if note.concerns({host})],
         "start": "now-1h",
         "end": "now",
-        "now": now // _MILLISECONDS,
+        "now": now // MILLISECOND,
     }
 
 
@@ -87,16 +88,10 @@ def _headline(health: HostHealth, fires: Sequence[Incident]) -> str:
     return f"{cause(fires[0].worst)}{text}"
 
 
-def _sure(watched: Watched, host: str, fires: Sequence[Incident]) -> str:
-    sure = certainty(fires[0]) if fires else ""
-    lacking = unjudged(host, watched.judged(), watched.site.catalogue.signals)
-    return " · ".join(text for text in (sure, lacking) if text)
-
-
 def _parts(
     host: str, scene: Scene, cells: Mapping[str, HostCell]
 ) -> Iterator[tuple[Area, Sequence[HostCell], Sequence[tuple[str, str]]]]:
-    """Yield the areas of which the host sends something, with the cells and the first charts of each."""
+    """Yield the areas whose signals the host sends, with the cells and the first charts of each."""
     shown: set[str] = set()
     for area in load_areas().areas:
         panels = [panel for panel in area.panels if not panel.drive and panel.signal not in shown]

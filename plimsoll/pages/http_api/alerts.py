@@ -10,18 +10,18 @@ from pydantic import Field
 
 from plimsoll.alerting import actions, alert_queries, silences
 from plimsoll.alerting.alert import Alert
-from plimsoll.alerting.firing import Incident, firing, incidents
+from plimsoll.alerting.firing import firing, incidents
 from plimsoll.alerting.wording import cause
 from plimsoll.model.errors import Unusable
+from plimsoll.model.json_part import Instant, JsonPart, attribute, with_fields
 from plimsoll.model.times import parse_duration
-from plimsoll.notify.alerts_document import AlertPart, Instant, Number, SilencePart, alert_part
+from plimsoll.notify.alerts_document import AlertPart, Number, SilencePart, alert_part
 from plimsoll.pages.http_api.operation import Operation
 from plimsoll.pages.http_api.parameters import (
     MOST_AT_ONCE,
     PROGRAM,
     UTC,
     ApiFault,
-    ApiPart,
     Body,
     Page,
     PageQuery,
@@ -39,17 +39,17 @@ router = APIRouter(route_class=Operation)
 Result = TypeVar("Result")
 
 
-class IncidentPart(ApiPart):
+class IncidentPart(JsonPart):
     """The alerts that fire on one host for one cause."""
 
-    host: str
+    host: str = attribute("worst.host")
     severity: Severity
-    cause: str = Field(description="What is wrong, in a sentence.")
+    cause: str = attribute(lambda incident: cause(incident.worst), "What is wrong, in a sentence.")
     alerts: Sequence[AlertPart] = Field(description="The gravest first.")
 
 
-class EventPart(ApiPart):
-    """What happened to an alert."""
+class EventPart(JsonPart):
+    """An event in the history of an alert."""
 
     at: Instant = Field(description="Of which evaluation.")
     recorded_at: Instant
@@ -58,14 +58,14 @@ class EventPart(ApiPart):
     note: str
 
 
-class AlertWithEvents(ApiPart):
-    """An alert, and what happened to it."""
+class AlertWithEvents(JsonPart):
+    """An alert, and its history."""
 
     alert: AlertPart
     events: Sequence[EventPart] = Field(description=f"The last {MOST_AT_ONCE:,}.")
 
 
-class NotePart(ApiPart):
+class NotePart(JsonPart):
     """A note on the time axis of charts."""
 
     id: int
@@ -75,8 +75,8 @@ class NotePart(ApiPart):
     who: str
 
 
-class DeedPart(ApiPart):
-    """Something that somebody did."""
+class DeedPart(JsonPart):
+    """An action in the audit log."""
 
     at: Instant
     who: str
@@ -85,7 +85,7 @@ class DeedPart(ApiPart):
 
 
 class RecordQuery(RangeQuery, PageQuery):
-    """Which part of the record."""
+    """Which part of the audit log."""
 
     who: str = Field(default="", max_length=actions.LONGEST_NAME, description="Only what this person did.")
 
@@ -151,18 +151,12 @@ AlertId = Annotated[int, Path(description="The id of the alert.")]
 def list_incidents(query: Annotated[IncidentsQuery, Query()], watched: WatchedDependency) -> Page[IncidentPart]:
     """Incidents that are open, the gravest first."""
     make_alert, host = _alert_maker(watched), query.host.casefold()
-
-    def make_incident(incident: Incident) -> IncidentPart:
-        alerts = [*map(make_alert, incident.alerts)]
-        worst = incident.worst
-        return IncidentPart(host=worst.host, severity=incident.severity, cause=cause(worst), alerts=alerts)
-
     matches = [
-        incident
+        with_fields(incident, alerts=[*map(make_alert, incident.alerts)])
         for incident in incidents(firing(watched.file).every)
         if (not host or incident.worst.host.casefold() == host) and query.severity in (None, incident.severity)
     ]
-    return Page[IncidentPart].of(matches, query, make_incident)
+    return Page[IncidentPart].of(matches, query, IncidentPart.model_validate)
 
 
 @router.get("/alerts", operation_id="alerts")
@@ -183,9 +177,9 @@ def list_alerts(query: Annotated[AlertsQuery, Query()], watched: WatchedDependen
 @router.get(f"/alerts/{ID}", operation_id="alert")
 def show_alert(id: AlertId, watched: WatchedDependency) -> AlertWithEvents:
     """One alert and its history."""
-    events = alert_queries.events(watched.file, id)[-MOST_AT_ONCE:]
-    return AlertWithEvents(
-        alert=_alert_maker(watched)(_find_alert(watched, id)), events=[*map(EventPart.model_validate, events)]
+    alert = _alert_maker(watched)(_find_alert(watched, id))
+    return AlertWithEvents.model_validate(
+        {"alert": alert, "events": alert_queries.events(watched.file, id)[-MOST_AT_ONCE:]}
     )
 
 
@@ -231,9 +225,8 @@ def end_silence(
 @router.get("/notes", operation_id="notes")
 def list_notes(query: Annotated[NotesQuery, Query()], watched: WatchedDependency) -> Page[NotePart]:
     """Notes of a time."""
-    return Page[NotePart].of(
-        actions.find_notes(watched.file, *query.range(time.time_ns())), query, NotePart.model_validate
-    )
+    notes = actions.find_notes(watched.file, *query.range(time.time_ns()))
+    return Page[NotePart].of(notes, query, NotePart.model_validate)
 
 
 @router.post("/notes", operation_id="note", status_code=HTTPStatus.CREATED)

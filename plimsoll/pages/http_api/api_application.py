@@ -78,7 +78,7 @@ def create_api(watched: Watched, scenes: Scenes, reviews: RunReviews) -> FastAPI
     )
     api.state.watched, api.state.scenes, api.state.reviews = watched, scenes, reviews
     api.state.bodies = Bodies(RequestLimits(body_s=20))
-    api.add_middleware(_HeadAsGet)
+    api.add_middleware(_head_as_get)
     for module in (health, samples, alerts, runs):
         api.include_router(module.router, prefix=PUBLIC, responses=_ERRORS)
     return api
@@ -102,13 +102,12 @@ def describe(api: FastAPI) -> dict[str, Any]:
     return document
 
 
-class _HeadAsGet:
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+def _head_as_get(app: ASGIApp) -> ASGIApp:
+    def answer(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        is_head = scope.get("method") == "HEAD"
+        return app({**scope, "method": "GET"} if is_head else scope, receive, send)
 
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        head = scope.get("method") == "HEAD"
-        return self._app({**scope, "method": "GET"} if head else scope, receive, send)
+    return answer
 
 
 def _handler(explain: Callable[[Request, Any], ApiFault]) -> Callable[[Request, Any], Coroutine[Any, Any, Response]]:
@@ -144,17 +143,9 @@ def _no_operation(request: Request, error: HTTPException) -> ApiFault:
     return ApiFault(status, str(error.detail), "the body", "/api/docs describes it")
 
 
-def _unusable(request: Request, error: Unusable) -> ApiFault:
-    return ApiFault(HTTPStatus.UNPROCESSABLE_ENTITY, with_fields(str(error)), _path(request))
-
-
 def _unavailable(request: Request, error: Exception) -> ApiFault:
     text, path = with_fields(str(error)), _path(request)
     return ApiFault(HTTPStatus.SERVICE_UNAVAILABLE, text, path, "ask again later", retry_after_s=10)
-
-
-def _defect(request: Request, _: Exception) -> ApiFault:
-    return ApiFault(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log", _path(request))
 
 
 def _path(request: Request) -> str:
@@ -169,11 +160,13 @@ _EXPLANATIONS: dict[int | type[Exception], Callable[[Request, Any], ApiFault]] =
     ApiFault: lambda _, error: error,
     RequestValidationError: _invalid,
     HTTPException: _no_operation,
-    Unusable: _unusable,
+    Unusable: lambda request, error: ApiFault(HTTPStatus.UNPROCESSABLE_ENTITY, with_fields(str(error)), _path(request)),
     Unreachable: _unavailable,
     NotKept: _unavailable,
     TooLarge: lambda *_: ApiFault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE, "the body", "send less"),
     TooSlow: lambda *_: ApiFault(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive", "the body", "send it again"),
     Full: lambda *_: ApiFault(HTTPStatus.SERVICE_UNAVAILABLE, *_FULL, retry_after_s=5),
-    Exception: _defect,
+    Exception: lambda request, _: ApiFault(
+        HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log", _path(request)
+    ),
 }

@@ -1,24 +1,21 @@
-"""Operations on what is watched now: the health of the whole, hosts, the limits that are judged, signals."""
+"""Operations on the present state: health, hosts, the limits that are judged, and signals."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from importlib.metadata import version
-from math import isfinite
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from plimsoll.alerting.health import Health, HealthAnswer, HostHealth, HostState
-from plimsoll.alerting.latest_evaluation import RuleState
-from plimsoll.model.series import HostKey, host_key
-from plimsoll.model.times import iso
-from plimsoll.notify.alerts_document import Instant
+from plimsoll.model.json_part import JsonPart, OptionalInstant, attribute, with_fields
+from plimsoll.model.series import host_key
+from plimsoll.notify.alerts_document import Number
 from plimsoll.pages.http_api.operation import Operation
 from plimsoll.pages.http_api.parameters import ApiFault, Page, PageQuery, WatchedDependency
 from plimsoll.rules.schema.field_types import Severity
-from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.wording import SEVERITIES, limit_text
 
 LimitState = Literal["ok", "pending", "firing", "no_data", "not_judged"]
@@ -26,52 +23,65 @@ _STATES: Sequence[LimitState] = ("ok", "pending", "firing", "no_data", "not_judg
 router = APIRouter(route_class=Operation)
 
 
-class HealthPart(BaseModel):
+def _count_alerts(health: Health) -> Mapping[Severity, int]:
+    counts = Counter(alert.severity for alert in health.alerts)
+    return {severity: health.info if severity == "info" else counts[severity] for severity in SEVERITIES}
+
+
+def _count_hosts(health: Health) -> Mapping[HostState, int]:
+    counts = Counter(host.state for host in health.hosts)
+    return {state: counts[state] for state in HostState}
+
+
+class HealthPart(JsonPart):
     """Whether all hosts are well."""
 
     schema_: Literal["plimsoll.api/1"] = Field(default="plimsoll.api/1", alias="schema")
-    version: str = Field(description="Of Plimsoll.")
+    version: str = attribute(lambda _: version("plimsoll"), "Of Plimsoll.")
     answer: HealthAnswer
     reason: str
     basis: str = Field(description="What the answer rests on.")
-    hosts: Mapping[HostState, int] = Field(description="Hosts by state.")
-    firing: Mapping[Severity, int] = Field(description="Alerts that fire, by severity.")
-    problems: Sequence[str] = Field(description="What somebody has to mend in Plimsoll itself, or in its files.")
-    evaluated: str | None = Field(description="The time of the last evaluation; null: there was none yet.")
-    values_a_minute: int = Field(description="Values written in the last minute.")
+    hosts: Mapping[HostState, int] = attribute(_count_hosts, "Hosts by state.")
+    firing: Mapping[Severity, int] = attribute(_count_alerts, "Alerts that fire, by severity.")
+    problems: Sequence[str] = attribute(
+        lambda health: [*health.problems, *health.warnings],
+        "What somebody has to mend in Plimsoll itself, or in its files.",
+    )
+    evaluated: OptionalInstant = Field(description="The time of the last evaluation; null: there was none yet.")
+    values_a_minute: int = attribute("points_a_minute", "Values written in the last minute.")
     store: str
     store_bytes: int | None
 
 
-class ApiHost(BaseModel):
+class ApiHost(JsonPart):
     """A host that sends, or is expected to."""
 
     name: str
     state: HostState
     note: str = Field(description="A few words on the state.")
-    newest: Instant | None = Field(description="The time of its newest sample.")
+    newest: OptionalInstant = Field(description="The time of its newest sample.")
     firing: int = Field(description="Warnings and critical alerts that fire for it.")
 
 
-class ApiLimit(BaseModel):
+class ApiLimit(JsonPart):
     """A limit that is judged for a host now."""
 
-    rule: str
-    severity: Severity
-    signal: str
-    title: str = Field(description="The title of the signal.")
-    host: str
-    instance: str | None
-    healthy: str = Field(description='The limit as operator and number, such as "< 80".')
-    limit: str = Field(description="The limit for people.")
-    unit: str
-    value: float | None = Field(description="What was judged last; null: no data.")
-    state: LimitState
-    since: str | None = Field(description="From when it is crossed, if it is pending or firing.")
+    rule: str = attribute("rule.id")
+    severity: Severity = attribute("rule.severity")
+    signal: str = attribute("rule.signal")
+    title: str = attribute("of.title", "The title of the signal.")
+    host: str = attribute("subject.host")
+    instance: str | None = attribute("subject.instance")
+    healthy: str = attribute(lambda state: str(state.healthy), 'The limit as operator and number, such as "< 80".')
+    limit: str = attribute(lambda state: limit_text(state.healthy, state.of.unit), "The limit for people.")
+    unit: str = attribute("of.unit")
+    value: Number = Field(description="What was judged last; null: no data.")
+    state: LimitState = attribute(lambda state: _STATES[state.state])
+    since: OptionalInstant = Field(description="From when it is crossed, if it is pending or firing.")
     note: str = Field(description="What plimsoll.toml changes.")
 
 
-class ApiSignal(BaseModel):
+class ApiSignal(JsonPart):
     """A quantity that rules judge and charts show."""
 
     name: str
@@ -79,7 +89,9 @@ class ApiSignal(BaseModel):
     unit: str
     meaning: str
     worse: Literal["higher", "lower", "either"] = Field(description="The direction in which values become bad.")
-    each_instance: bool = Field(description="Whether each disk, processor, ... has its own.")
+    each_instance: bool = attribute(
+        lambda signal: signal.instances == "each", "Whether each disk, processor, ... has its own."
+    )
 
 
 class HostsQuery(PageQuery):
@@ -106,32 +118,16 @@ class SignalsQuery(PageQuery):
 @router.get("/health", operation_id="health")
 def show_health(watched: WatchedDependency) -> HealthPart:
     """Whether all hosts are well."""
-    health = watched.health()
-    states, firing = Counter(host.state for host in health.hosts), Counter(alert.severity for alert in health.alerts)
-    firing["info"] = health.info
-    return HealthPart(
-        version=version("plimsoll"),
-        answer=health.answer,
-        reason=health.reason,
-        basis=health.basis,
-        hosts={state: states[state] for state in HostState},
-        firing={severity: firing[severity] for severity in SEVERITIES},
-        problems=[*health.problems, *health.warnings],
-        evaluated=None if health.evaluated is None else iso(health.evaluated),
-        values_a_minute=health.points_a_minute,
-        store=health.store,
-        store_bytes=health.store_bytes,
-    )
+    return HealthPart.model_validate(watched.health())
 
 
 @router.get("/hosts", operation_id="hosts")
 def list_hosts(query: Annotated[HostsQuery, Query()], watched: WatchedDependency) -> Page[ApiHost]:
     """Hosts, by name."""
     health, text = watched.health(), query.text.casefold()
-    firing = _count_firing(health)
     hosts = [host for host in health.hosts if text in host.name.casefold() and query.state in (None, host.state)]
     hosts.sort(key=lambda host: host_key(host.name))
-    return Page[ApiHost].of(hosts, query, lambda host: _host_part(host, firing))
+    return Page[ApiHost].of(hosts, query, _host_maker(health))
 
 
 @router.get("/hosts/{host:path}", operation_id="host")
@@ -142,66 +138,37 @@ def show_host(
     health, name = watched.health(), host_key(host)
     for host_health in health.hosts:
         if host_key(host_health.name) == name:
-            return _host_part(host_health, _count_firing(health))
+            return _host_maker(health)(host_health)
     raise ApiFault(HTTPStatus.NOT_FOUND, f"no host {name[:200]} is known", "host", "GET /api/v1/hosts lists them")
 
 
 @router.get("/limits", operation_id="limits")
 def list_limits(query: Annotated[LimitsQuery, Query()], watched: WatchedDependency) -> Page[ApiLimit]:
     """Limits that are judged now, with values and states."""
+    signals = watched.site.catalogue.signals
     states = [
-        rule
-        for rule in watched.judged()
-        if (not query.host or rule.subject.key[0] == host_key(query.host))
-        and query.severity in (None, rule.rule.severity)
-        and query.state in (None, rule.state.name.lower())
+        state
+        for state in watched.judged()
+        if (not query.host or state.subject.key[0] == host_key(query.host))
+        and query.severity in (None, state.rule.severity)
+        and query.state in (None, state.state.name.lower())
     ]
-    states.sort(key=lambda rule: (rule.subject.key[0], rule.rule.id, rule.subject.key[1] or ""))
-    return Page[ApiLimit].of(states, query, lambda rule: _limit_part(rule, watched.site.catalogue.signals))
+    states.sort(key=lambda state: (state.subject.key[0], state.rule.id, state.subject.key[1] or ""))
+    return Page[ApiLimit].of(
+        states, query, lambda state: ApiLimit.model_validate(with_fields(state, of=signals[state.rule.signal]))
+    )
 
 
 @router.get("/signals", operation_id="signals")
 def list_signals(query: Annotated[SignalsQuery, Query()], watched: WatchedDependency) -> Page[ApiSignal]:
     """Signals, by name."""
-    text, catalogue = query.text.casefold(), watched.site.catalogue
-    names = sorted(name for name, signal in catalogue.signals.items() if text in f"{name} {signal.title}".casefold())
-    return Page[ApiSignal].of(names, query, lambda name: _signal_part(name, catalogue.signals[name]))
-
-
-def _count_firing(health: Health) -> Mapping[HostKey, int]:
-    return Counter(host_key(alert.host) for alert in health.alerts)
-
-
-def _host_part(host: HostHealth, firing: Mapping[HostKey, int]) -> ApiHost:
-    newest = None if host.newest is None else iso(host.newest)
-    return ApiHost(name=host.name, state=host.state, note=host.note, newest=newest, firing=firing[host_key(host.name)])
-
-
-def _limit_part(state: RuleState, signals: Mapping[str, Signal]) -> ApiLimit:
-    rule, signal = state.rule, signals[state.rule.signal]
-    return ApiLimit(
-        rule=rule.id,
-        severity=rule.severity,
-        signal=rule.signal,
-        title=signal.title,
-        host=state.subject.host,
-        instance=state.subject.instance,
-        healthy=str(state.healthy),
-        limit=limit_text(state.healthy, signal.unit),
-        unit=signal.unit,
-        value=state.value if isfinite(state.value) else None,
-        state=_STATES[state.state],
-        since=None if state.since is None else iso(state.since),
-        note=state.note,
+    text, signals = query.text.casefold(), watched.site.catalogue.signals
+    names = sorted(name for name, signal in signals.items() if text in f"{name} {signal.title}".casefold())
+    return Page[ApiSignal].of(
+        names, query, lambda name: ApiSignal.model_validate(with_fields(signals[name], name=name))
     )
 
 
-def _signal_part(name: str, signal: Signal) -> ApiSignal:
-    return ApiSignal(
-        name=name,
-        title=signal.title,
-        unit=signal.unit,
-        meaning=signal.meaning,
-        worse=signal.worse,
-        each_instance=signal.instances == "each",
-    )
+def _host_maker(health: Health) -> Callable[[HostHealth], ApiHost]:
+    firing = Counter(host_key(alert.host) for alert in health.alerts)
+    return lambda host: ApiHost.model_validate(with_fields(host, firing=firing[host_key(host.name)]))

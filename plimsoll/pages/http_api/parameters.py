@@ -1,4 +1,4 @@
-"""What the operations of the API share: dependencies, parameters, pages of lists, times and errors."""
+"""Parts that the operations of the API share: dependencies, parameters, pages of lists, times and errors."""
 
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 
 
 class ApiProblem(BaseModel):
-    """Why there is no other answer."""
+    """The answer to a request that cannot be fulfilled."""
 
     error: str = Field(description="What is wrong.")
     where: str = Field(default="", description="The parameter, the field of the body, or the path that it is about.")
@@ -39,14 +39,8 @@ class ApiFault(Exception):
         self.headers = {} if retry_after_s is None else {"Retry-After": str(retry_after_s)}
 
 
-class ApiPart(BaseModel):
-    """A part of an answer. It can be filled from an object with attributes of the same names."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-
 class Body(BaseModel):
-    """What is sent."""
+    """The body of a request."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -9,13 +9,11 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from plimsoll.ingest.runs.load import unload
-from plimsoll.model.times import iso
-from plimsoll.notify.alerts_document import Instant
+from plimsoll.model.json_part import Instant, JsonPart, attribute
 from plimsoll.pages.http_api.operation import Operation
 from plimsoll.pages.http_api.parameters import (
     PROGRAM,
     ApiFault,
-    ApiPart,
     Body,
     Page,
     PageQuery,
@@ -31,7 +29,7 @@ MOST_COMPARED = 8
 router = APIRouter(route_class=Operation)
 
 
-class ApiCrossedSignal(ApiPart):
+class ApiCrossedSignal(JsonPart):
     """A signal whose limit was crossed: the worst of it."""
 
     signal: str
@@ -42,34 +40,37 @@ class ApiCrossedSignal(ApiPart):
     sentence: str
 
 
-class ReviewPart(ApiPart):
-    """What the review of a run says in short."""
+class ReviewPart(JsonPart):
+    """The review of a run in short."""
 
-    made_at: Instant
+    made_at: Instant = attribute("kept.made_with.at")
     outdated: str = Field(description="With what it was made, if that is not what is there now; else empty.")
-    verdict: str
-    severity: str = Field(description="The worst that was crossed; empty if nothing was.")
-    answer: str
-    cause: str = Field(description="What the run is short of; empty if that is not known.")
-    crossed: Sequence[ApiCrossedSignal]
+    verdict: str = attribute("kept.verdict")
+    severity: str = attribute("kept.severity", "The worst that was crossed; empty if nothing was.")
+    answer: str = attribute("kept.answer")
+    cause: str = attribute("kept.cause", "What the run is short of; empty if that is not known.")
+    crossed: Sequence[ApiCrossedSignal] = attribute("kept.crossed")
 
 
-class ApiRun(ApiPart):
+class ApiRun(JsonPart):
     """A recorded run."""
 
-    name: str
-    start: Instant
-    end: Instant
-    hosts: Sequence[str]
-    labels: Mapping[str, str]
-    files: int
-    values: int
-    state: StoreState = Field(description="Only a complete run has all its values.")
-    review: ReviewPart | None = Field(description="null: there is none yet; GET /api/v1/reviews/{run} makes it.")
-    page: str = Field(description="The address of its report.")
+    name: str = attribute("run.name")
+    start: Instant = attribute("run.start")
+    end: Instant = attribute("run.end")
+    hosts: Sequence[str] = attribute("run.hosts")
+    labels: Mapping[str, str] = attribute("run.labels")
+    files: int = attribute("run.files")
+    values: int = attribute("run.values")
+    state: StoreState = attribute("run.state", "Only a complete run has all its values.")
+    review: ReviewPart | None = attribute(
+        lambda review: review if review.kept else None,
+        "null: there is none yet; GET /api/v1/reviews/{run} makes it.",
+    )
+    page: str = attribute(lambda review: run_path(review.run.name), "The address of its report.")
 
 
-class JobPart(ApiPart):
+class JobPart(JsonPart):
     """A review or comparison that is being made: ask again."""
 
     stage: Stage
@@ -134,13 +135,13 @@ def list_runs(query: Annotated[RunsQuery, Query()], reviews: ReviewsDependency) 
         if query.text.casefold() in review.run.name.casefold()
         and {*query.label} <= {f"{name}={value}" for name, value in review.run.labels.items()}
     ]
-    return Page[ApiRun].of(runs, query, _run_part)
+    return Page[ApiRun].of(runs, query, ApiRun.model_validate)
 
 
 @router.get("/runs/{run:path}", operation_id="run")
 def show_run(review: RunDependency) -> ApiRun:
     """One run."""
-    return _run_part(review)
+    return ApiRun.model_validate(review)
 
 
 @router.delete("/runs/{run:path}", operation_id="delete_run")
@@ -151,7 +152,7 @@ def delete_run(
     unload(watched.store.runs, review.run.name)
     reviews.kept.remove(review.id)
     record_action(watched, actor_of(request, PROGRAM), f"deleted run {review.run.name}")
-    return _run_part(review)
+    return ApiRun.model_validate(review)
 
 
 @router.get(
@@ -211,24 +212,3 @@ def _job_response(job: Job) -> Response:
         raise ApiFault(HTTPStatus.UNPROCESSABLE_ENTITY, error, "run", "the log of plimsoll up says why")
     text = JobPart.model_validate(job).model_dump_json()
     return Response(text, HTTPStatus.ACCEPTED, {"Retry-After": "2"}, media_type="application/json")
-
-
-def _run_part(review: RunReview) -> ApiRun:
-    run = review.run
-    fields = {name: getattr(run, name) for name in ApiRun.model_fields.keys() - {"review", "page"}}
-    return ApiRun(**fields, review=_review_part(review), page=run_path(run.name))
-
-
-def _review_part(review: RunReview) -> ReviewPart | None:
-    kept = review.kept
-    if kept is None:
-        return None
-    return ReviewPart(
-        made_at=iso(kept.made_with.at),
-        outdated=review.outdated,
-        verdict=kept.verdict,
-        severity=kept.severity,
-        answer=kept.answer,
-        cause=kept.cause,
-        crossed=[*map(ApiCrossedSignal.model_validate, kept.crossed)],
-    )

@@ -11,9 +11,9 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.pages.charts.hosts_in_range import SignalSource
 from plimsoll.pages.charts.signal_values import compute_signals
-from plimsoll.rules.resolved_sources import ResolvedSeries, ResolvedSource, recorded_as, series_of
+from plimsoll.rules.resolved_sources import ResolvedSeries, recorded_as, series_of
 from plimsoll.rules.window import transformed
-from plimsoll.store.protocol import Buckets, SampleReader
+from plimsoll.store.protocol import SampleReader
 
 # Our bounds: an answer, and what is read to compute it, must fit in memory beside the evaluation.
 MOST_LINES = 200
@@ -23,9 +23,9 @@ MOST_READ = 5_000_000
 
 @dataclass(frozen=True, eq=False)
 class ApiLine:
-    """The values of one signal or series: `value`, or `minimum`, `mean` and `maximum` of buckets.
+    """The values of one signal or series, by column: `value`, or `minimum`, `mean` and `maximum` of buckets.
 
-    `times` (UTC ns) are those of the samples, or of the begins of the buckets.
+    `times` (UTC ns) are those of the samples, or the begins of the buckets.
     """
 
     host: str
@@ -43,10 +43,19 @@ def read_signals(
     """Return the values of a signal for some subjects. Raises Unusable if they are too many."""
     _check_buckets(len(sources), start, end, width)
     origins = [recorded_as(source.origin) for source in sources]
-    if width and all(map(_is_line, origins)):
-        values = _reduced_by_store(store, origins, start, end, width)
+    direct = [
+        origin
+        for origin in origins
+        # The extremes and the mean of these are those of their series, scaled and shifted.
+        if isinstance(origin, ResolvedSeries) and not origin.rate and origin.transform.most is None
+    ]
+    if width and len(direct) == len(origins):
+        values = _reduced_by_store(store, direct, start, end, width)
     else:
-        values = [_columns(samples, start, width) for samples in _compute(store, origins, start, end, width)]
+        series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
+        if series:
+            _check_read(store, series, start, end, MOST_READ if width else MOST_VALUES)
+        values = [_columns(samples, width) for samples in compute_signals(store, origins, start, end)]
     return [
         ApiLine(source.subject.host, name, unit, source.subject.instance, {}, times, columns)
         for source, (times, columns) in zip(sources, values, strict=True)
@@ -62,10 +71,13 @@ def read_series(
     if not series:
         return []
     if width:
-        values = [(bucket.times, _bucket_columns(bucket)) for bucket in store.buckets(series, start, end, width)]
+        values = [
+            (buckets.times, {"minimum": buckets.minimum, "mean": buckets.mean, "maximum": buckets.maximum})
+            for buckets in store.buckets(series, start, end, width)
+        ]
     else:
         _check_read(store, series, start, end, MOST_VALUES)
-        values = [_columns(samples, start, None) for samples in store.read(series, start, end)]
+        values = [_columns(samples, None) for samples in store.read(series, start, end)]
     return [
         ApiLine(series.host, f"{series.measurement}.{series.field}", "", None, dict(series.tags), times, columns)
         for series, (times, columns) in zip(series, values, strict=True)
@@ -73,19 +85,13 @@ def read_series(
     ]
 
 
-def _is_line(origin: ResolvedSource) -> bool:
-    """Return whether the extremes and the mean of a signal are those of its series, scaled and shifted."""
-    return isinstance(origin, ResolvedSeries) and not origin.rate and origin.transform.most is None
-
-
 def _reduced_by_store(
-    store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int, width: int
+    store: SampleReader, origins: Sequence[ResolvedSeries], start: int, end: int, width: int
 ) -> list[tuple[Times, Mapping[str, Values]]]:
     """Return buckets of signals that a store holds as series, converted to the unit of the signal."""
-    direct = [origin for origin in origins if isinstance(origin, ResolvedSeries)]
-    stored = store.buckets([origin.series for origin in direct], start, end, width) if direct else ()
+    stored = store.buckets([origin.series for origin in origins], start, end, width) if origins else ()
     reduced: list[tuple[Times, Mapping[str, Values]]] = []
-    for origin, buckets in zip(direct, stored, strict=True):
+    for origin, buckets in zip(origins, stored, strict=True):
         columns = (buckets.minimum, buckets.maximum, buckets.mean)
         low, high, mean = (transformed(values, origin.transform) for values in columns)
         low, high = np.minimum(low, high), np.maximum(low, high)  # 100 - x turns them
@@ -93,34 +99,18 @@ def _reduced_by_store(
     return reduced
 
 
-def _compute(
-    store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int, width: int | None
-) -> list[Samples]:
-    """Return the samples of signals, computed from all that they are made of. Raises Unusable if they are too many."""
-    series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
-    if series:
-        _check_read(store, series, start, end, MOST_READ if width else MOST_VALUES)
-    return compute_signals(store, origins, start, end)
-
-
-def _columns(samples: Samples, start: int, width: int | None) -> tuple[Times, Mapping[str, Values]]:
+def _columns(samples: Samples, width: int | None) -> tuple[Times, Mapping[str, Values]]:
     """Return the samples that have a value, or buckets of them, which begin at multiples of their width."""
     present = samples.present
     if not width or not len(present.times):
         return present.times, {"value": present.values}
     begins, first = np.unique(present.times // width * width, return_index=True)
     count = np.diff(np.append(first, len(present.times)))
-    reduced = Buckets(
-        begins,
-        np.minimum.reduceat(present.values, first),
-        np.maximum.reduceat(present.values, first),
-        np.add.reduceat(present.values, first) / count,
-    )
-    return reduced.times, _bucket_columns(reduced)
-
-
-def _bucket_columns(buckets: Buckets) -> Mapping[str, Values]:
-    return {"minimum": buckets.minimum, "mean": buckets.mean, "maximum": buckets.maximum}
+    return begins, {
+        "minimum": np.minimum.reduceat(present.values, first),
+        "mean": np.add.reduceat(present.values, first) / count,
+        "maximum": np.maximum.reduceat(present.values, first),
+    }
 
 
 def _check_buckets(lines: int, start: int, end: int, width: int | None) -> None:

@@ -13,6 +13,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.json_part import JsonPart, attribute
 from plimsoll.model.log import Times
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, iso, parse_duration
@@ -60,12 +61,12 @@ _MEDIA: dict[int | str, dict[str, Any]] = {200: {"content": {CSV: _TEXT, ARROW: 
 router = APIRouter(route_class=Operation)
 
 
-class SeriesPart(BaseModel):
+class SeriesPart(JsonPart):
     """A series as it was sent."""
 
     host: str
     measurement: str
-    tags: dict[str, str]
+    tags: dict[str, str] = attribute(lambda series: dict(series.tags))
     field: str
 
 
@@ -100,7 +101,7 @@ def list_series(query: Annotated[SeriesQuery, Query()], watched: WatchedDependen
     words = query.text.casefold().split()
     series = watched.store.samples.series(start, end, query.host).series
     matches = [series for series in series if all(word in _text(series) for word in words)] if words else series
-    return Page[SeriesPart].of(matches, query, _series)
+    return Page[SeriesPart].of(matches, query, SeriesPart.model_validate)
 
 
 @router.get("/samples", operation_id="samples", response_model=SamplesPart, responses=_MEDIA)
@@ -113,11 +114,18 @@ def read_samples(
     lines = _lines(watched, request.app.state.scenes, query, start, end, width)
     match query.format:
         case "json":
-            return document(lines, start, end, width)
+            return _document(lines, start, end, width)
         case "csv":
-            return csv(lines, width)
+            table = _frame(lines, width).with_columns(
+                pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.9fZ"),
+                # A spreadsheet takes a text that begins so for a formula; an apostrophe makes it a text.
+                pl.col(*_NAMES).str.replace(r"^([=@+\-\t\r])", "'$1"),
+            )
+            return Response(table.write_csv(), media_type=CSV)
         case "arrow":
-            return arrow(lines, width)
+            out = BytesIO()
+            _frame(lines, width).write_ipc(out, compression="zstd")
+            return Response(out.getvalue(), media_type=ARROW)
 
 
 def _lines(
@@ -139,7 +147,9 @@ def _lines(
         _check_number(len(sources))
         signal = scenes.signals[query.signal]
         return read_signals(watched.store.samples, query.signal, signal.unit, sources, start, end, width)
-    tags = [_tag(name) for name in query.tag]
+    if (wrong := next((tag for tag in query.tag if "=" not in tag), None)) is not None:
+        raise ApiFault(HTTPStatus.BAD_REQUEST, f"{wrong[:100]}: is no tag", "tag", "write it like name=value")
+    tags = [tag.split("=", 1) for tag in query.tag]
     series = [
         series
         for series in watched.store.samples.series(start, end, query.host).series
@@ -159,13 +169,6 @@ def _check_number(lines: int) -> None:
         )
 
 
-def _tag(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ApiFault(HTTPStatus.BAD_REQUEST, f"{text[:100]}: is no tag", "tag", "write it like name=value")
-    return name, value
-
-
 def _width(text: str, span: int) -> int | None:
     """Return the width of the buckets (ns); None for raw samples."""
     if not text:
@@ -181,15 +184,11 @@ def _width(text: str, span: int) -> int | None:
     return width
 
 
-def _series(series: Series) -> SeriesPart:
-    return SeriesPart(host=series.host, measurement=series.measurement, tags=dict(series.tags), field=series.field)
-
-
 def _text(series: Series) -> str:
     return " ".join([series.host, series.measurement, *(value for _, value in series.tags), series.field]).casefold()
 
 
-def document(lines: Sequence[ApiLine], start: int, end: int, width: int | None) -> SamplesPart:
+def _document(lines: Sequence[ApiLine], start: int, end: int, width: int | None) -> SamplesPart:
     """Return samples as the JSON answer."""
     series = [
         LinePart(
@@ -206,23 +205,6 @@ def document(lines: Sequence[ApiLine], start: int, end: int, width: int | None) 
     return SamplesPart.model_validate(
         {"from": iso(start), "to": iso(end), "bucket_s": width / SECOND if width else None, "series": series}
     )
-
-
-def csv(lines: Sequence[ApiLine], width: int | None) -> Response:
-    """Return samples as CSV, with a row for each time and series."""
-    frame = _frame(lines, width).with_columns(
-        pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.9fZ"),
-        # A spreadsheet takes a text that begins so for a formula; an apostrophe makes it a text.
-        pl.col(*_NAMES).str.replace(r"^([=@+\-\t\r])", "'$1"),
-    )
-    return Response(frame.write_csv(), media_type=CSV)
-
-
-def arrow(lines: Sequence[ApiLine], width: int | None) -> Response:
-    """Return samples as a file in Arrow's format."""
-    out = BytesIO()
-    _frame(lines, width).write_ipc(out, compression="zstd")
-    return Response(out.getvalue(), media_type=ARROW)
 
 
 def _frame(lines: Sequence[ApiLine], width: int | None) -> pl.DataFrame:

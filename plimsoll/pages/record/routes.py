@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.alerting import actions
-from plimsoll.pages.shared.forms import number
+from plimsoll.pages.shared.forms import count_before
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.up.watched import Watched
 
@@ -20,7 +20,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
     def page(request: Request) -> Response:
         zone, query = frame.zone_of(request), request.query_params
         who = query.get("who", "").strip()
-        first = max(0, (number(query.get("page", "")) or 1) - 1) * _AT_ONCE
+        first = count_before(query.get("page", ""), _AT_ONCE)
         entries = actions.found(watched.file, 0, time.time_ns(), who, first, _AT_ONCE)
         return frame.page(
             request,

@@ -34,10 +34,11 @@ Fields = Mapping[str, str]
 _LONGEST = 32 << 10
 _MOST_FIELDS = 20
 _LONGEST_ADDRESS = 1000
+_MOST_PAGES = 10**7
 
 
 class Forms:
-    """A maker of the routes that receive forms."""
+    """Makes the routes that receive forms."""
 
     def __init__(self) -> None:
         self._bodies = Bodies(RequestLimits(body_s=20))
@@ -63,7 +64,7 @@ class Forms:
 
 
 def own_address(text: str) -> str:
-    """Return an address as a path of this server, never of another; `/` if it is none."""
+    """Return an address as a path of this server; `/` if it is that of another server."""
     url = urlsplit(text[:_LONGEST_ADDRESS])
     path = url.path if url.path.startswith("/") and not url.path.startswith(("//", "/\\")) else "/"
     return f"{path}?{url.query}" if url.query else path
@@ -74,6 +75,11 @@ def see(address: str) -> Response:
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
+def count_before(page: str, at_once: int) -> int:
+    """Return how many entries of a list come before a page of it, by the number of the page in an address."""
+    return (min(max(number(page) or 1, 1), _MOST_PAGES) - 1) * at_once
+
+
 def number(text: str) -> int | None:
-    """Return the number that a text is; None if it is none, or too long."""
+    """Return a text as a number; None if it is none, or too long."""
     return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None
