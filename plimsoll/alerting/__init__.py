@@ -1,1 +1,1 @@
-"""Alerts of live data: the loop, the judging, and the book that keeps what happened."""
+"""Alerts of live data: the loop that evaluates rules, the states of alerts, and their history."""

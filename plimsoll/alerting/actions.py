@@ -1,7 +1,6 @@
-"""What people do to alerts: acknowledge and silence them, and put notes on charts. The audit log has each."""
+"""Acknowledges and silences alerts, and puts notes on charts, for people. The audit log records each action."""
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -24,7 +23,7 @@ _LONGEST = 2000
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Somebody who does something, and by what they are known: `password`, `token ci`, `command`."""
+    """A person or program that acts, and how it was recognised: `password`, `token ci`, `command`."""
 
     name: str
     how: str = ""
@@ -32,7 +31,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """Something that somebody did (UTC ns)."""
+    """An action that somebody performed at a time (UTC ns)."""
 
     id: int
     at: int
@@ -41,25 +40,17 @@ class AuditEntry:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class AuditEntries:
-    """Some deeds, the latest first, and how many there are in all."""
-
-    deeds: Sequence[AuditEntry]
-    total: int
-
-
 LONGEST_TEXT = 500
 LONGEST_NAME = 300
 LONGEST_NOTE = 200
 _MOST_NOTES = 200
 _FURTHEST_NOTE = 2**62
-_KNOWN_RULES = "rules"
+_RULE_IDS = "rules"
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note on the time axis of charts, at an instant (UTC ns); `host` is empty where it concerns all."""
+    """A note on the time axis of charts, at an instant (UTC ns); `host` is empty if it concerns all hosts."""
 
     id: int
     at: int
@@ -68,7 +59,7 @@ class Note:
     who: str
 
     def concerns(self, hosts: set[str]) -> bool:
-        """Return whether it is on charts of these (case-folded) hosts."""
+        """Return whether charts of these (case-folded) hosts show it."""
         return not self.host or host_key(self.host) in hosts
 
     def __str__(self) -> str:
@@ -76,7 +67,7 @@ class Note:
 
 
 def acknowledge(file: AlertsFile, number: int, who: Actor, note: str, now: int) -> Alert:
-    """Stop the repetition of an alert until it ends: the alert as it is then. Unusable if it is not firing."""
+    """Stop the repetition of an alert until it ends; return the changed alert. Unusable if it is not firing."""
     before = alert(file, number)
     if before is None:
         raise Unusable(f"there is no alert {number}; plimsoll alerts list shows those that are firing")
@@ -90,7 +81,7 @@ def acknowledge(file: AlertsFile, number: int, who: Actor, note: str, now: int) 
             "UPDATE alerts SET acked_at = ?, acked_by = ?, ack_note = ? WHERE id = ?", (now, who.name, note, number)
         )
         record(connection, number, now, now, "acknowledged", note=f"{who.name}{text}")
-        keep(connection, who, now, f"acknowledged alert {number}, {before.rule} on {before.place}{text}")
+        audit(file, who, now, f"acknowledged alert {number}, {before.rule} on {before.place}{text}")
     return before._replace(acked_at=now, acked_by=who.name, ack_note=note)
 
 
@@ -107,29 +98,29 @@ def silence(
 ) -> Silence:
     """Begin a silence of `length` (ns), at `start` (UTC ns) or now.
 
-    Unusable if no rule or no host matches, without a reason, or for longer than 30 days.
+    Unusable if no rule or no host matches, if there is no reason, or if `length` is more than 30 days.
     """
     for name, text in (("the rule", rule), ("the host", host), ("the instance", instance), ("the name", who.name)):
         _check_length(name, text, LONGEST_NAME)
     _check_length("the reason", reason, LONGEST_TEXT)
     check_rule(file, rule)
     _check_host(file, host)
-    with file.transaction() as connection:
+    with file.transaction():
         begun = silences.add(file, rule, host, instance, length, reason, who.name, now, start)
-        keep(connection, who, now, f"{'planned' if begun.start > now else 'began'} {_describe(begun)}")
+        audit(file, who, now, f"{'planned' if begun.start > now else 'began'} {_describe(begun)}")
     return begun
 
 
 def end_silence(file: AlertsFile, number: int, who: Actor, now: int) -> Silence:
-    """End a silence, or take back one that is planned. Unusable if it is neither."""
-    with file.transaction() as connection:
+    """End a silence that is active or planned. Unusable if there is none of this number."""
+    with file.transaction():
         ended = silences.end(file, number, now)
-        keep(connection, who, now, f"ended {_describe(ended)}")
+        audit(file, who, now, f"ended {_describe(ended)}")
     return ended
 
 
 def add_note(file: AlertsFile, at: int, text: str, host: str, who: Actor, now: int) -> Note:
-    """Put a note on the charts. Unusable if it says nothing, is too long, or its time is too far away."""
+    """Put a note on the charts. Unusable if it is empty or too long, or its time is too far away."""
     text, host = " ".join(text.split()), host.strip()
     if not text:
         raise Unusable('a note needs a text: "deployed 4.2"')
@@ -142,45 +133,45 @@ def add_note(file: AlertsFile, at: int, text: str, host: str, who: Actor, now: i
             "INSERT INTO notes (at, text, host, who) VALUES (?, ?, ?, ?) RETURNING *", (at, text, host, who.name)
         ).fetchone()
         note = Note(**dict(row))
-        keep(connection, who, now, f"made {note}")
+        audit(file, who, now, f"made {note}")
     return note
 
 
 def remove_note(file: AlertsFile, number: int, who: Actor, now: int) -> Note:
-    """Take a note away. Unusable if there is none of this number."""
+    """Remove a note. Unusable if there is none of this number."""
     with file.transaction() as connection:
         row = connection.execute("DELETE FROM notes WHERE id = ? RETURNING *", (number,)).fetchone()
         if row is None:
             raise Unusable(f"there is no note {number}")
         note = Note(**dict(row))
-        keep(connection, who, now, f"removed {note}")
+        audit(file, who, now, f"removed {note}")
     return note
 
 
 def find_notes(file: AlertsFile, start: int, end: int) -> list[Note]:
-    """Return the notes of a time, in order; of very many the latest."""
+    """Return the notes in a range, in order; if there are very many, the latest."""
     query = "SELECT * FROM notes WHERE at BETWEEN ? AND ? ORDER BY at DESC, id DESC LIMIT ?"
     return [Note(**dict(row)) for row in reversed(file.rows(query, (start, end, _MOST_NOTES)))]
 
 
-def keep_known_rules(file: AlertsFile, rules: Iterable[str]) -> None:
-    """Keep the ids of the rules that are judged, for commands: they do not know which packs `plimsoll up` was given."""
+def save_rule_ids(file: AlertsFile, rules: Iterable[str]) -> None:
+    """Save the ids of the rules that are judged, for commands, which do not know the packs of `plimsoll up`."""
     with file.transaction() as connection:
-        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KNOWN_RULES, json.dumps(sorted(rules))))
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_RULE_IDS, json.dumps(sorted(rules))))
 
 
-def known_rules(file: AlertsFile) -> Sequence[str]:
-    """The ids of the rules that are judged, the names of the other alerts, and those that alerts in the file have."""
-    kept = file.rows("SELECT value FROM meta WHERE name = ?", (_KNOWN_RULES,))
-    rules = json.loads(kept[0]["value"]) if kept else load().rules
-    items = [row["rule"] for row in file.rows("SELECT DISTINCT rule FROM alerts")]
+def rule_ids(file: AlertsFile) -> Sequence[str]:
+    """Return the ids that alerts may have: those of judged rules, of Plimsoll's own alerts, and of earlier alerts."""
+    saved = file.rows("SELECT value FROM meta WHERE name = ?", (_RULE_IDS,))
+    judged = json.loads(saved[0]["value"]) if saved else load().rules
+    earlier = [row["rule"] for row in file.rows("SELECT DISTINCT rule FROM alerts")]
     targets = [f"{NOT_NOTIFIED}{row['name']}" for row in file.rows("SELECT name FROM targets")]
-    return [*dict.fromkeys((*rules, HOST_SILENT, ALL_SILENT, NOT_WRITTEN, NOT_JUDGED, *targets, *items))]
+    return [*dict.fromkeys((*judged, HOST_SILENT, ALL_SILENT, NOT_WRITTEN, NOT_JUDGED, *targets, *earlier))]
 
 
 def check_rule(file: AlertsFile, pattern: str) -> None:
     """Raise Unusable, with the nearest names, if no alert may have a name that matches a pattern."""
-    names = known_rules(file)
+    names = rule_ids(file)
     if any(is_like(name, pattern) for name in names):
         return
     begin = pattern.casefold().replace("*", "")
@@ -191,7 +182,7 @@ def check_rule(file: AlertsFile, pattern: str) -> None:
 
 
 def _check_host(file: AlertsFile, pattern: str) -> None:
-    """Raise Unusable, with the nearest names, if no host matches a pattern; where none is known yet, any may come."""
+    """Raise Unusable, with the nearest names, if there are hosts and none of them matches a pattern."""
     names = [row["name"] for row in file.rows("SELECT name FROM roster UNION SELECT host FROM alerts")]
     if not names or pattern == "*" or any(is_like(name, pattern) for name in names):
         return
@@ -212,21 +203,21 @@ def _check_length(name: str, text: str, most: int) -> None:
         raise Unusable(f"{name} has {len(text):,} characters; at most {most} are kept")
 
 
-def keep(connection: sqlite3.Connection, who: Actor, at: int, text: str) -> None:
-    """Record, within the transaction in which it is done, that somebody did something."""
+def audit(file: AlertsFile, who: Actor, at: int, text: str) -> None:
+    """Record an action in the audit log; within a transaction, as a part of it."""
     values = (at, who.name[:_LONGEST], who.how, text[:_LONGEST])
-    connection.execute("INSERT INTO deeds (at, who, how, what) VALUES (?, ?, ?, ?)", values)
-
-
-def add(file: AlertsFile, who: Actor, at: int, text: str) -> None:
-    """Record that somebody did something that is kept elsewhere."""
     with file.transaction() as connection:
-        keep(connection, who, at, text)
+        connection.execute("INSERT INTO deeds (at, who, how, what) VALUES (?, ?, ?, ?)", values)
 
 
-def found(file: AlertsFile, start: int, end: int, who: str, first: int, most: int) -> AuditEntries:
-    """Return the deeds of a time, the latest first; of all people if `who` is empty."""
+def find_audit_entries(
+    file: AlertsFile, start: int, end: int, who: str, first: int, most: int
+) -> tuple[Sequence[AuditEntry], int]:
+    """Return a page of the audit log of a range, the latest first, and the number of entries in all pages.
+
+    Without `who`, the entries of all people are returned.
+    """
     where, values = "at BETWEEN ? AND ? AND (? = '' OR who = ? COLLATE NOCASE)", (start, end, who, who)
     total = file.rows(f"SELECT count(*) AS number FROM deeds WHERE {where}", values)[0]["number"]
     query = f"SELECT * FROM deeds WHERE {where} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?"
-    return AuditEntries([AuditEntry(**dict(row)) for row in file.rows(query, (*values, most, first))], total)
+    return [AuditEntry(**dict(row)) for row in file.rows(query, (*values, most, first))], total

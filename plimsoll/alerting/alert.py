@@ -28,18 +28,18 @@ _BY_INSTANCE = ("disk", "space")  # two disks of a host fail each by itself
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What an alert shows and nothing searches for.
+    """The part of an alert that is shown, and that no query searches.
 
     Attributes:
         title: The title of the signal.
-        cause: What a person looks for when it fires: the resource that the signal judges, else the signal.
+        cause: The resource that the signal judges, else the signal.
         unit: The unit of the values.
         limit: The limit with its unit: `< 80 %`.
         should: `should stay below 80 %`.
         reduced: How the value was computed: `1 min mean`.
-        recovers: When it ends, if that is not at the limit: `at most 75 %`.
+        recovers: The value at which it ends, if that is not the limit: `at most 75 %`.
         summary: What a crossing means.
-        note: What differs from the documented rule; of a silent host, why, if that is known.
+        note: What differs from the documented rule; for a silent host, the reason of its silence if it is known.
         sources: The documents of the limit, each with the place in it.
         look_at: The titles of the signals to look at next.
         processes: The processes that used most when it fired.
@@ -59,13 +59,13 @@ class Details:
     processes: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """Return the details as they are kept."""
+        """Return the details as alerts.db stores them."""
         return json.dumps({name: value for name, value in asdict(self).items() if value}, ensure_ascii=False)
 
     @staticmethod
     @lru_cache(50_000)
     def from_json(text: str) -> "Details":
-        """Return the details that were kept."""
+        """Parse the details of a row of alerts.db."""
         data: dict[str, Any] = json.loads(text)
         for name, value in data.items():
             data[name] = tuple(value) if isinstance(value, list) else value
@@ -117,7 +117,7 @@ class Alert(NamedTuple):
 
     @property
     def incident(self) -> IncidentKey:
-        """What all alerts of its incident share: the host, the cause, and the disk if it is one."""
+        """The key that all alerts of its incident share: host, cause, and the disk if the cause is one."""
         return _incident(self.details.cause or self.signal or self.rule, self.key)
 
     @property
@@ -127,7 +127,7 @@ class Alert(NamedTuple):
 
 
 def incident_of(rule: Rule, signal: Signal, subject: Subject) -> IncidentKey:
-    """Return what an alert of a rule would share with all alerts of its incident."""
+    """Return the key of the incident that an alert of a rule would belong to."""
     return _incident(_cause(rule, signal), (rule.id, *subject.key))
 
 
@@ -146,7 +146,7 @@ _KEY, _DETAILS = Alert._fields.index("key"), Alert._fields.index("details")
 
 
 def alert_of(row: sqlite3.Row) -> Alert:
-    """Return the alert of a row of COLUMNS. By place, not by name: a page of many hosts asks for thousands."""
+    """Return the alert of a row of COLUMNS. Columns are read by position, which is faster: pages read thousands."""
     values: list[Any] = [*row]
     values[_KEY], values[_DETAILS] = key_of(values[_KEY]), Details.from_json(values[_DETAILS])
     for at in _NUMBERS:
@@ -176,7 +176,7 @@ def details_of(
     processes: tuple[str, ...] = (),
     covered: int | None = None,
 ) -> Details:
-    """Return what an alert of a rule shows. `healthy` is the limit for the subject; `covered` as in a Transition."""
+    """Return the details of an alert. `healthy` is the limit for the subject; `covered` is that of a StateChange."""
     signal = signals[rule.signal]
     notes = [note] if note else []
     if rule.phase:
@@ -185,13 +185,16 @@ def details_of(
         notes.append(f"Measured on {rule.measured_on}.")
     window = duration_text(rule.over) if rule.over else ""
     gained = f" gained in {window}" if rule.reduce == "increase" else ""
+    reduced = reduced_text(rule.reduce, window)
+    if covered is not None:
+        reduced = f"{reduction(rule.reduce)} of {f'up to {duration_text(covered)}' if covered else 'one sample'}"
     return Details(
         title=signal.title,
         cause=_cause(rule, signal),
         unit=signal.unit,
         limit=limit_text(healthy, signal.unit),
         should=f"{should_text(healthy, signal.unit)}{gained}",
-        reduced="" if is_sample(rule.reduce, healthy) or not window else _reduced(rule, window, covered),
+        reduced="" if is_sample(rule.reduce, healthy) or not window else reduced,
         recovers=healthy_text(rule.recover, signal.unit) if rule.recover and not rule.scale else "",
         summary=rule.summary,
         note=" ".join(notes),
@@ -199,13 +202,6 @@ def details_of(
         look_at=tuple(signals[name].title if name in signals else name for name in rule.look_at),
         processes=processes,
     )
-
-
-def _reduced(rule: Rule, window: str, covered: int | None) -> str:
-    """`5 min mean`; where samples never filled the window `mean of up to 2 min`."""
-    if covered is None:
-        return reduced_text(rule.reduce, window)
-    return f"{reduction(rule.reduce)} of {f'up to {duration_text(covered)}' if covered else 'one sample'}"
 
 
 _parsed = cache(Healthy.parse)

@@ -1,7 +1,7 @@
-"""The alert book: takes what the judging found at each evaluation, and keeps it in alerts.db.
+"""Saves the outcome of each evaluation in alerts.db: state changes, statuses and alerts.
 
-Everything of one evaluation is committed at once. Whoever notifies reads from the file what each target has not been
-told yet (plimsoll/notify/targets.py), so a notification is never lost between the two.
+Everything of one evaluation is committed at once. The notifier reads from the file which alerts each target has not
+been notified of (plimsoll/notify/targets.py), so no notification is lost between the two.
 """
 
 import logging
@@ -35,8 +35,8 @@ _log = logging.getLogger(__name__)
 class AlertHistory:
     """The states and alerts of `plimsoll up`. Used by one loop; other threads and processes may read the file.
 
-    Any method that writes raises NotKept if the file cannot be written (a full disk). Then nothing of the call is in
-    the file, and the same call can be made again.
+    Any method that writes raises NotKept if the file cannot be written, such as on a full disk. Then the file is
+    unchanged, and the call can be repeated.
     """
 
     def __init__(self, file: AlertsFile, signals: Mapping[str, Signal]) -> None:
@@ -60,14 +60,14 @@ class AlertHistory:
         processes: Mapping[str, Sequence[str]] | None = None,
         quiet: bool = False,
     ) -> frozenset[Key]:
-        """Keep the evaluation at `at`, which is later than the last one.
+        """Save the evaluation at `at`, which is later than the last one.
 
-        `statuses` are all that are not OK. `readings` are the values of what is firing, NaN for no data (the
-        alert is stale). `processes` are the top processes by host, a line each. `quiet`: nothing is notified until
-        `caught_up`.
+        `statuses` are all that are not OK. `readings` are the values of firing rules, NaN for no data (the alert is
+        stale). `processes` are the top processes by host, a line each. With `quiet`, nothing is notified until
+        `caught_up` is called.
 
-        Returns the keys in `statuses` that are firing and have no alert any more, because somebody retired the host:
-        the loop must forget their status, so that they can fire again.
+        Returns the keys of firing statuses whose alert is gone, because somebody retired the host: the loop must
+        forget their status, so that they can fire again.
         """
         last = last_evaluation(self.file)
         if last is not None and at <= last:
@@ -99,23 +99,19 @@ class AlertHistory:
         return lost
 
     def caught_up(self) -> None:
-        """What is still firing after the catching up may be notified from now on."""
+        """Allow notifications of the alerts that are still firing after catching up."""
         with self.file.transaction() as connection:
             connection.execute("UPDATE alerts SET hold = 0 WHERE hold")
 
     def amend(self, key: Key, start: int, intervals: Iterable[AlertInterval], *, now: int) -> None:
-        """Replace the history of one rule and subject from `start` on; what is new in it is marked late.
+        """Replace the history of one rule and subject from `start` on; new alerts are marked late.
 
-        `intervals` are all that were firing at `start` or later. What fired and ended is never notified. An alert that
-        is firing stays so, only its beginning may change: the next evaluation decides whether it ends.
+        `intervals` are all that were firing at `start` or later. New alerts that have ended are never notified. An
+        alert that is firing goes on, only its beginning may change: the next evaluation decides whether it ends.
         """
-        intervals = list(intervals)
-        closed = {
-            (interval.since, interval.fired_at, interval.ended_at): interval
-            for interval in intervals
-            if interval.ended_at is not None
-        }
-        open_one = next((interval for interval in intervals if interval.ended_at is None), None)
+        by_ends = {(interval.since, interval.fired_at, interval.ended_at): interval for interval in intervals}
+        closed = {ends: interval for ends, interval in by_ends.items() if interval.ended_at is not None}
+        still_open = next((interval for interval in by_ends.values() if interval.ended_at is None), None)
         with self.file.transaction() as connection:
             rows = connection.execute(
                 "SELECT * FROM alerts WHERE key = ? AND kind = 'rule' AND replaced_at IS NULL"
@@ -124,12 +120,12 @@ class AlertHistory:
             ).fetchall()
             for row in rows:
                 if row["ended_at"] is None:
-                    if open_one and (open_one.since, open_one.fired_at) != (row["since"], row["fired_at"]):
+                    if still_open and (still_open.since, still_open.fired_at) != (row["since"], row["fired_at"]):
                         connection.execute(
                             "UPDATE alerts SET since = ?, fired_at = ?, late = 1 WHERE id = ?",
-                            (open_one.since, open_one.fired_at, row["id"]),
+                            (still_open.since, still_open.fired_at, row["id"]),
                         )
-                        record(connection, row["id"], open_one.fired_at, now, "amended", note="its beginning")
+                        record(connection, row["id"], still_open.fired_at, now, "amended", note="its beginning")
                 elif closed.pop((row["since"], row["fired_at"], row["ended_at"]), None) is None:
                     connection.execute("UPDATE alerts SET replaced_at = ?, hush = 1 WHERE id = ?", (now, row["id"]))
                     record(connection, row["id"], row["fired_at"], now, "amended", note="replaced: samples came late")
@@ -142,14 +138,14 @@ class AlertHistory:
                 count(connection, "late alerts")
 
     def fire_late(self, interval: AlertInterval, *, now: int) -> None:
-        """Begin an alert that late samples have shown to fire still, and that is to be notified."""
+        """Begin an alert that still fires by late samples, and allow its notification."""
         with self.file.transaction() as connection:
             alert = begin(connection, replace(self._begun(interval, interval.fired_at), late=True), now)
             connection.execute("UPDATE alerts SET hush = 0 WHERE id = ?", (alert,))
             _keep_statuses(connection, {interval.key: Status(State.FIRING, interval.since)})
 
     def end_late(self, key: Key, interval: AlertInterval | None, at: int, *, now: int) -> None:
-        """End an alert that fires, as late samples have shown that it did: as `one`; or, if it never fired, at `at`."""
+        """End a firing alert that has ended by late samples: with `interval`, or at `at` if it never fired."""
         with self.file.transaction() as connection:
             row = connection.execute(
                 "SELECT id FROM alerts WHERE key = ? AND kind = 'rule' AND ended_at IS NULL", (key_text(key),)
@@ -164,7 +160,7 @@ class AlertHistory:
             _keep_statuses(connection, {key: Status()})
 
     def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
-        """Close the alerts of rules that are not judged any more (by rule and host), and forget their statuses."""
+        """End the alerts of rules that are not judged any more (by rule and host), and forget their statuses."""
         with self.file.transaction() as connection:
             for row in self._firing().values():
                 if not is_judged(row["rule"], row["host"]):
@@ -179,36 +175,41 @@ class AlertHistory:
         )
         return {key_of(row["key"]): row for row in rows}
 
-    def _begun(self, item: StateChange | AlertInterval, at: int, processes: Sequence[str] = ()) -> NewAlert:
-        subject, rule = item.subject, item.rule
+    def _begun(self, firing: StateChange | AlertInterval, at: int, processes: Sequence[str] = ()) -> NewAlert:
+        subject, rule = firing.subject, firing.rule
         return NewAlert(
-            key=item.key,
+            key=firing.key,
             kind="rule",
             rule=rule.id,
             severity=rule.severity,
             signal=rule.signal,
             host=subject.host,
             instance=subject.instance,
-            since=item.since,
+            since=firing.since,
             fired_at=at,
-            value=item.value,
-            healthy=str(item.healthy),
-            worst=item.worst,
-            details=details_of(rule, item.healthy, item.note, self._signals, tuple(processes), item.covered),
+            value=firing.value,
+            healthy=str(firing.healthy),
+            worst=firing.worst,
+            details=details_of(rule, firing.healthy, firing.note, self._signals, tuple(processes), firing.covered),
         )
 
 
 def open_alerts_file(folder: Path) -> AlertsFile:
-    """Open the alerts.db of `plimsoll up`. A damaged one is set aside, and a new one has its silences.
+    """Open the alerts.db of `plimsoll up`. A damaged one is set aside, and a new one gets its silences.
 
-    Unusable if it cannot be used otherwise, or if it cannot be moved.
+    Unusable if it cannot be used for another reason, or cannot be moved.
     """
     path, now = folder / NAME, time.time_ns()
     try:
         file = AlertsFile(path)
     except DamagedFile as error:
         aside = path.with_name(f"{DAMAGED}{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}")
-        _set_aside(path, aside)
+        try:
+            for suffix in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
+        except OSError as failure:
+            raise Unusable(f"{path}: is damaged, and cannot be moved: {failure.strerror or failure}") from None
         _log.error("%s; it is %s now, and all alerts of before are missing", error, aside.name)
         file = AlertsFile(path, is_new=True)
         try:
@@ -219,22 +220,13 @@ def open_alerts_file(folder: Path) -> AlertsFile:
     return file
 
 
-def _set_aside(path: Path, aside: Path) -> None:
-    try:
-        for suffix in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
-    except OSError as error:
-        raise Unusable(f"{path}: is damaged, and cannot be moved: {error.strerror or error}") from None
-
-
 def damaged_files(folder: Path) -> list[Path]:
     """Return the damaged files that were set aside and are still there, the oldest first."""
     return sorted(folder.glob(f"{DAMAGED}*Z"))
 
 
 def last_evaluation(file: AlertsFile) -> int | None:
-    """Return the last evaluation that was kept (UTC ns)."""
+    """Return the last evaluation that was saved (UTC ns)."""
     rows = file.rows("SELECT value FROM meta WHERE name = ?", (_LAST,))
     return rows[0]["value"] if rows else None
 
@@ -251,11 +243,8 @@ def _keep_statuses(connection: sqlite3.Connection, statuses: Mapping[Key, Status
 def _read(
     connection: sqlite3.Connection, firing: Mapping[Key, sqlite3.Row], readings: Mapping[Key, float], at: int, now: int
 ) -> None:
-    """Keep the last and the worst value of what is firing, and whether it has data."""
-    for key, value in readings.items():
-        row = firing.get(key)
-        if row is None:
-            continue
+    """Save the last and the worst value of firing alerts, and whether they have data."""
+    for row, value in ((firing[key], value) for key, value in readings.items() if key in firing):
         stale = math.isnan(value)
         if stale != bool(row["stale"]):
             record(connection, row["id"], at, now, "stale" if stale else "data again", value)

@@ -20,7 +20,7 @@ _CURRENT = "replaced_at IS NULL"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened to an alert, and when: at which evaluation, and when it was written down (UTC ns)."""
+    """A change of an alert at an evaluation, and the time at which it was recorded (UTC ns)."""
 
     alert: int
     at: int
@@ -32,7 +32,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class AlertFilter:
-    """Which alerts that have ended: those that were firing at some time of a span (UTC ns).
+    """Selects alerts that have ended and were firing at some time of a span (UTC ns).
 
     `host` and `rule` are patterns, in which `*` is any text.
     """
@@ -46,7 +46,7 @@ class AlertFilter:
 
 @dataclass(frozen=True, slots=True)
 class AlertPage:
-    """Some alerts, and how many there are in all."""
+    """A page of alerts, and the number of alerts in all pages."""
 
     alerts: Sequence[Alert]
     total: int
@@ -60,7 +60,7 @@ def firing(file: AlertsFile) -> list[Alert]:
 def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
     """Return the alerts that were firing at some time of a span, in the order in which they fired.
 
-    `replaced`: also those that samples which came late showed otherwise.
+    With `replaced`, also those that late samples have disproved.
     """
     also = "" if replaced else f" AND {_CURRENT}"
     where = f"fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also} ORDER BY fired_at, id"
@@ -90,7 +90,7 @@ def find_firing(
 ) -> AlertPage:
     """Return a page of the alerts that are firing, in the order of `firing`. `host` and `rule` are patterns.
 
-    `exact`: beyond the last ones there are none; otherwise the last page; so for `find_ended`.
+    If `first` is beyond the last alert, the last page is returned, or with `exact` an empty one; as in `find_ended`.
     """
     return _find(file, "ended_at IS NULL", [], _WORST_FIRST, first, most, severities, host=host, rule=rule, exact=exact)
 
@@ -102,14 +102,11 @@ def find_ended(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, 
     return _find(file, where, span, order, first, most, severities, host=chosen.host, rule=chosen.rule, exact=exact)
 
 
-def find_by_key(file: AlertsFile, key: Key, first: int, most: int) -> AlertPage:
-    """Return a page of the alerts of a rule and subject, the latest first."""
-    return _find(file, f"key = ? AND {_CURRENT}", [key_text(key)], "fired_at DESC, id DESC", first, most)
-
-
-def find_by_rule(file: AlertsFile, rule: str, first: int, most: int) -> AlertPage:
-    """Return a page of the alerts of a rule, the latest first."""
-    return _find(file, f"rule = ? AND {_CURRENT}", [rule], "fired_at DESC, id DESC", first, most)
+def find_latest(file: AlertsFile, rule_or_key: str | Key, first: int, most: int) -> AlertPage:
+    """Return a page of the alerts of a rule, or of a rule and subject, the latest first."""
+    is_rule = isinstance(rule_or_key, str)
+    where, value = ("rule = ?", rule_or_key) if is_rule else ("key = ?", key_text(rule_or_key))
+    return _find(file, f"{where} AND {_CURRENT}", [value], "fired_at DESC, id DESC", first, most)
 
 
 def firing_by_rule(file: AlertsFile) -> Mapping[str, int]:
@@ -119,7 +116,10 @@ def firing_by_rule(file: AlertsFile) -> Mapping[str, int]:
 
 
 def tidy(connection: sqlite3.Connection, now: int) -> None:
-    """Delete alerts that ended, and the audit log, of 400 days ago, messages and silences of 90, all beyond 100,000."""
+    """Delete what is too old: ended alerts and audit entries after 400 days, messages and silences after 90.
+
+    Of ended alerts, audit entries and messages, only the newest 100,000 stay.
+    """
     old = (
         "SELECT id FROM alerts WHERE ended_at < ? UNION"
         " SELECT * FROM (SELECT id FROM alerts WHERE ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT -1 OFFSET ?)"

@@ -11,13 +11,13 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Severity
 
 _HOUR = 3600 * SECOND
-# A rule is flapping after so many firings within so long, until it has neither fired nor recovered for so long.
+# A rule is flapping after a number of firings within a span, until it has neither fired nor recovered for a time.
 _FLAPPING = ((3, _HOUR, _HOUR), (6, 24 * _HOUR, 6 * _HOUR))
 
 
 @dataclass(frozen=True, slots=True)
 class NewAlert:
-    """An alert that begins. `hold`: it is not notified until the catching up is done. `late`: never.
+    """An alert that begins. With `hold` it is not notified until catching up has ended, with `late` never.
 
     `worst` is the worst value since `since`; NaN if that is `value`.
     """
@@ -57,10 +57,10 @@ def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
 
 
 def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: Ended, *, hold: bool = False) -> None:
-    """End an alert. `hold`: that is not notified until the catching up is done.
+    """End an alert. With `hold`, its end is not notified until catching up has ended.
 
-    For an alert that also fired while catching up, or is muted now, only targets that were notified of the firing are
-    notified of its end.
+    If the alert also fired while catching up, or is muted now, only targets that were notified of it are notified of
+    its end.
     """
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = row["kind"] != "flapping" and open_flapping(connection, row["key"]) is not None
@@ -77,13 +77,13 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: En
 def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
     """Begin a flapping alert if the alert that has just begun is one too many of its key."""
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
-    open_one = open_flapping(connection, row["key"])
-    if open_one is not None:
-        connection.execute("UPDATE alerts SET firings = firings + 1 WHERE id = ?", (open_one,))
+    flapping = open_flapping(connection, row["key"])
+    if flapping is not None:
+        connection.execute("UPDATE alerts SET firings = firings + 1 WHERE id = ?", (flapping,))
         return
     firings = _firings(connection, row["key"], row["fired_at"])
     within = [[at for at in firings if at > row["fired_at"] - span] for _, span, _ in _FLAPPING]
-    many = [items for items, (most, _, _) in zip(within, _FLAPPING, strict=True) if len(items) >= most]
+    many = [times for times, (most, _, _) in zip(within, _FLAPPING, strict=True) if len(times) >= most]
     if not many:
         return
     copied = "key, rule, severity, signal, host, instance, value, worst, last, healthy, hold, details"
@@ -114,7 +114,7 @@ def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
 
 
 def _firings(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
-    """Return when a key fired, within the longest span before `at` that counts for flapping; the latest few."""
+    """Return the latest times at which a key fired, within the longest span that counts for flapping before `at`."""
     rows = connection.execute(
         "SELECT fired_at FROM alerts WHERE key = ? AND kind <> 'flapping' AND NOT late AND replaced_at IS NULL"
         " AND fired_at > ? ORDER BY fired_at DESC LIMIT ?",
@@ -155,7 +155,7 @@ def count(connection: sqlite3.Connection, name: str, by: int = 1) -> None:
 
 
 def _settle(connection: sqlite3.Connection, alerts: str, value: str | int) -> None:
-    """Nobody is told of the ends of single alerts of a rule that is flapping. `alerts` is a query for their ids."""
+    """Suppress notifications of the ends of alerts of a flapping rule. `alerts` is a query for their ids."""
     connection.execute(f"UPDATE told SET what = 'ended' WHERE alert IN ({alerts})", (value,))
     connection.execute(f"UPDATE alerts SET hush = 1 WHERE id IN ({alerts})", (value,))
 
@@ -165,10 +165,10 @@ def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
     if row["kind"] in ("all-silent", "plimsoll"):
         return False
     kinds = "('all-silent')" if row["kind"] == "host-silent" else "('all-silent', 'host-silent')"
-    fetchall = connection.execute(
+    silent = connection.execute(
         f"SELECT host FROM alerts WHERE ended_at IS NULL AND kind IN {kinds} AND id <> ?", (row["id"],)
     ).fetchall()
-    return any(not item["host"] or host_key(item["host"]) == host_key(row["host"]) for item in fetchall)
+    return any(not alert["host"] or host_key(alert["host"]) == host_key(row["host"]) for alert in silent)
 
 
 def _null(value: float) -> float | None:

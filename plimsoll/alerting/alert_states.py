@@ -1,4 +1,4 @@
-"""The states of all rules that are judged live, and what comes of them in numbers."""
+"""The states of all rules that are judged live, and counts of them."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import nan
@@ -30,7 +30,7 @@ class AlertStates:
         self._retired: Collection[HostKey] = ()
 
     def plan(self, targets: Sequence[RuleTarget]) -> None:
-        """Judge these from now on; what is judged already goes on."""
+        """Judge these targets from now on; those that are judged already keep their states."""
         before = self._place
         self.batches = [RuleBatch(alike) for alike in _by_rule(targets)]
         self._place = {key: (batch, row) for batch in self.batches for row, key in enumerate(batch.keys)}
@@ -47,7 +47,7 @@ class AlertStates:
         self._mark_retired()
 
     def retire(self, hosts: Collection[HostKey]) -> None:
-        """Have no data of these hosts, whose samples may be in the windows still, and again of all others."""
+        """Ignore the samples of these hosts, which may still be in the windows, and of no others."""
         if hosts != self._retired:
             self._retired = hosts
             self._mark_retired()
@@ -58,34 +58,32 @@ class AlertStates:
             batch.retired = np.isin(hosts, numbers)
 
     def keep(self, key: Key, status: Status) -> None:
-        """Keep a status that changed."""
+        """Save a status that changed."""
         if status.state in CROSSED:
             self.statuses[key] = status
         else:
             self.statuses.pop(key, None)
 
-    def put(self, key: Key, status: Status) -> None:
-        """Go on from a status that others decided."""
+    def put(self, key: Key, status: Status, worst: float = nan) -> None:
+        """Replace the status of a rule; the next evaluation goes on from it."""
         self.keep(key, status)
         if key in self._place:
             batch, row = self._place[key]
-            batch.set(row, status)
+            batch.set(row, status, worst)
 
     def forget(self, keys: Iterable[Key]) -> None:
         """Forget the status of alerts that somebody ended, so that they can fire again."""
         for key in keys:
             self.put(key, Status())
 
-    def wait(self, key: Key, since: int, worst: float) -> None:
-        """Go on from a condition that late samples show to be true since then, if it is judged and does not fire."""
+    def put_pending(self, key: Key, since: int, worst: float) -> None:
+        """Make a rule pending since a time that late samples show, if it is judged and does not fire."""
         batch, row = self._place.get(key, (None, 0))
         if batch and batch.states[row] != State.FIRING:
-            status = Status(State.PENDING, since)
-            self.keep(key, status)
-            batch.set(row, status, worst)
+            self.put(key, Status(State.PENDING, since), worst)
 
     def step_vanished(self, at: int) -> Iterator[StateChange]:
-        """Step the alerts of subjects that are not judged any more, which have no data: pending ones end."""
+        """Yield the changes of subjects that are not judged any more: they have no data, and pending ones end."""
         for key, (target, healthy) in [*self._gone.items()]:
             before = self.statuses.get(key, Status())
             if key not in self._place and before.state == State.FIRING:
@@ -117,7 +115,7 @@ class AlertStates:
         return [batch for batch in self.batches if batch.rule.severity != "info"]
 
     def judged(self) -> dict[str, int]:
-        """Return how many warning and critical limits had data at the last evaluation, by host (case-folded)."""
+        """Count the warning and critical limits that had data at the last evaluation, by host (case-folded)."""
         counts = np.zeros(len(self._hosts.hosts), dtype=np.int64)
         for batch, hosts in zip(self.batches, self._hosts.numbers, strict=True):
             if batch.rule.severity != "info":
@@ -125,11 +123,11 @@ class AlertStates:
         return {host: count for host, count in zip(self._hosts.hosts, counts.tolist(), strict=True) if count}
 
     def pending(self) -> int:
-        """Return how many warning and critical limits are crossed, but not yet for as long as they must be."""
+        """Count the warning and critical limits that are crossed, but not yet for the time that `for` demands."""
         return sum(int((batch.states == State.PENDING).sum()) for batch in self._severe)
 
     def impossible(self, signals: Mapping[str, Signal]) -> dict[str, set[str]]:
-        """The values of warning and critical limits that cannot be, at the last evaluation, by host (case-folded)."""
+        """Return the impossible values of warning and critical limits at the last evaluation, by host (case-folded)."""
         values: dict[str, set[str]] = {}
         for batch in self._severe:
             for row in np.flatnonzero(~np.isnan(batch.odd)).tolist():
@@ -143,8 +141,8 @@ class AlertStates:
     ) -> dict[tuple[str, Resource], tuple[int, int]]:
         """Return when the resources that warning and critical limits judge were last sampled, by host (case-folded).
 
-        The time of the newest sample that is not one of frozen counters, and the sampling interval (ns), the longest of
-        those that count. Where a series has new values since `fresh`, the others of its resource do not.
+        Each time is that of the newest sample of counters that are not frozen; with it comes the longest sampling
+        interval (ns). If a series has new values since `fresh`, the other series of its resource do not count.
         """
         sampled: dict[tuple[str, Resource], list[Samples]] = {}
         fresh_keys: set[tuple[str, Resource]] = set()
@@ -158,12 +156,14 @@ class AlertStates:
                     continue
                 parts = [part for part in map(samples, series_of(target.origin)) if len(part.times) and part.interval]
                 sampled.setdefault(key, []).extend(parts)
-                if any(part.times[-1] >= fresh and (resource == "space" or _moves(part)) for part in parts):
-                    fresh_keys.add(key)
+                for part in parts:
+                    has_moved = bool((part.values[-1:] != part.values[-2:-1]).any())
+                    if part.times[-1] >= fresh and (resource == "space" or has_moved):
+                        fresh_keys.add(key)
         return {key: _newest(parts, is_frozen=key not in fresh_keys) for key, parts in sampled.items() if parts}
 
     def now(self) -> LatestEvaluation:
-        """Return every rule that is judged, as it is after the last evaluation."""
+        """Return the states of all rules after the last evaluation."""
         return LatestEvaluation(
             [
                 RuleStates(
@@ -180,27 +180,21 @@ class AlertStates:
         )
 
 
-def _moves(samples: Samples) -> bool:
-    """Return whether the newest value is another than the one before."""
-    return bool((samples.values[-1:] != samples.values[-2:-1]).any())
-
-
 def _newest(parts: Sequence[Samples], *, is_frozen: bool) -> tuple[int, int]:
-    """The time of the newest sample of a resource, before it froze if it may have, and the longest interval (ns)."""
+    """Return the time of the newest sample (if `is_frozen`, before the values froze), and the longest interval."""
     newest = max(int(part.times[-1]) for part in parts)
     spans = frozen_times(parts)[-1:] if is_frozen else []
     return next((start for start, end in spans if end == newest), newest), max(part.interval or 0 for part in parts)
 
 
 def _by_rule(targets: Iterable[RuleTarget]) -> list[list[RuleTarget]]:
-    """Return what is planned, by rule as it applies: hosts may have limits and severities of their own."""
+    """Return groups of targets with equal rules: hosts may have limits and severities of their own."""
     by_id: dict[str, list[list[RuleTarget]]] = {}
     for target in targets:
         groups = by_id.setdefault(target.rule.id, [])
         rule = target.rule
         alike = next((group for group in groups if group[0].rule is rule or group[0].rule == rule), None)
         if alike is None:
-            groups.append([target])
-        else:
-            alike.append(target)
+            groups.append(alike := [])
+        alike.append(target)
     return [group for groups in by_id.values() for group in groups]

@@ -28,14 +28,14 @@ DAMAGED = f"{NAME}.damaged-"  # and the time at which it was set aside
 FORMAT = 1
 _BUSY_S = 20.0
 _MENDED = "start plimsoll up anew, which sets it aside and goes on with a new one"
-# Not in schema.sql: files of the same format that were made before there were these get them, too.
+# Not in schema.sql, so that earlier files of the same format get these tables, too.
 _ADDED = (
     "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, text TEXT NOT NULL, "
     "host TEXT NOT NULL, who TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS deeds (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, "
     "how TEXT NOT NULL, what TEXT NOT NULL)",
 )
-# What holds of each row besides the types of its columns.
+# Conditions that each row fulfils, besides the types of its columns.
 _KEY = (
     "CASE WHEN json_valid(key) THEN json_type(key) = 'array' AND json_array_length(key) = 3"
     " AND json_type(key, '$[0]') = 'text' AND json_type(key, '$[1]') = 'text'"
@@ -62,7 +62,7 @@ _TYPES = {"TEXT": "'text'", "INTEGER": "'integer'", "REAL": "'real', 'integer'"}
 
 
 class NotKept(Exception):
-    """The file could not be read or written: nothing of the transaction is in it. The text says why, and what to do."""
+    """The file could not be read or written, and is unchanged. The text says why, and what to do."""
 
     is_damage = False
 
@@ -74,7 +74,8 @@ class DamagedFile(Unusable):
 class AlertsFile:
     """An open alerts.db. Safe for threads: a transaction or a query holds a lock.
 
-    Unusable if it cannot be used, DamagedFile if it is damaged. Empty is damaged where it was in use, but for `is_new`.
+    Unusable if it cannot be used, DamagedFile if it is damaged. An empty file that was in use is damaged, unless
+    `is_new`.
     """
 
     def __init__(self, path: Path, *, is_new: bool = False) -> None:
@@ -94,7 +95,13 @@ class AlertsFile:
             self._check()  # first: a file that is refused is left as it is
             self.rows("PRAGMA journal_mode = WAL")
             self.rows("PRAGMA synchronous = FULL")
-            self._upgrade()
+            with self.transaction() as connection:
+                if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    for statement in _statements():
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA user_version = {FORMAT}")
+                for statement in _ADDED:
+                    connection.execute(statement)
         except NotKept as error:
             self.close()
             raise (DamagedFile if error.is_damage else Unusable)(str(error)) from None
@@ -126,16 +133,16 @@ class AlertsFile:
             self._connection.close()
 
     def backup(self, to: Path) -> None:
-        """Copy all to a new file as of one moment. NotKept if that is not possible."""
+        """Copy the state of one moment to a new file. NotKept if that is not possible."""
         _make(to)
         with self._lock, self._usable(), closing(sqlite3.connect(to)) as copy:
             self._connection.backup(copy)
 
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
-        """Commit everything that is done within, or nothing. NotKept if the file cannot be written.
+        """Commit all changes made within, or none of them. NotKept if the file cannot be written.
 
-        One within another is a part of it.
+        A transaction within another one is a part of it.
         """
         with self._lock, self._usable():
             if self._connection.in_transaction:
@@ -169,24 +176,19 @@ class AlertsFile:
 
     @contextmanager
     def alone(self) -> Generator[None]:
-        """Let no other thread use the file meanwhile."""
+        """Keep other threads from using the file."""
         with self._lock:
             yield
 
     @property
     def version(self) -> tuple[int, int] | None:
-        """Another one after any change, by this process or another; None within a transaction, which may be undone."""
+        """A value that changes with each change by any process; None in a transaction, which may be rolled back."""
         with self._lock, self._usable():
             by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
-            return None if self._connection.in_transaction else (by_others, self.own_changes)
-
-    @property
-    def own_changes(self) -> int:
-        """How many rows this process has changed so far."""
-        return self._connection.total_changes
+            return None if self._connection.in_transaction else (by_others, self._connection.total_changes)
 
     def _check(self) -> None:
-        """Raise Unusable if the file cannot be used. It is only read."""
+        """Raise Unusable if the file cannot be used. Nothing is written."""
         with self._lock, self._usable():
             connection = self._connection
             file_format = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -195,11 +197,9 @@ class AlertsFile:
                     f"{self.path}: was written by a newer Plimsoll (format {file_format}, this one reads {FORMAT}); "
                     f"install that version, or name another data folder with {Parameter.STORE}"
                 )
-            is_new = not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-            if is_new:
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 return
-            odd = _odd(connection) if file_format else "its tables are not those of Plimsoll"
-            if odd:
+            if odd := _find_foreign(connection) if file_format else "its tables are not those of Plimsoll":
                 raise Unusable(
                     f"{self.path}: was changed by another program ({odd}); move it away, and alerts begin anew"
                 )
@@ -210,25 +210,13 @@ class AlertsFile:
                         f"{self.path}: is damaged (the table {table} has a row that cannot be read): {_MENDED}"
                     )
 
-    def _upgrade(self) -> None:
-        with self.transaction() as connection:
-            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                for statement in _statements():
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
-            for statement in _ADDED:
-                connection.execute(statement)
 
-
-def _odd(connection: sqlite3.Connection) -> str:
-    """What is not as Plimsoll makes it: a view or trigger, which would run what others wrote, or a missing column."""
-    scratch = sqlite3.connect(":memory:")
-    try:
+def _find_foreign(connection: sqlite3.Connection) -> str:
+    """Return a sign of another program: a view or trigger, which would run its code, or a missing column."""
+    with closing(sqlite3.connect(":memory:")) as scratch:
         for statement in _statements():
             scratch.execute(statement)
         expected = _columns(scratch)
-    finally:
-        scratch.close()
     for kind, name in connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')"):
         return f"a {kind}, {printable(name)}"
     columns = _columns(connection)
@@ -247,9 +235,9 @@ def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
 
 
 def _is_invalid(connection: sqlite3.Connection, table: str) -> str:
-    """Return the condition that a row cannot be used: bits were flipped, or another program wrote it.
+    """Return the SQL condition for rows that cannot be used: bits were flipped, or another program wrote them.
 
-    SQLite notices damage to its own structure alone, and one such row would end the judging or the notifications.
+    SQLite notices only damage to its own structure, and one such row would stop evaluations or notifications.
     """
     valid = [_VALID.get(table, "1")]
     query = 'SELECT name, type, "notnull" OR pk AS required FROM pragma_table_info(?)'
@@ -269,7 +257,7 @@ def _is_limit(text: object) -> bool:
 
 
 def _was_used(path: Path) -> bool:
-    """Whether a file has been in use: its silences, its journal or a damaged one that was set aside are beside it."""
+    """Return whether a file was in use: its silences, its journal or a damaged file are beside it."""
     journal = path.with_name(f"{path.name}-wal")
     is_first = not path.with_name(SILENCES).exists() and not [*path.parent.glob(f"{DAMAGED}*")]
     return not is_first or (journal.exists() and journal.stat().st_size > 0)

@@ -34,13 +34,13 @@ class Evaluator:
     """Evaluates rules over the live data of a store.
 
     `advance` is called with one evaluation after the other, or with many to catch up. `most_hosts` and `oldest` are
-    those of `SeriesIndex`; `check` is called again and again, and may raise Stopped.
+    those of `SeriesIndex`. `check` is called often, and may raise Stopped.
 
     Attributes:
         states: The states of all rules after the last evaluation.
         index: The series that are judged.
-        unknown_facts: The facts that limits need and nobody gives, by host.
-        beyond: The hosts (case-folded) that are not judged, or not all of them, as they have more than is judged.
+        unknown_facts: The facts that limits need and that are not known, by host.
+        beyond: The hosts (case-folded) with limits that are not judged, as there are too many of them.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Evaluator:
         return self.states.newest(self._site.catalogue.signals, self._samples.samples, fresh)
 
     def impossible(self) -> Mapping[str, set[str]]:
-        """The values of warning and critical limits that cannot be, at the last evaluation, by host (case-folded)."""
+        """Return the impossible values of warning and critical limits at the last evaluation, by host (case-folded)."""
         return self.states.impossible(self._site.catalogue.signals)
 
     def advance(self, at: Times) -> EvaluationStep:
@@ -98,10 +98,14 @@ class Evaluator:
             self._judge = replace(self._judge)  # it has looked at the sampling intervals
             for batch in self.states.batches:
                 batch.intervals_changed(widest)
+
+        def note_unknown(target: RuleTarget, fact: str) -> None:
+            self.unknown_facts.setdefault(target.subject.host, set()).add(fact)
+
         changes: list[StateChange] = []
         for batch in self.states.batches:
             self._check()
-            for change in batch.advance(self._judge, at, self._note_unknown, self._covered):
+            for change in batch.advance(self._judge, at, note_unknown, self._covered):
                 self.states.keep(change.key, Status(change.after, change.since))
                 changes.append(change)
         changes += self.states.step_vanished(end)
@@ -119,8 +123,8 @@ class Evaluator:
         return self._intervals.get(host_key(host))
 
     def reread(self, series: Iterable[Series]) -> None:
-        """Take late samples of these series into the windows of later evaluations."""
-        self._samples.forget([known_series for part in series if (known_series := self.index.get(part.key))])
+        """Read these series again, so that late samples of them are in the windows of later evaluations."""
+        self._samples.forget([judged for part in series if (judged := self.index.get(part.key))])
 
     def _discover(self, start: int, end: int) -> list[str]:
         """Note which series have samples in a range, and return their hosts."""
@@ -130,7 +134,7 @@ class Evaluator:
         return hosts
 
     def _plan(self, start: int, end: int) -> None:
-        """Find what is judged on the series there are, and read what that needs."""
+        """Plan the targets for the series of the index, and read the samples that they need."""
         series = self.index.series
         reach = {series: _LEAST_REACH for series in series if shows_in_values(series)}
         self._samples.read({**self._reach, **reach}, start, end)
@@ -159,9 +163,6 @@ class Evaluator:
 
     def _values(self, series: Series) -> Values:
         return self._samples.samples(series).values
-
-    def _note_unknown(self, target: RuleTarget, fact: str) -> None:
-        self.unknown_facts.setdefault(target.subject.host, set()).add(fact)
 
     def _covered(self, target: RuleTarget, at: int) -> int | None:
         """Return the longest part of a rule's window that samples cover; None if they cover all of it."""

@@ -1,8 +1,7 @@
-"""Amends the history of alerts by samples that came after their evaluation, and goes on from what they show."""
+"""Amends the history of alerts by samples that came after their evaluation, and the current states with it."""
 
 import logging
 import time
-from collections.abc import Sequence
 from math import isnan
 from threading import Lock
 from typing import NamedTuple
@@ -36,11 +35,11 @@ _log = logging.getLogger(__name__)
 
 
 class _Replay(NamedTuple):
-    """What a host's samples show from `start` to `last`, now that all are there.
+    """The alerts of a host from `start` to `last`, by all samples that have come by now.
 
     Attributes:
-        intervals: When each rule fired; an empty list for what fired before and does not now.
-        pending: Since when a rule is pending at the end, and the worst value since.
+        intervals: The times at which each rule fired; none for a rule that fired before the late samples only.
+        pending: For each rule that is pending at the end, since when, and the worst value since.
     """
 
     host: str
@@ -51,7 +50,7 @@ class _Replay(NamedTuple):
 
 
 class LateSamples:
-    """Amends one host at a time, so that late samples do not hold up what is in time. `check` may raise to end it."""
+    """Amends one host at a time, so that late samples do not delay evaluations. `check` may raise to end it."""
 
     def __init__(self, store: SampleReader, history: AlertHistory, skew: ClockSkew, check: Check) -> None:
         self._store = store
@@ -65,7 +64,7 @@ class LateSamples:
         self._next = 0
 
     def written(self, points: Points, last: int) -> None:
-        """Note which of the samples are not after `last`, the evaluation for which samples were last read (UTC ns)."""
+        """Note the samples that are not after `last`, the evaluation for which samples were last read (UTC ns)."""
         if not len(points) or int(points.times.min()) > last:
             return
         late = points.times <= last
@@ -79,7 +78,7 @@ class LateSamples:
             self._series.update((id(points.series[at]), points.series[at]) for at in np.unique(which).tolist())
 
     def amend(self, evaluator: Evaluator, site: Site, configured: ConfiguredFacts, last: int, now: int) -> None:
-        """Amend the history of one host up to `last`, the last evaluation that was kept; go on from it."""
+        """Amend the history of one host up to `last`, the last evaluation that was saved, and its current states."""
         if now < self._next:
             return
         with self._lock:
@@ -118,47 +117,35 @@ class LateSamples:
         return replay
 
     def _apply(self, evaluator: Evaluator, replay: _Replay, now: int) -> None:
-        """Keep what a replay shows, and go on from it."""
+        """Save the alerts of a replay, and make them the current states."""
         # The samples of a host that is behind have no certain time.
         is_behind = host_key(replay.host) in {host_key(host) for host in self._skew.behind(now)}
         states = evaluator.states
         for key, intervals in replay.intervals.items():
             still_open = next((interval for interval in intervals if interval.ended_at is None), None)
             fires = states.state(key) == State.FIRING
-            self._amend(evaluator, key, intervals, still_open, replay, now)
+            # An alert that fires without data ends, if it has ended by the replay.
+            if fires and still_open is None and isnan(states.value(key)):
+                latest = max(intervals, key=lambda interval: interval.fired_at, default=None)
+                self._history.end_late(key, latest, replay.last, now=now)
+                states.forget([key])
+            self._history.amend(key, replay.start, intervals, now=now)
             if fires or is_behind or still_open is None or still_open.last_data is None:
                 continue
             if replay.last - still_open.last_data <= _STILL:
                 self._history.fire_late(still_open, now=now)
                 states.put(key, Status(State.FIRING, still_open.since))
         for key, (since, worst) in replay.pending.items() if not is_behind else ():
-            states.wait(key, since, worst)
+            states.put_pending(key, since, worst)
         firing = {key for key, status in states.statuses.items() if status.state == State.FIRING}
         if any(
             interval.ended_at is None and key not in firing
             for key, intervals in replay.intervals.items()
             for interval in intervals
         ):
-            # It would fire still, had its samples come in time: look again when its end is known.
+            # It would still fire, had its samples come in time: look again when its end is known.
             with self._lock:
                 self._note(replay.host, replay.start)
-
-    def _amend(
-        self,
-        evaluator: Evaluator,
-        key: Key,
-        intervals: Sequence[AlertInterval],
-        still_open: AlertInterval | None,
-        replay: _Replay,
-        now: int,
-    ) -> None:
-        """Amend the history of one rule and subject; end what fires without data, and has ended by the replay."""
-        states = evaluator.states
-        if states.state(key) == State.FIRING and still_open is None and isnan(states.value(key)):
-            latest = max(intervals, key=lambda interval: interval.fired_at, default=None)
-            self._history.end_late(key, latest, replay.last, now=now)
-            states.forget([key])
-        self._history.amend(key, replay.start, intervals, now=now)
 
     def _note(self, host: str, first: int) -> None:
         self._first_late[host] = min(first, self._first_late.get(host, first))

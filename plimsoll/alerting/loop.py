@@ -184,7 +184,7 @@ class AlertLoop:
         self._on_step(now)
 
     def _start(self, due: int) -> Evaluator:
-        actions.keep_known_rules(self._history.file, self._site.catalogue.rules)
+        actions.save_rule_ids(self._history.file, self._site.catalogue.rules)
         self._last = last_evaluation(self._history.file)
         self._history.keep_only(self._site.is_judged, due, now=due)
         self._evaluator = Evaluator(

@@ -1,4 +1,4 @@
-"""Which series the live hosts have: of a bounded number of hosts, those that were there first."""
+"""The series of live hosts; of too many hosts, those that sent samples first."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -14,10 +14,10 @@ _FORGOTTEN = 3600 * SECOND  # a series without samples for so long is not judged
 
 
 class SeriesIndex:
-    """The series of live samples in a store, as far as they were looked for.
+    """The series of live samples in a store, updated by each `look`.
 
     Of more than `most_hosts` hosts, those are judged that were judged before, then those first in `oldest`
-    (case-folded), so that nobody can take the place of others. `left_out` are the names of the rest at the last look.
+    (case-folded), so that a new host cannot displace another. `left_out` are the names of the others at the last look.
     `tags` name the host; see `rules.subjects.host_of`.
     """
 
@@ -40,7 +40,7 @@ class SeriesIndex:
     @property
     def series(self) -> list[Series]:
         """The series."""
-        return [item.series for item in self._entries.values()]
+        return [entry.series for entry in self._entries.values()]
 
     def get(self, key: object) -> Series | None:
         """Return the series of a key, if it is known."""
@@ -53,26 +53,25 @@ class SeriesIndex:
         return entry[1].host if entry else host_key(host_of(series, self._tags))
 
     def look(self, start: int, end: int) -> tuple[list[str], bool]:
-        """Note which series have samples in a range: their hosts, and whether the known series have changed."""
+        """Add the series with samples in a range; return their hosts, and whether the series of the index changed."""
         series = self._store.series(start, end).series
         if len(self._recent) > 2 * max(len(series), len(self._entries)):  # of series that are gone, or were left out
             self._recent = {}
         recent = self._recent
-        items = [recent[id(series)][1] if id(series) in recent else self._met(series) for series in series]
+        entries = [recent[id(series)][1] if id(series) in recent else self._find_entry(series) for series in series]
         names: dict[str, str] = {}
-        for item in items:
-            if item.host not in names:
-                names[item.host] = item.name
-        new = sorted(names.keys() - self._hosts, key=self._place)
+        for entry in entries:
+            names.setdefault(entry.host, entry.name)
+        new = sorted(names.keys() - self._hosts, key=lambda host: (self._rank.get(host, len(self._rank)), host))
         self._hosts |= dict.fromkeys(new[: max(0, self._most_hosts - len(self._hosts))])
         self.left_out = [name for host, name in names.items() if host not in self._hosts]
         differs = False
-        for item in items:
-            if item.heard is not None:
-                item.heard = end
-            elif item.host in self._hosts:
-                setdefault = self._entries.setdefault(item.series.key, item)
-                setdefault.heard, differs = end, differs or setdefault is item
+        for entry in entries:
+            if entry.heard is not None:
+                entry.heard = end
+            elif entry.host in self._hosts:
+                judged = self._entries.setdefault(entry.series.key, entry)
+                judged.heard, differs = end, differs or judged is entry
         silent = [key for key, entry in self._entries.items() if end - (entry.heard or 0) > _FORGOTTEN]
         for key in silent:
             self._entries.pop(key).heard = None
@@ -81,8 +80,8 @@ class SeriesIndex:
             self._hosts = {host: None for host in self._hosts if host in sending}
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
 
-    def _met(self, series: Series) -> "_Entry":
-        """Return what is known of a series that may have been met as another object."""
+    def _find_entry(self, series: Series) -> "_Entry":
+        """Return the entry of a series, which may be an equal object to one seen before."""
         entry = self._entries.get(series.key)
         if entry is None:
             name = host_of(series, self._tags)
@@ -90,13 +89,10 @@ class SeriesIndex:
         self._recent[id(series)] = series, entry
         return entry
 
-    def _place(self, host: str) -> tuple[int, str]:
-        return self._rank.get(host, len(self._rank)), host
-
 
 @dataclass(slots=True)
 class _Entry:
-    """A series, the host that it describes (case-folded, and its name), and its newest evaluation if it is judged."""
+    """A series, its host (case-folded, and by name), and the latest evaluation with samples if it is judged."""
 
     series: Series
     host: str
@@ -105,10 +101,10 @@ class _Entry:
 
 
 class Stopped(Exception):
-    """The judging is to end."""
+    """The evaluation is to be cut off, as the program ends."""
 
 
-# Called again and again where much is computed; raises Stopped if the judging is to end.
+# A function that long computations call often; it raises Stopped if they are to end.
 Check = Callable[[], None]
 
 
@@ -117,7 +113,7 @@ def check_nothing() -> None:
 
 
 def within(seconds: float, check: Check) -> Check:
-    """Return a check that also raises TimeoutError after so many seconds of a processor."""
+    """Return a check that also raises TimeoutError after a number of seconds of processor time."""
     until = time.thread_time() + seconds
 
     def both() -> None:

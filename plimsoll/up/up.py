@@ -269,7 +269,7 @@ class Up:
     def _record_owner(self, text: str) -> None:
         """Add an action of the owner to the audit log. A failure is ignored: the action is done already."""
         with suppress(NotKept):
-            actions.add(self._file, actions.Actor("the owner", "command"), time.time_ns(), text)
+            actions.audit(self._file, actions.Actor("the owner", "command"), time.time_ns(), text)
 
     def _make_heartbeat(self, settings: UpSettings) -> Heartbeat | None:
         url = settings.heartbeat and settings.heartbeat.url.get_secret_value()

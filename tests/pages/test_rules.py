@@ -116,5 +116,5 @@ def test_a_limit_is_changed_for_a_host_and_taken_back(alert_data, duckdb):
             assert "a batch server" in answer.data.decode() or wrong == {"reason": ""}  # what was typed is there still
         assert sent("limit/undo", {"host": "WEB01"}).status == 303
         assert not file.exists()
-    items = [deed.what for deed in actions.found(alert_data.file, 0, 2**62, "anna", 0, 9).deeds]
+    items = [entry.what for entry in actions.find_audit_entries(alert_data.file, 0, 2**62, "anna", 0, 9)[0]]
     assert items == [f"changed the limit of {CPU} on WEB01 to < 97 %, for 20m: a batch server"]

@@ -56,7 +56,8 @@ def note(server, headers=None, path="/api/notes", body="text=deployed"):
 def recorded(server):
     file = AlertsFile(server.folder / NAME)
     try:
-        return [(one.who, one.how, one.what) for one in actions.found(file, 0, 2**62, "", 0, 100).deeds]
+        entries, _ = actions.find_audit_entries(file, 0, 2**62, "", 0, 100)
+        return [(entry.who, entry.how, entry.what) for entry in entries]
     finally:
         file.close()
 

@@ -228,9 +228,9 @@ def retire(
     """Take a host off the roster and close its alerts. If it sends again, it is expected again."""
     with opened(store) as (file, _):
         now = time.time_ns()
-        with file.transaction() as connection:
+        with file.transaction():
             retired, closed = host_inventory.retire(file, host, now)
-            actions.keep(connection, at_terminal(), now, f"retired host {retired.name}")
+            actions.audit(file, at_terminal(), now, f"retired host {retired.name}")
     alerts = f", {counted(closed, 'alert')} closed" if closed else ""
     print_line(f"{retired.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
 

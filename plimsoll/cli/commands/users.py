@@ -147,19 +147,19 @@ def log(
     now = time.time_ns()
     with opened(store) as (file, zone):
         first, until = TimeRange(start, end, last).resolve(zone, now - _WEEK, now, "it is now")
-        audit = actions.found(
+        entries, total = actions.find_audit_entries(
             file, now - _WEEK if first is None else first, now if until is None else until, who, 0, _MOST_SHOWN
         )
     if json is not None:
-        parts = [{"at": iso(entry.at), "who": entry.who, "how": entry.how, "what": entry.what} for entry in audit.deeds]
+        parts = [{"at": iso(entry.at), "who": entry.who, "how": entry.how, "what": entry.what} for entry in entries]
         write_json(json, dumps({"schema": "plimsoll.record/1", "deeds": parts}, indent=2, ensure_ascii=False))
         return
-    for entry in reversed(audit.deeds):
+    for entry in reversed(entries):
         print_line(f"{zone.clock(entry.at)}  {entry.who} ({entry.how}) {entry.what}", indent=4)
-    if not audit.deeds:
+    if not entries:
         print_line("Nobody did anything in this time")
-    elif audit.total > len(audit.deeds):
-        print_notice(f"{audit.total - len(audit.deeds):,} earlier ones are left out: give --from and --to")
+    elif total > len(entries):
+        print_notice(f"{total - len(entries):,} earlier ones are left out: give --from and --to")
 
 
 def _folder(store: Path | None) -> Path:
@@ -192,7 +192,7 @@ def _record(folder: Path, text: str) -> None:
         print_notice(f"the record does not have it: {error}")
         return
     try:
-        actions.add(file, at_terminal(), time.time_ns(), text)
+        actions.audit(file, at_terminal(), time.time_ns(), text)
     except NotKept as error:
         print_notice(f"the record does not have it: {error}")
     finally:

@@ -121,7 +121,7 @@ class _AlertPages:
             silence=silence or {**_SILENCE, **pattern, "alert": str(id_)},
             ack=ack,
             notice=self._describe_silence(request),
-            rule_ids=sorted(actions.known_rules(self._file)),
+            rule_ids=sorted(actions.rule_ids(self._file)),
             **content(self._watched, alert, request.query_params, self._frame.zone_of(request)),
         )
 
@@ -219,7 +219,7 @@ class _AlertPages:
     ) -> Response:
         """Return the page of alerts. `notice` reports a new silence; `untried` says why no test message was sent."""
         content: dict[str, Any] = lists.content(self._watched, query, self._frame.zone_of(request))
-        rule_ids = sorted(actions.known_rules(self._file))
+        rule_ids = sorted(actions.rule_ids(self._file))
         content |= {"silence": form, "notice": notice, "untried": untried, "rule_ids": rule_ids}
         return self._frame.page(request, "alerts/alerts.html.j2", "Alerts", status, **content)
 
@@ -249,7 +249,7 @@ def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> d
     """Return the content of an alert's page. `query` may name another range for the charts."""
     now = time.time_ns()
     signals, rule = watched.site.catalogue.signals, watched.site.catalogue.rules.get(alert.rule)
-    earlier = alert_queries.find_by_key(watched.file, alert.key, 0, _MOST_OTHERS + 1)
+    earlier = alert_queries.find_latest(watched.file, alert.key, 0, _MOST_OTHERS + 1)
     start = str((alert.begin - _BEFORE) // MILLISECOND)
     end = "now" if alert.ended_at is None else str(min(alert.ended_at + _AFTER, now) // MILLISECOND)
     names = rule.look_at if rule and alert.signal else ()

@@ -251,8 +251,8 @@ def remove_note(
 def list_actions(query: Annotated[RecordQuery, Query()], watched: WatchedDependency) -> Page[DeedPart]:
     """Who did what, the latest first."""
     span = query.range(time.time_ns())
-    log = actions.found(watched.file, *span, query.who, query.offset, query.limit)
-    return Page[DeedPart].at(log.deeds, log.total, query, DeedPart.model_validate)
+    entries, total = actions.find_audit_entries(watched.file, *span, query.who, query.offset, query.limit)
+    return Page[DeedPart].at(entries, total, query, DeedPart.model_validate)
 
 
 def _find_alert(watched: Watched, id_: int) -> Alert:

@@ -21,16 +21,16 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         zone, query = frame.zone_of(request), request.query_params
         who = query.get("who", "").strip()
         first = count_before(query.get("page", ""), _AT_ONCE)
-        entries = actions.found(watched.file, 0, time.time_ns(), who, first, _AT_ONCE)
+        entries, total = actions.find_audit_entries(watched.file, 0, time.time_ns(), who, first, _AT_ONCE)
         return frame.page(
             request,
             "record/record.html.j2",
             "Audit log",
-            deeds=[(zone.clock(deed.at), deed) for deed in entries.deeds],
-            total=entries.total,
+            deeds=[(zone.clock(entry.at), entry) for entry in entries],
+            total=total,
             who=who,
             number=first // _AT_ONCE + 1,
-            has_next=first + len(entries.deeds) < entries.total,
+            has_next=first + len(entries) < total,
         )
 
     return [Route("/record", page)]

@@ -196,7 +196,7 @@ def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str
     """Return the content of the page of a rule."""
     catalogue = watched.site.catalogue
     judged = sorted((state for state in watched.judged() if state.rule.id == rule.id), key=_rank)
-    alerts = alert_queries.find_by_rule(watched.file, rule.id, 0, _MOST_ALERTS)
+    alerts = alert_queries.find_latest(watched.file, rule.id, 0, _MOST_ALERTS)
     unit = catalogue.signals[rule.signal].unit
     area, panel = panel_of(rule.signal)
     return {

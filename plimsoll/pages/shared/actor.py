@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from starlette.requests import Request
 
-from plimsoll.alerting.actions import Actor, add
+from plimsoll.alerting.actions import Actor, audit
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.serve.principals import person_of
 from plimsoll.up.watched import Watched
@@ -22,4 +22,4 @@ def actor_of(request: Request, typed: str = "", usual: str = "someone on the pag
 def record_action(watched: Watched, actor: Actor, action: str) -> None:
     """Add an action to the audit log. A failure is ignored: the action is done already."""
     with suppress(NotKept):
-        add(watched.file, actor, time.time_ns(), action)
+        audit(watched.file, actor, time.time_ns(), action)
