@@ -69,9 +69,10 @@ def read(message: bytes, translator: Translator, *, version: str, now: int) -> A
     except DecodeError as error:
         raise NotMetrics(f"protobuf: {error}") from None
     metrics = AcceptedMetrics(translator, now)
-    symbols: Sequence[str] = [*request.symbols] if version == V2 else ()
+    symbols: list[str] = [*request.symbols] if version == V2 else []
     for series in request.timeseries:
         metrics.histograms += len(series.histograms)
+        labels: dict[str, str]
         if version == V2:
             refs = series.labels_refs
             if len(refs) % 2 or any(ref >= len(symbols) for ref in refs):
