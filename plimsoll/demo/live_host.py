@@ -7,10 +7,8 @@ ended, pages stay again: page life grows by a second per second.
 import zlib
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plimsoll.demo.site import PROCESSORS
 from plimsoll.model.log import Times, Values
@@ -30,12 +28,11 @@ REPORT = 970 * SECOND  # how long it reads
 # Ten minutes after its fall page life may no longer climb again, and the rule fires when it stayed low for 5 more.
 FIRST_REPORT = -860 * SECOND  # from the start
 PAGE_LIFE_GOOD_S, PAGE_LIFE_BAD_S = 3900.0, 3500.0  # the limit is 3,600 s
-Shares: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class LiveLevel:
-    """A counter: its value without and with a report, and how far samples are from it, as a share."""
+    """A counter: its value without and in a report, and the spread of its samples, as a share of it."""
 
     usual: float
     in_report: float | None = None
@@ -56,7 +53,11 @@ def demo_points(start_ns: int, from_ns: int, to_ns: int) -> Points:
     since = times - (start_ns // INTERVAL * INTERVAL + FIRST_REPORT)
     reporting = ((since >= 0) & (since % CYCLE < REPORT)).astype(np.float64)
     levels = shipped_table("plimsoll.demo", "live_host.yaml", dict[str, LiveLevel])
-    columns = {path: _values(path, level, times, reporting) for path, level in levels.items()}
+    columns: dict[str, Values] = {}
+    for path, level in levels.items():
+        in_report = level.usual if level.in_report is None else level.in_report
+        base = level.usual + (in_report - level.usual) * reporting
+        columns[path] = base * (1 + level.spread * _chance(path, times))
     columns[_BUSY] = sum((columns[path] for path in PROCESSORS), np.zeros(len(times))) / len(PROCESSORS)
     columns[_PAGE_LIFE] = _page_life(since) * (1 + 0.005 * _chance(_PAGE_LIFE, times))
     series = [_series(path) for path in columns]
@@ -69,21 +70,15 @@ def _series(path: str) -> Series:
     return shipped().series(CounterPath.parse(path), HOST)
 
 
-def _values(path: str, level: LiveLevel, times: Times, reporting: Shares) -> Values:
-    in_report = level.usual if level.in_report is None else level.in_report
-    base = level.usual + (in_report - level.usual) * reporting
-    return base * (1 + level.spread * _chance(path, times))
-
-
 def _page_life(since: Times) -> Values:
-    """Seconds that a page stays in memory: short during a report, then it grows by a second per second."""
+    """Return the seconds that a page stays in memory: few in a report, after which they grow by one per second."""
     phase = since % CYCLE
     grown = PAGE_LIFE_BAD_S + np.maximum(phase - REPORT, 0) / SECOND
     return np.where(since < 0, PAGE_LIFE_GOOD_S, np.minimum(grown, PAGE_LIFE_GOOD_S))
 
 
 def _chance(path: str, times: Times) -> Values:
-    """Numbers between -1 and 1 that look like chance, always the same for a path and a time."""
+    """Return numbers between -1 and 1 that look random, always the same for a path and a time."""
     seeds = (times // INTERVAL).astype(np.uint64) + np.uint64(zlib.crc32(path.encode()) << 24)
     mixed = seeds * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -60,7 +60,7 @@ def _wander(rng: np.random.Generator, spread: float, every_s: int = 120) -> Valu
 
 
 def _around(rng: np.random.Generator, mean: Values | float, share: float) -> Values:
-    """Random values around the mean, within a share of it."""
+    """Return random values around the mean, within a share of it."""
     return mean * (1 + share * rng.uniform(-1, 1, SAMPLES))
 
 
@@ -83,7 +83,7 @@ def _system_disk(rng: np.random.Generator, reads: Values) -> Disk:
 
 
 def _sql_server(setup: StudySetup, rng: np.random.Generator) -> tuple[DemoRecording, Values]:
-    """The counters of the SQL Server, and the seconds per write of its database disk, which affect the front ends."""
+    """Return the counters of the SQL Server, and the seconds per write of its database disk, for the front ends."""
     out = DemoRecording()
     calendar = added(_curve(((at, 0), (at + 15, p), (at + 60, p), (at + 75, 0))) for at, p in study.CALENDAR_S.items())
     switches = _load(StudyLevel(900, 9200, 5200)) + 60 * calendar
@@ -123,7 +123,7 @@ def _sql_server(setup: StudySetup, rng: np.random.Generator) -> tuple[DemoRecord
 
 
 def _flushes(rng: np.random.Generator) -> tuple[Values, Values]:
-    """Writes per second and seconds per write on the database disk, which only flushes write to."""
+    """Return the writes per second and the seconds per write of the database disk, which only flushes write to."""
     writes, seconds = NONE.copy(), NONE.copy()
     for number, start in enumerate(range(study.FLUSH_FIRST_S, DURATION_S, study.FLUSH_EVERY_S)):
         length = len(study.FLUSH_WRITES) - (number % study.FLUSH_SHORT_EVERY == study.FLUSH_SHORT_EVERY - 1)
@@ -137,7 +137,7 @@ def _flushes(rng: np.random.Generator) -> tuple[Values, Values]:
 
 
 def _page_life(rng: np.random.Generator, setup: StudySetup, burst: Values) -> Values:
-    """Page life expectancy: it grows by a second per second, unless pages are evicted."""
+    """Return the page life expectancy: it grows by a second per second, unless pages are evicted."""
     if not setup.evicting:
         flushes = np.maximum(0, (TIME_S - study.FLUSH_FIRST_S) // study.FLUSH_EVERY_S + 1)
         return setup.page_life_start_s + TIME_S - 4 * flushes + _wander(rng, 3)

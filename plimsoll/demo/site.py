@@ -1,4 +1,4 @@
-"""Reads and simulates a site of `sites/`: its hosts, their counters in a healthy run and in trouble, the breaches."""
+"""Reads a site of `sites/`, and simulates the counters of its hosts in a healthy run and in one with trouble."""
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,12 +32,10 @@ _KINDS: Mapping[Holds, tuple[Kind, float]] = {
 }
 
 
-def _pair(value: object) -> object:
-    return value if isinstance(value, list) else [value, value]
-
-
 # A value in the healthy run and one in trouble; a single one is for both. For counts: at the start, and at the end.
-_Values: TypeAlias = Annotated[tuple[float, float], BeforeValidator(_pair)]
+_Values: TypeAlias = Annotated[
+    tuple[float, float], BeforeValidator(lambda value: value if isinstance(value, list) else [value, value])
+]
 
 
 class _StrictSite(BaseModel):
@@ -45,7 +43,7 @@ class _StrictSite(BaseModel):
 
 
 class DemoCounter(_StrictSite):
-    """A counter near a level, another in trouble; or the mean or the sum of other counters.
+    """A counter near `level`, or near `trouble` in that run; or the mean or the sum of other counters.
 
     Samples vary by `spread`, a share of the level or of its distance to 100 %.
     """
@@ -148,7 +146,11 @@ def counters(site: DemoSite, host: str) -> dict[str, DemoCounter]:
     server = site.hosts[host]
     usual = {} if server.busy is None else _windows(server.busy, server.available_mb)
     for letter, (percent, mb) in server.volumes.items():
-        usual |= _volume(letter, percent, mb)
+        disk = f"\\LogicalDisk({letter}:)\\"
+        usual[disk + "Avg. Disk sec/Read"] = DemoCounter(level=0.003, spread=0.2)
+        usual[disk + "Avg. Disk sec/Write"] = DemoCounter(level=0.002, spread=0.2)
+        usual[disk + "% Free Space"] = DemoCounter(level=percent, kind="fraction", spread=0)
+        usual[disk + "Free Megabytes"] = DemoCounter(level=mb, kind="gauge", spread=0)
     usual |= {path: usual[path].model_copy(update={"trouble": points}) for path, points in server.trouble.items()}
     return {**usual, **dict(_listed(site, server)), **server.details}
 
@@ -160,25 +162,12 @@ def _listed(site: DemoSite, server: DemoServer) -> Iterator[tuple[str, DemoCount
             since = site.trouble_from_s
             counts: Points = ((since, healthy), (60 * site.minutes, sick))
             trouble = counts if holds == "counts" else ((since - 1, healthy), (since, sick))
-            yield (
-                path,
-                DemoCounter(level=healthy, kind=kind, spread=spread, trouble=trouble if sick != healthy else None),
-            )
-
-
-def _volume(letter: str, free_percent: float, free_mb: float) -> dict[str, DemoCounter]:
-    """Return a volume that answers in a few milliseconds."""
-    path = f"\\LogicalDisk({letter}:)\\"
-    return {
-        path + "Avg. Disk sec/Read": DemoCounter(level=0.003, spread=0.2),
-        path + "Avg. Disk sec/Write": DemoCounter(level=0.002, spread=0.2),
-        path + "% Free Space": DemoCounter(level=free_percent, kind="fraction", spread=0),
-        path + "Free Megabytes": DemoCounter(level=free_mb, kind="gauge", spread=0),
-    }
+            changed = trouble if sick != healthy else None
+            yield path, DemoCounter(level=healthy, kind=kind, spread=spread, trouble=changed)
 
 
 def _windows(busy: float, available_mb: float) -> dict[str, DemoCounter]:
-    """Processors (percent busy), memory and network of a current Windows host in a healthy run."""
+    """Return the usual counters of a current Windows host in a healthy run; `busy` is percent of each processor."""
     adapter = f"\\Network Interface({NIC})\\"
     return {
         **{path: DemoCounter(level=busy, kind="percent", spread=0.15) for path in PROCESSORS},

@@ -31,7 +31,7 @@ class DemoRecording(dict[str, Values]):
 
 
 def significant(values: Values, digits: int = 6) -> Values:
-    """Values rounded to significant digits, so that output does not depend on the platform's arithmetic."""
+    """Return values rounded to significant digits, so that output does not depend on the platform's arithmetic."""
     magnitude = np.floor(np.log10(np.abs(values), out=np.zeros_like(values), where=values != 0))
     decimals = digits - 1 - magnitude
     up, down = 10.0 ** np.maximum(decimals, 0), 10.0 ** np.maximum(-decimals, 0)
@@ -70,13 +70,9 @@ class Disk:
 def disks(out: DemoRecording, all_disks: Sequence[Disk]) -> None:
     """Add PhysicalDisk. In `_Total`, rates and queues are sums, and times per operation are weighted means."""
     reads, writes = added(d.reads for d in all_disks), added(d.writes for d in all_disks)
-    total = Disk(
-        TOTAL,
-        reads,
-        writes,
-        _ratio(added(d.reads * d.read_s for d in all_disks), reads),
-        _ratio(added(d.writes * d.write_s for d in all_disks), writes),
-    )
+    read_s = _ratio(added(d.reads * d.read_s for d in all_disks), reads)
+    write_s = _ratio(added(d.writes * d.write_s for d in all_disks), writes)
+    total = Disk(TOTAL, reads, writes, read_s, write_s)
     mean_busy = added(d.busy for d in all_disks) / len(all_disks)
     for disk in (*all_disks, total):
         path = f"\\PhysicalDisk({disk.instance})\\"
@@ -93,13 +89,9 @@ def _ratio(over: Values, under: Values) -> Values:
 
 
 def processors(out: DemoRecording, busy: Sequence[Values], switches: Values, waiting: Values) -> Values:
-    """Add Processor and System. Returns the processor time of the whole machine (%).
+    """Add Processor and System; return the processor time of the whole machine (%).
 
-    Args:
-        out: Where the counters go.
-        busy: Percent busy of each processor.
-        switches: Context switches per second.
-        waiting: Threads waiting for a processor.
+    `busy` is percent of each processor, `switches` are per second, `waiting` is the number of waiting threads.
     """
     total = added(busy) / len(busy)
     out.interval(f"\\Processor({TOTAL})\\% Processor Time", total)
@@ -122,7 +114,7 @@ class DemoService:
 def memory_and_processes(
     out: DemoRecording, installed: int, system: Values, service: DemoService, pages: Values, cpu: Values, cores: int
 ) -> None:
-    """Add Memory and Process. Available memory is what the service and the system (bytes) do not use."""
+    """Add Memory and Process. Available memory is the rest beside the service and the system (bytes)."""
     private = service.private_bytes
     out.gauge("\\Memory\\Available Bytes", PAGE * np.rint((installed - system - private) / PAGE))
     out.interval("\\Memory\\Pages/sec", pages)

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from plimsoll.collect.checks import looking, reached
+from plimsoll.collect.checks import looking
 from plimsoll.collect.checks.settings import CheckSettings
 from plimsoll.collect.collector import Collector
 from plimsoll.model.errors import Unusable
@@ -150,7 +150,7 @@ def test_how_long_a_certificate_is_valid(certified):
 
 def test_a_page_with_tls_tells_its_certificate_too(certified):
     port, chain = certified(20)
-    site = reached.WebSite(CheckSettings(http=f"https://127.0.0.1:{port}/", ca=chain))
+    site = looking.Looking(CheckSettings(http=f"https://127.0.0.1:{port}/", ca=chain))
     readings = {one.measurement: one.fields for one in site.look()}
     assert readings["http_response"]["result_code"] == 0
     assert readings["x509_cert"]["expiry"] == pytest.approx(20 * 86400, abs=3600)

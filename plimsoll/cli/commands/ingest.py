@@ -14,8 +14,7 @@ from plimsoll.cli.console import print_line, print_notice, print_remarks
 from plimsoll.cli.long_work import working_on
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.recordings import refuse_unnamed
-from plimsoll.ingest.runs.load import Loaded, load
-from plimsoll.ingest.runs.loadable import refuse_name, run_label
+from plimsoll.ingest.runs.load import Loaded, load, refuse_name, run_label
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.run import StoredRun

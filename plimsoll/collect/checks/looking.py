@@ -1,16 +1,119 @@
-"""Looks every 10 s, each check in a thread of its own, so that one that waits holds up nothing."""
+"""Makes the checks every 10 s, each in a thread of its own, so that one that waits holds up nothing.
 
+The readings are those of the plugins ping, net_response, http_response, x509_cert, procstat, win_services and
+systemd_units of Telegraf, with the codes of their results.
+"""
+
+import re
 import shutil
+import socket
+import ssl
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from functools import cached_property
+from urllib.parse import urlsplit
 
 import psutil
+import urllib3
 
-from plimsoll.collect.checks import reached
 from plimsoll.collect.checks.settings import CheckSettings
 from plimsoll.collect.sources.reading import Group, Reading, run_in_background
+
+_Fields = Mapping[str, float]
+_CERTIFICATE_AGAIN_S = 300.0
+_MOST_READ = 2**20
+# `time=0.4 ms`, `Zeit<1ms`, `temps=3 ms`.
+_ROUND_TRIP = re.compile(r"[=<]\s*(\d+(?:[.,]\d+)?)\s*ms\b")
+_LOST: _Fields = {"packets_transmitted": 1, "packets_received": 0, "percent_packet_loss": 100, "result_code": 0}
+_LATE: Mapping[str, _Fields] = {"ping": _LOST, "tcp": {"result_code": 1}, "http": {"result_code": 4}}
+
+
+class Looking:
+    """A check as a group of readings: gives those of the last look, and begins the next one."""
+
+    def __init__(self, check: CheckSettings) -> None:
+        self._check = check
+        self._certificate: tuple[float, float] | None = None  # read at (monotonic), ends at (Unix time)
+        self._running: Future[list[Reading]] | None = None
+        self._error: BaseException | None = None
+
+    def __call__(self) -> Iterable[Reading]:
+        """Return the readings since the last call, or raise what the check raised."""
+        previous = self._running
+        if previous is not None and not previous.done():
+            if self._error is not None:
+                raise self._error
+            kind = self._check.kind
+            return [self._reading(_LATE[kind])] if kind in _LATE else ()
+        self._running = run_in_background(lambda: [*self.look()])
+        if previous is None:
+            return ()
+        self._error = previous.exception()
+        return previous.result()
+
+    def look(self) -> Iterator[Reading]:
+        """Look once."""
+        check, is_tls = self._check, self._check.target.startswith("https://")
+        match check.kind:
+            case "service":
+                yield _windows_service(check) if sys.platform == "win32" else _unit(check)
+            case "process":
+                yield _process(check)
+            case "ping":
+                yield self._reading(_ping(check))
+            case "tcp":
+                yield self._reading(_connect(check))
+            case "http":
+                yield self._reading(_get(check, self._trust if is_tls else None))
+            case _:
+                pass
+        if check.kind == "certificate" or (check.kind == "http" and is_tls):
+            yield from self._read_certificate()
+
+    def _reading(self, fields: _Fields) -> Reading:
+        title, target = ("check", self._check.title), self._check.target
+        if self._check.kind == "ping":
+            return Reading("ping", fields, (title, ("url", target)))
+        if self._check.kind == "http":
+            return Reading("http_response", fields, (title, ("method", "GET"), ("server", target)))
+        host, port = _host_and_port(target)
+        tags = (title, ("port", str(port)), ("protocol", "tcp"), ("server", host))
+        return Reading("net_response", fields, tags)
+
+    @cached_property
+    def _trust(self) -> ssl.SSLContext:
+        """The trusted certificates. OSError if the file of the check cannot be read."""
+        trust = ssl.create_default_context()
+        if self._check.ca is not None:
+            trust.load_verify_locations(self._check.ca)
+        return trust
+
+    def _read_certificate(self) -> Iterator[Reading]:
+        """Read the certificate, anew every five minutes, as it hardly changes, and after each failure."""
+        url = urlsplit(self._check.target)
+        is_page = self._check.kind != "certificate"
+        host, port = (url.hostname or "", url.port or 443) if is_page else _host_and_port(self._check.target)
+        tags = (("check", self._check.title), ("source", f"tcp://{host}:{port}"))
+        now = time.monotonic()
+        if self._certificate is None or now - self._certificate[0] >= _CERTIFICATE_AGAIN_S:
+            self._certificate = None
+            try:
+                with (
+                    socket.create_connection((host, port), timeout=self._check.timeout_s) as plain,
+                    self._trust.wrap_socket(plain, server_hostname=host) as secure,
+                ):
+                    certificate = secure.getpeercert() or {}
+                self._certificate = now, float(ssl.cert_time_to_seconds(str(certificate["notAfter"])))
+            except OSError as error:
+                # The http check reports an address that cannot be reached.
+                if not is_page or isinstance(error, ssl.SSLError):
+                    yield Reading("x509_cert", {"verification_code": 1}, tags)
+                return
+        yield Reading("x509_cert", {"expiry": self._certificate[1] - time.time(), "verification_code": 0}, tags)
+
 
 # https://learn.microsoft.com/windows/win32/api/winsvc/ns-winsvc-service_status
 _WINDOWS = {
@@ -28,39 +131,8 @@ _ACTIVE = {"active": 0, "reloading": 1, "inactive": 2, "failed": 3, "activating"
 
 
 def groups(checks: Sequence[CheckSettings]) -> Mapping[str, Group]:
-    """Return what makes each check, by the name that people see when it fails."""
+    """Return each check as a group of readings, by the name that people see when it fails."""
     return {f"check {check.title}": Looking(check) for check in checks}
-
-
-class Looking:
-    """A check as a group of readings: gives what the last look gave, and begins the next one."""
-
-    def __init__(self, check: CheckSettings) -> None:
-        self._check = check
-        self._site = None if check.kind in ("service", "process") else reached.WebSite(check)
-        self._running: Future[list[Reading]] | None = None
-        self._error: BaseException | None = None
-
-    def __call__(self) -> Iterable[Reading]:
-        """Return the readings since the last call, or raise what the check raised."""
-        previous = self._running
-        if previous is not None and not previous.done():
-            if self._error is not None:
-                raise self._error
-            return self._site.late() if self._site else ()
-        self._running = run_in_background(lambda: [*self.look()])
-        if previous is None:
-            return ()
-        self._error = previous.exception()
-        return previous.result()
-
-    def look(self) -> Iterable[Reading]:
-        """Look once."""
-        if self._site:
-            return self._site.look()
-        if self._check.kind == "process":
-            return [_process(self._check)]
-        return [_windows_service(self._check) if sys.platform == "win32" else _unit(self._check)]
 
 
 def _process(check: CheckSettings) -> Reading:
@@ -107,3 +179,76 @@ def _unit(check: CheckSettings) -> Reading:
     if properties.get("LoadState") in _LOAD:
         fields["load_code"] = _LOAD[properties["LoadState"]]
     return Reading("systemd_units", fields, (("check", check.title), ("name", name)))
+
+
+def _ping(check: CheckSettings) -> _Fields:
+    program = shutil.which("ping")
+    if program is None:
+        raise RuntimeError(
+            "this computer has no program ping; install it (Debian's iputils-ping), or check tcp instead"
+        )
+    if sys.platform == "win32":
+        options = ["-n", "1", "-w", str(round(1000 * check.timeout_s))]
+    else:
+        options = ["-n", "-c", "1", "-t" if sys.platform == "darwin" else "-W", str(round(check.timeout_s))]
+    try:
+        done = subprocess.run(
+            [program, *options, check.target],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=check.timeout_s + 3,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _LOST
+    # Windows ends with 0 where a router said that it cannot be reached.
+    match = _ROUND_TRIP.search(done.stdout) if done.returncode == 0 else None
+    if match is None:
+        return _LOST
+    took = float(match[1].replace(",", "."))
+    return {**_LOST, "packets_received": 1, "percent_packet_loss": 0, "average_response_ms": took}
+
+
+def _connect(check: CheckSettings) -> _Fields:
+    started = time.perf_counter()
+    try:
+        with socket.create_connection(_host_and_port(check.target), timeout=check.timeout_s):
+            return {"result_code": 0, "response_time": time.perf_counter() - started}
+    except TimeoutError:
+        return {"result_code": 1}
+    except OSError:
+        return {"result_code": 2}
+
+
+def _get(check: CheckSettings, trust: ssl.SSLContext | None) -> _Fields:
+    started = time.perf_counter()
+    try:
+        timeout, headers = urllib3.Timeout(total=check.timeout_s), {"User-Agent": "plimsoll", "Connection": "close"}
+        with urllib3.PoolManager(ssl_context=trust, timeout=timeout, headers=headers, retries=False) as pool:
+            answer = pool.request("GET", check.target, redirect=False, preload_content=False)
+            body = answer.read(_MOST_READ)
+    except urllib3.exceptions.NameResolutionError:
+        return {"result_code": 5}
+    except urllib3.exceptions.NewConnectionError:  # for urllib3 a kind of timeout
+        return {"result_code": 3}
+    except urllib3.exceptions.TimeoutError:
+        return {"result_code": 4}
+    except (urllib3.exceptions.HTTPError, OSError):
+        return {"result_code": 3}
+    fields: dict[str, float] = {
+        "http_response_code": answer.status,
+        "response_time": time.perf_counter() - started,
+        "content_length": len(body),
+    }
+    if answer.status != check.status if check.status else answer.status >= 400:
+        return {**fields, "result_code": 6}
+    if check.contains and check.contains.encode() not in body:
+        return {**fields, "result_code": 1}
+    return {**fields, "result_code": 0}
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)

@@ -9,25 +9,35 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.ingest.runs import loadable
 from plimsoll.ingest.shared.same_time import one_row_a_time
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.remark import Kind, Remark, counted, short
 from plimsoll.model.run import StoredRun
-from plimsoll.model.series import Series
+from plimsoll.model.series import Series, host_key
+from plimsoll.model.times import duration_text
 from plimsoll.store.lease import Lease, LeaseEnded, leased
-from plimsoll.store.line_protocol import as_stored
+from plimsoll.store.line_protocol import as_stored, same_when_written
 from plimsoll.store.protocol import RunStore, RunSummary, StoreState, Work
 from plimsoll.store.store import Store
 
 VALUES_AT_ONCE = 1_000_000
 _TRIES = 3
+_LONGEST_NAME = 200
+
+
+class ZoneUnknown(Unusable):
+    """A log does not say its time zone."""
+
+
+class Overlapping(Unusable):
+    """The store has data of the same host and time."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What became of a run.
+    """The values that were loaded of a run.
 
     `values` were written by this call and `before` by earlier ones; `missing` were no longer in the store, and were
     written again. `refused` points were refused by the store.
@@ -49,7 +59,7 @@ def load(
     progress: Callable[[int], None] = lambda _: None,
     notify: Callable[[str], None] = lambda _: None,
 ) -> Loaded:
-    """Load a run, or what an earlier call left to load, and count what is there.
+    """Load a run, or the rest that an earlier call left, and check that all values are there.
 
     `progress` is called with the number of values done; `notify` gets a sentence when another command is waited for,
     and when values that were written had to be written again.
@@ -61,18 +71,19 @@ def load(
             the run.
         LeaseEnded: Another command took the run over. What was written since is removed.
     """
-    loadable.refuse_unloadable(logs)
+    _refuse_unloadable(logs)
     remarks: list[Remark] = []
     loading = None
     try:
         with leased(store.runs.claims, run.name, Work.LOADING, notify=notify) as lease:
             listed = find(store.runs, run.name)
             earlier = store.runs.get(run.name) if listed else None
-            if earlier:
-                loadable.refuse_different(store, earlier, run)
-            else:
-                loadable.refuse_old(store, logs)
-                remarks += loadable.others(store, run, merge=merge)
+            if earlier and (difference := _difference(earlier, run)):
+                text = f'run "{run.name}" is in {store.name} already, {difference}; delete it first, or choose another '
+                raise Unusable(f"{text}name")
+            if not earlier:
+                _refuse_old(store, logs)
+                remarks += _existing_data(store, run, merge=merge)
             if listed is None or earlier is None or listed.state is StoreState.DELETING:
                 # A new generation: a delete that was cut off, and may yet continue, is of the old one.
                 listed = store.runs.save(run)
@@ -100,7 +111,7 @@ class _Loading:
     _wrote: bool = False
 
     def finish(self) -> Loaded:
-        """Write what is not there, count it, and mark the run as complete."""
+        """Write the values that are missing, and mark the run as complete."""
         self.lease.check()
         before = self.run.loaded
         self.progress(before)
@@ -120,9 +131,11 @@ class _Loading:
         """Write all values but the first `skip`, which were written before."""
         passed = 0
         # Of recordings that overlap the first one counts, so it is written last.
-        for log in reversed(logs):
+        for log in map(one_row_a_time, reversed(logs)):
+            rows = max(1, VALUES_AT_ONCE // max(1, len(log.series)))
             todo: list[Log] = []
-            for batch in _batches(log):
+            for start in range(0, len(log.times), rows):
+                batch = log.rows(start, start + rows)
                 passed += batch.present
                 if passed > skip:
                     todo.append(batch)
@@ -136,7 +149,7 @@ class _Loading:
                     self.progress(loaded)
 
     def _restore(self) -> int:
-        """Write what the store has lost, until it is there; how many values that were."""
+        """Write lost values again until they are there; return how many they were."""
         lost = 0
         for _ in range(_TRIES):
             if self._wrote:
@@ -189,14 +202,6 @@ def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
     )
 
 
-def _batches(log: Log) -> Iterator[Log]:
-    """Split a log into parts of some million values."""
-    log = one_row_a_time(log)
-    rows = max(1, VALUES_AT_ONCE // max(1, len(log.series)))
-    for start in range(0, len(log.times), rows):
-        yield log.rows(start, start + rows)
-
-
 def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[[str], None] = lambda _: None) -> None:
     """Delete a run with its samples; live samples and those of other runs stay.
 
@@ -217,3 +222,104 @@ def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[
             if listed.generation:  # a run that an early version wrote to InfluxDB has none
                 store.mark(listed, StoreState.DELETING, loaded=0, refused=listed.refused)
             store.forget(listed)
+
+
+def _refuse_unloadable(logs: Sequence[Log]) -> None:
+    """Unusable if a log does not have a known time zone, or two counters would be the same series once written."""
+    for log in logs:
+        if not log.zone.known:
+            raise ZoneUnknown(
+                f"{log.path}: does not say its time zone; name it with {Parameter.ZONE}, such as Europe/Berlin"
+            )
+    places = [(log, series) for log in logs for series in log.series]
+    for other, value in same_when_written([series for _, series in places]):
+        log, series = places[other]
+        first, like = places[value]
+        raise Unusable(
+            f"{log.path}: {series.path} would be stored as {like.path} of {first.path}: a store keeps no backslash at "
+            "the end of a name, and no line end in it; write the others with plimsoll convert, and load that"
+        )
+
+
+def _refuse_old(store: Store, logs: Sequence[Log]) -> None:
+    """Unusable if rows are older than the store keeps them."""
+    oldest = store.runs.oldest()
+    if oldest is None:
+        return
+    for log in logs:
+        old = int(np.searchsorted(log.times, oldest))
+        if old:
+            since = log.zone.clock(oldest)
+            raise Unusable(
+                f"{log.path}: {counted(old, 'row')} of {len(log.times):,} are older than {store.name} keeps them "
+                f"(from {since} on): lengthen its retention, or write what is left "
+                "with plimsoll convert, and load that"
+            )
+
+
+def _existing_data(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
+    """Yield a remark on each host with data in the store at these times. Overlapping if that is not to be merged."""
+    runs = [summary for summary in store.runs.summaries() if summary.start <= run.end and run.start <= summary.end]
+    for host in run.hosts:
+        key = host_key(host)
+        spans = [
+            recording.times
+            for recording in run.recordings
+            if len(recording.times) and any(host_key(series.host) == key for series in recording.series)
+        ]
+        if not spans:
+            continue
+        start, end = min(int(times[0]) for times in spans), max(int(times[-1]) for times in spans)
+        series = store.samples.series(start, end, [host]).series
+        if not series:
+            continue
+        names = [f'run "{summary.name}"' for summary in runs if key in map(host_key, summary.hosts)]
+        whose = f"{host} has {len(series):,} series over these {duration_text(end - start)} in {store.name} already"
+        if not merge:
+            raise Overlapping(
+                f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with {Parameter.MERGE}, "
+                f"or is {Parameter.ZONE} not right?"
+            )
+        yield Remark(
+            Kind.NOTED,
+            f"{whose}: where both have a value of the same counter and time, that of the run counts",
+            count=len(series),
+        )
+
+
+def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
+    """Return how a run of the same name differs from this one; None if it is the same."""
+    had, has = ([recording.sha256 for recording in stored_run.recordings] for stored_run in (earlier, run))
+    if had != has:
+        names = ", ".join(recording.path for recording in earlier.recordings)
+        return f"of other files ({names})"
+    for old, new in zip(earlier.recordings, run.recordings, strict=True):
+        if not np.array_equal(old.times, new.times):
+            return f"with {old.path} read in another zone ({old.zone.name})"
+        if old.series != new.series:
+            return f"with other names for the counters of {old.path}"
+    if earlier.run.labels != run.run.labels:
+        labels = ", ".join(f"{name}={value}" for name, value in earlier.run.labels.items())
+        return f"with other labels ({labels or 'none'})"
+    if (earlier.run, earlier.settings) != (run.run, run.settings):
+        return "with another plimsoll.toml"
+    return None
+
+
+def refuse_name(name: str, place: str) -> None:
+    """Unusable if a run cannot have this name; `place` is where it was typed."""
+    # InfluxDB takes no tag that ends in a backslash.
+    valid = name.strip() == name and name.isprintable() and not name.endswith("\\") and len(name) <= _LONGEST_NAME
+    if not name or not valid:
+        raise Unusable(
+            f'{place} "{short(name)}": give a name of 1 to {_LONGEST_NAME} characters that can be seen, without spaces '
+            "at its ends or a last \\"
+        )
+
+
+def run_label(text: str, place: str) -> tuple[str, str]:
+    """The name and value of a label written `name=value`. Unusable if it is not; `place` is where it was typed."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not text.isprintable():
+        raise Unusable(f'{place} "{text}": write it like logon_rate=36')
+    return name.strip(), value.strip()

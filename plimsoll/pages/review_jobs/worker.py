@@ -27,8 +27,7 @@ from plimsoll.hosts import settings
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.read import LogFile, NothingRead, read_files
 from plimsoll.ingest.reading import LogSet, ReadOptions
-from plimsoll.ingest.runs.load import Loaded, find, load
-from plimsoll.ingest.runs.loadable import Overlapping, ZoneUnknown
+from plimsoll.ingest.runs.load import Loaded, Overlapping, ZoneUnknown, find, load
 from plimsoll.ingest.runs.read_run import read_run
 from plimsoll.ingest.shared.zones import by_windows
 from plimsoll.insights.insights import Insights

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from plimsoll.ingest.runs.loadable import refuse_name, run_label
+from plimsoll.ingest.runs.load import refuse_name, run_label
 from plimsoll.ingest.shared.zones import by_windows
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.remark import short

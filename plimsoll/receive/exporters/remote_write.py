@@ -4,7 +4,7 @@ https://prometheus.io/docs/specs/prw/remote_write_spec and its successor, remote
 numbers of fields that prompb/types.proto and io/prometheus/write/v2/types.proto give; what is not read has none.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto

@@ -216,22 +216,16 @@ class Scraper:
         with self._lock:
             pools = self._pools.get(target.ca)
             if pools is None:
-                pools = self._pools[target.ca] = urllib3.PoolManager(ca_certs=target.ca, maxsize=1, num_pools=1000)
+                timeout = urllib3.Timeout(total=_WITHIN_S)
+                pools = urllib3.PoolManager(1000, ca_certs=target.ca, maxsize=1, timeout=timeout, retries=False)
+                self._pools[target.ca] = pools
         headers = {"Accept": _ACCEPT, "Accept-Encoding": "gzip", "User-Agent": "Plimsoll"}
         if target.authorization:
             headers["Authorization"] = target.authorization
         until = time.monotonic() + _WITHIN_S
-        timeout, body, answer = urllib3.Timeout(total=_WITHIN_S), bytearray(), None
+        body, answer = bytearray(), None
         try:
-            answer = pools.request(
-                "GET",
-                target.url,
-                headers=headers,
-                timeout=timeout,
-                retries=False,
-                redirect=False,
-                preload_content=False,
-            )
+            answer = pools.request("GET", target.url, headers=headers, redirect=False, preload_content=False)
             while piece := answer.read(1 << 16, decode_content=True):
                 body += piece
                 if len(body) > MOST_BYTES:
