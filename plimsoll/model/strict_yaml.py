@@ -27,6 +27,8 @@ _LIKE = {IDENTIFIER: "; write it like cpu-busy", SIGNAL_NAME: "; write it like d
 MOST_LEVELS = 50
 MOST_VALUES = 50_000
 MOST_DIGITS = 300
+_MERGE = "tag:yaml.org,2002:merge"
+_NULL = "tag:yaml.org,2002:null"
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 # Messages of libyaml for common slips, and what to do about them.
 _HINTS = {
@@ -46,7 +48,7 @@ class Mistakes(Unusable):
 
 @dataclass(frozen=True)
 class StrictDocument:
-    """The data of one YAML file, and the line and column of each part."""
+    """The data of one YAML file, and the line and column of each of its parts."""
 
     file: str
     data: Any
@@ -60,34 +62,57 @@ class StrictDocument:
         return f"{self.file}:{line}:{column}"
 
     def only(self, places: Sequence[Place]) -> "StrictDocument":
-        """Return what is needed to say where these parts are, and whose they are."""
+        """Return a small document that still knows the places of these parts, and their rules."""
         rules = [{"id": rule.get("id")} for rule in self.data.get("rules", ())]
         return StrictDocument(self.file, {"rules": rules}, {place: self.marks[place] for place in places})
 
     def mistake(self, place: Place, text: str) -> str:
         """Return a message about one part of the file, with the rule or signal it belongs to."""
-        owner = self._owner(place)
-        return f"{self.where(place)}: {owner}{text}"
-
-    def _owner(self, place: Place) -> str:
+        owner = ""
         if len(place) >= 2 and place[0] == "rules" and isinstance(place[1], int):
             rule = self.data["rules"][place[1]]
-            name = rule.get("id") if isinstance(rule, dict) else None
-            return f"rule {name}: " if name else f"rule {place[1] + 1}: "
-        if len(place) >= 2 and place[0] == "signals":
-            return f"signal {place[1]}: "
-        return ""
+            owner = f"rule {(rule.get('id') if isinstance(rule, dict) else None) or place[1] + 1}: "
+        elif len(place) >= 2 and place[0] == "signals":
+            owner = f"signal {place[1]}: "
+        return f"{self.where(place)}: {owner}{text}"
 
 
-def read(file: str, text: str | bytes, hint: str = "", most_values: int = MOST_VALUES) -> StrictDocument:
+def read(
+    file: str, text: str | bytes, hint: str = "", most_values: int = MOST_VALUES, *, as_text: bool = False
+) -> StrictDocument:
     """Parse one YAML file. Raises Mistakes if it is not YAML, is beyond a limit or has a key twice.
 
-    `hint` is added to the message if the file is not a mapping or not text at all.
+    `hint` is added to the message if the file is not a mapping or not text at all. With `as_text`, values are texts as
+    written, or None, and mappings are merged by `<<`.
     """
     marks: dict[Place, tuple[int, int]] = {}
     wrong: list[str] = []
-    root = compose(file, text, hint, most_values)
-    data = _build(file, root, (), marks, wrong) if root else None
+
+    def build(node: yaml.Node, place: Place) -> Any:
+        marks.setdefault(place, (node.start_mark.line + 1, node.start_mark.column + 1))
+        if isinstance(node, yaml.SequenceNode):
+            return [build(element, (*place, at)) for at, element in enumerate(node.value)]
+        if not isinstance(node, yaml.MappingNode):
+            return _scalar(node, as_text=as_text)
+        data: dict[Any, Any] = {}
+        merged: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            where = f"{file}{_mark_place(key_node.start_mark)}"
+            if not isinstance(key_node, yaml.ScalarNode):
+                wrong.append(f"{where}: expected a name, found {kind_of(key_node.value)}")
+                continue
+            if as_text and key_node.tag == _MERGE and isinstance(value_node, yaml.MappingNode):
+                merged |= build(value_node, place)
+                continue
+            key = _scalar(key_node, as_text=as_text)
+            if key in data:
+                wrong.append(f'{where}: "{shown(key)}" stands here a second time')
+            marks[(*place, key)] = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+            data[key] = build(value_node, (*place, key))
+        return {**merged, **data}
+
+    root = _compose(file, text, hint, most_values)
+    data = build(root, ()) if root else None
     if wrong:
         raise Mistakes(wrong)
     if not isinstance(data, dict):
@@ -95,32 +120,14 @@ def read(file: str, text: str | bytes, hint: str = "", most_values: int = MOST_V
     return StrictDocument(file, data, marks)
 
 
-def _build(file: str, node: yaml.Node, place: Place, marks: dict[Place, tuple[int, int]], wrong: list[str]) -> Any:
-    marks.setdefault(place, (node.start_mark.line + 1, node.start_mark.column + 1))
-    if isinstance(node, yaml.MappingNode):
-        data = {}
-        for key_node, value_node in node.value:
-            where = f"{file}{mark_place(key_node.start_mark)}"
-            if not isinstance(key_node, yaml.ScalarNode):
-                wrong.append(f"{where}: expected a name, found {kind_of(key_node.value)}")
-                continue
-            key = _scalar(key_node)
-            if key in data:
-                wrong.append(f'{where}: "{shown(key)}" stands here a second time')
-            marks[(*place, key)] = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
-            data[key] = _build(file, value_node, (*place, key), marks, wrong)
-        return data
-    if isinstance(node, yaml.SequenceNode):
-        return [_build(file, item, (*place, at), marks, wrong) for at, item in enumerate(node.value)]
-    return _scalar(node)
-
-
-def mark_place(mark: Any) -> str:
-    """`:line:column` of a mark; of the file's beginning where a mistake has none."""
+def _mark_place(mark: Any) -> str:
+    """Return `:line:column` of a mark, or of the file's beginning if there is none."""
     return f":{mark.line + 1}:{mark.column + 1}" if mark else ":1:1"
 
 
-def _scalar(node: yaml.Node) -> Any:
+def _scalar(node: yaml.Node, *, as_text: bool) -> Any:
+    if as_text:
+        return None if node.tag == _NULL else node.value
     try:
         return SafeConstructor().construct_object(node, deep=True)
     except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, OverflowError):  # `!!int x` and others
@@ -140,35 +147,26 @@ def validate(document: StrictDocument, model: type[Model]) -> Model:
 
 
 def _explain(document: StrictDocument, model: type[BaseModel], detail: Any) -> str:
-    place: Place = tuple(part for part in detail["loc"])
-    name = str(place[-1]) if place else ""
+    place: Place = tuple(detail["loc"])
+    name, value = str(place[-1]) if place else "", detail.get("input")
     match detail["type"]:
         case "extra_forbidden":
-            return document.mistake(place, f'unknown field "{name}"' + suggest(name, fields_at(model, place[:-1])))
+            text = f'unknown field "{name}"' + suggest(name, fields_at(model, place[:-1]))
         case "missing":
-            return document.mistake(place, f'"{name}" is missing')
+            text = f'"{name}" is missing'
         case "literal_error":
-            expected = detail["ctx"]["expected"]
-            text = shown(detail["input"])
-            options = [option.strip(" '") for option in expected.replace(" or ", ", ").split(",")]
-            return document.mistake(
-                place, f'{name}: "{text}" is not one of {", ".join(options)}{suggest(text, options)}'
-            )
+            options = [option.strip(" '") for option in detail["ctx"]["expected"].replace(" or ", ", ").split(",")]
+            text = f'{name}: "{shown(value)}" is not one of {", ".join(options)}{suggest(shown(value), options)}'
         case "too_short":
-            return document.mistake(place, f"{name}: at least one is needed")
-        case "string_pattern_mismatch":
-            name = "a name" if name == "[key]" else name
-            like = _LIKE.get(detail["ctx"]["pattern"], "")
-            return document.mistake(place, f"{name}: {_lowered(detail['msg'])}, found {kind_of(detail['input'])}{like}")
+            text = f"{name}: at least one is needed"
         case "value_error":
-            return document.mistake(place, str(detail["ctx"]["error"]))
-        case _:
-            kind = kind_of(detail["input"])
-            return document.mistake(place, f"{name}: {_lowered(detail['msg'])}, found {kind}")
-
-
-def _lowered(text: str) -> str:
-    return text[:1].lower() + text[1:]
+            text = str(detail["ctx"]["error"])
+        case kind:
+            is_pattern = kind == "string_pattern_mismatch"
+            name = "a name" if is_pattern and name == "[key]" else name
+            like = _LIKE.get(detail["ctx"]["pattern"], "") if is_pattern else ""
+            text = f"{name}: {detail['msg'][:1].lower()}{detail['msg'][1:]}, found {kind_of(value)}{like}"
+    return document.mistake(place, text)
 
 
 def kind_of(value: Any) -> str:
@@ -193,7 +191,7 @@ class _Excess(yaml.MarkedYAMLError):
     """The text is beyond a limit: `problem` says which, `problem_mark` where."""
 
 
-def compose(file: str, text: str | bytes, hint: str = "", most_values: int = MOST_VALUES) -> yaml.Node | None:
+def _compose(file: str, text: str | bytes, hint: str, most_values: int) -> yaml.Node | None:
     """Return the root node of a YAML file. Raises Mistakes if it is not YAML or beyond a limit."""
     try:
         loader = _Loader(text, most_values)
@@ -202,11 +200,11 @@ def compose(file: str, text: str | bytes, hint: str = "", most_values: int = MOS
         finally:
             loader.dispose()
     except _Excess as error:
-        raise Mistakes([f"{file}{mark_place(error.problem_mark)}: {error.problem}"]) from None
+        raise Mistakes([f"{file}{_mark_place(error.problem_mark)}: {error.problem}"]) from None
     except yaml.MarkedYAMLError as error:
         problem = error.problem or error.context or ""
         todo = next((f"; {todo}" for message, todo in _HINTS.items() if message in problem), hint)
-        raise Mistakes([f"{file}{mark_place(error.problem_mark)}: not valid YAML: {problem}{todo}"]) from None
+        raise Mistakes([f"{file}{_mark_place(error.problem_mark)}: not valid YAML: {problem}{todo}"]) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise Mistakes([f"{file}:1:1: not valid YAML: it is not text in UTF-8; save it as that{hint}"]) from None
 
