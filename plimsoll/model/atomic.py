@@ -30,7 +30,11 @@ def atomic_write(path: Path) -> Generator[Path]:
     try:
         place = _replaceable(path)
         if place is None:
-            yield from _written_into(path)
+            with TemporaryDirectory() as folder:
+                draft = Path(folder) / "draft"
+                yield draft
+                with draft.open("rb") as source, path.open("wb") as target:
+                    copyfileobj(source, target)
             return
         place.parent.mkdir(parents=True, exist_ok=True)
         partial = place.with_name(f".{token_hex(4)}.partial")
@@ -49,16 +53,8 @@ def atomic_write(path: Path) -> Generator[Path]:
         raise Unusable(f"{path}: cannot be written: {_why(path, error)}") from None
 
 
-def _written_into(path: Path) -> Generator[Path]:
-    with TemporaryDirectory() as folder:
-        draft = Path(folder) / "made"
-        yield draft
-        with draft.open("rb") as source, path.open("wb") as target:
-            copyfileobj(source, target)
-
-
 def _replaceable(path: Path) -> Path | None:
-    """The target of a path if it can be replaced (a regular file, or missing); None if it must be written to directly.
+    """Return the target of a path if it can be replaced (a regular file, or missing), else None.
 
     Links in /dev and /proc lead to files that a process holds open; replacing those would not reach the process.
     """
@@ -75,7 +71,7 @@ def _replaceable(path: Path) -> Path | None:
 
 
 def _why(path: Path, error: OSError) -> str:
-    """Return the reason of an error; names the parent folder that is not a folder, if that is the cause."""
+    """Return the reason of an error, such as a parent that is not a folder."""
     if isinstance(error, FileExistsError | NotADirectoryError):
         for above in path.parents:
             if os.path.lexists(above) and not above.is_dir():

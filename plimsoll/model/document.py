@@ -19,12 +19,12 @@ from plimsoll.model.value_text import exactly
 
 @dataclass(frozen=True)
 class ChartSeries:
-    """One line to draw: `kind` is `samples`, `judged`, `other` or `line-1` to `line-8`, and decides how it looks.
+    """One line to draw. Its style follows from `kind`: `samples`, `judged`, `other`, or `line-1` to `line-8`.
 
-    `line-3 dash-1` is one of another line's colour, `strong` one whose limit is crossed now.
+    `line-3 dash-1` has the colour of line 3, but is dashed. `strong` marks a line whose limit is crossed now.
 
-    `caption` replaces the number of samples in the chart's caption. Where samples are `marked`, rows without a value
-    are all the gaps there are; else the pauses of the recording are, too.
+    `caption` replaces the number of samples in the chart's caption. If samples are `marked`, only rows without a value
+    are gaps; else the pauses of the recording are gaps, too.
     """
 
     label: str

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from unicodedata import category
 
 _MOST_MISTAKES = 100
@@ -11,18 +12,21 @@ _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uf
 
 
 def printable(text: str) -> str:
-    r"""Text from outside in one line, for people: characters that cannot be seen are shown as `\x1b` or `\u202e`.
+    r"""Return a text from outside in one line, with invisible characters written as `\x1b` or `\u202e`.
 
-    These are line ends, control characters, marks of direction, and letters and spaces without a width. Spaces of
+    Invisible are line ends, control characters, marks of direction, and letters and spaces without a width. Spaces of
     another width become plain ones.
     """
     if _is_visible(text):
         return text
-    return "".join(map(_visible, text))
+    return "".join(
+        " " if category(char) == "Zs" else char if _is_visible(char) else char.encode("unicode_escape").decode()
+        for char in text
+    )
 
 
 def printable_lines(text: str) -> str:
-    """Text from outside for people, with its line ends; in all else as `printable` has it."""
+    """Return a text from outside as `printable` does, but with its line ends."""
     return text if _is_visible(text) else "\n".join(map(printable, text.split("\n")))
 
 
@@ -30,23 +34,15 @@ def _is_visible(text: str) -> bool:
     return text.isprintable() and (text.isascii() or not _BLANK.search(text))
 
 
-def _visible(char: str) -> str:
-    if category(char) == "Zs":
-        return " "
-    return char if char.isprintable() and not _BLANK.match(char) else char.encode("unicode_escape").decode()
-
-
 def first_of(mistakes: Iterable[str]) -> Iterator[str]:
-    """The first hundred mistakes, and a line that says that there are more. The others are not even worked out."""
-    for at, mistake in enumerate(mistakes):
-        if at == _MOST_MISTAKES:
-            yield "more mistakes follow; correct these first"
-            return
-        yield mistake
+    """Yield the first hundred mistakes, and a line that says that there are more. The rest is not computed."""
+    remaining = iter(mistakes)
+    yield from islice(remaining, _MOST_MISTAKES)
+    yield from ("more mistakes follow; correct these first" for _ in islice(remaining, 1))
 
 
 def suggest(name: str, valid_names: Sequence[str]) -> str:
-    """` (did you mean "x"?)` for the nearest known name, or nothing where none is near."""
+    """Return ` (did you mean "x"?)` for the most similar valid name; empty if none is similar."""
     near = get_close_matches(name, valid_names, n=1, cutoff=0.6)
     return f' (did you mean "{near[0]}"?)' if near else ""
 

@@ -1,4 +1,4 @@
-"""Keeps what is slow to make in a folder of the user, from one command to the next."""
+"""Caches results that are slow to compute in the user's cache folder."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Result:
-    """Return what `make` returned for this key before, or returns now, which is kept for the next time."""
+    """Return the cached result of `make` for this key; without one, call it and cache the result."""
     with suppress(Exception):  # a pickle that does not fit this program may raise anything
         if (content := loaded(folder, name, key)) is not None:
             return pickle.loads(content)
@@ -30,10 +30,10 @@ def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Res
 
 
 def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
-    """Return what was kept for this key; None if nothing was, or what is there cannot be trusted.
+    """Return the cached content for this key; None if there is none, or it cannot be trusted.
 
     A file of the folder is only used if the user owns it and the folder, and nobody else can write to either: its
-    content is a program. One that is damaged, and a folder that cannot be used, cost time and nothing else.
+    content is a program. Without a usable file or folder, the result is only computed again.
     """
     if _is_unsafe(folder):
         return None
@@ -45,7 +45,7 @@ def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
 
 
 def keep(folder: Path, name: str, key: bytes, content: bytes) -> None:
-    """Keep the content for this key, and of the name only the newest ones; not where that is not possible."""
+    """Cache the content for this key, if that is possible, and remove all but the newest files of the name."""
     if _is_unsafe(folder):
         return
     with suppress(OSError):
@@ -56,7 +56,7 @@ def keep(folder: Path, name: str, key: bytes, content: bytes) -> None:
 
 
 def _is_unsafe(folder: Path) -> bool:
-    """On Windows a home is its user's alone, and what others can write to elsewhere is hard to tell."""
+    """Return whether a folder of Windows is outside the user's home, where rights are hard to tell."""
     return sys.platform == "win32" and not folder.is_relative_to(Path.home())
 
 
@@ -65,7 +65,7 @@ def _path(folder: Path, name: str, key: bytes) -> Path:
 
 
 def state_of(folders: list[Path]) -> bytes:
-    """Return what changes where any file of these folders does: names, sizes and times."""
+    """Return the names, sizes and times of the files in these folders, which change with any file."""
     files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".yaml"))
     return repr([(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()
 
@@ -101,14 +101,10 @@ def cache_folder() -> Path:
     """Return the folder for files that can be rebuilt: `PLIMSOLL_CACHE`, else plimsoll/ in the user's cache folder."""
     if chosen := os.environ.get("PLIMSOLL_CACHE"):
         return Path(chosen).absolute()
-    return _users("XDG_CACHE_HOME", ".cache", "Library/Caches") / "plimsoll"
-
-
-def _users(variable: str, linux: str, macos: str) -> Path:
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "plimsoll"
     if sys.platform == "darwin":
-        return Path.home() / macos
-    chosen = os.environ.get(variable, "")
+        return Path.home() / "Library/Caches/plimsoll"
+    chosen = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG specification says to ignore a path that is not absolute.
-    return Path(chosen) if chosen.startswith("/") else Path.home() / linux
+    return (Path(chosen) if chosen.startswith("/") else Path.home() / ".cache") / "plimsoll"

@@ -1,7 +1,6 @@
-"""The parameters of a call, as messages name them: whoever shows a message says what they are called there.
+"""Marks for parameters in messages: the same parameter is an option of the command line and a field of a form.
 
-An option of the command line, a field of a form and an argument of a function are the same parameter. A message holds
-its mark, `‹zone›`; `worded` puts in its place what it is called where the message is read.
+A message holds the mark `‹zone›`. `worded` replaces it by the name of the parameter where the message is shown.
 """
 
 import re
@@ -10,7 +9,7 @@ from enum import StrEnum
 
 
 class Parameter(StrEnum):
-    """A parameter that messages name. Its text is the mark that stands for it."""
+    """A parameter that messages name, as its mark."""
 
     AS = "‹as›"
     BASELINE = "‹baseline›"
@@ -47,10 +46,10 @@ _MARK = re.compile("|".join(Parameter))
 
 
 def worded(text: str, called: Callable[[Parameter], str]) -> str:
-    """Return a message in which each parameter is what `called` calls it."""
+    """Return a message in which each mark is replaced by the name that `called` returns for its parameter."""
     return _MARK.sub(lambda mark: called(Parameter(mark[0])), text)
 
 
 def as_options(text: str) -> str:
-    """Return a message in which each parameter is the option of the command line."""
+    """Return a message in which each mark is replaced by the option of the command line."""
     return worded(text, lambda parameter: f"--{parameter.plain}")

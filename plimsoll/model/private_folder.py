@@ -14,10 +14,10 @@ _MOST_LINKS = 40  # Linux's limit
 
 
 def check_private(folder: Path, option: str = Parameter.STORE) -> None:
-    """Raise Unusable if another user owns a folder, may write in it, or could exchange a folder on the way to it.
+    """Raise Unusable if another user owns a folder, may write in it, or could replace a folder on its path.
 
-    The folder need not exist. Sticky folders such as /tmp are safe on the way, as nobody can exchange what others own.
-    `option` is the option of the command that names the folder.
+    The folder need not exist. Sticky folders such as /tmp are safe on the path, as only an owner can replace their
+    entries. `option` is the option of the command that names the folder.
     """
     if sys.platform == "win32":
         return
@@ -35,8 +35,11 @@ def _check(
     why = ""
     if status.st_uid not in owners:
         why = f"{step} belongs to another user, {_owner(status)}"
-    elif _others_write(status) and not (sticky and status.st_mode & stat.S_ISVTX):
-        why = f"others may write in {step}"
+    elif not stat.S_ISLNK(status.st_mode) and not (
+        sticky and status.st_mode & stat.S_ISVTX
+    ):  # a link's mode is ignored
+        by_group = bool(status.st_mode & stat.S_IWGRP) and not _is_own_group(status.st_gid)
+        why = f"others may write in {step}" if by_group or status.st_mode & stat.S_IWOTH else ""
     if why:
         raise Unusable(f"{folder}: is not safe for secrets: {why}; mend that, or choose another with {option}")
 
@@ -61,28 +64,16 @@ def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
             here = step
 
 
-def _others_write(status: os.stat_result) -> bool:
-    """Return whether others than the owner may write. The mode of a link means nothing."""
-    if stat.S_ISLNK(status.st_mode):
-        return False
-    by_group = bool(status.st_mode & stat.S_IWGRP) and not _is_own_group(status.st_gid)
-    return by_group or bool(status.st_mode & stat.S_IWOTH)
-
-
 def _is_own_group(group: int) -> bool:
-    """Return whether a group is the one of the user alone, which many systems make for each user."""
+    """Return whether a group belongs to this user alone; many systems make such a group for each user."""
     import grp  # noqa: PLC0415 - Windows has none
     import pwd  # noqa: PLC0415
 
     try:
-        me, struct_group = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+        me, entry = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
     except KeyError:
         return False
-    return (
-        struct_group.gr_gid == me.pw_gid
-        and struct_group.gr_name == me.pw_name
-        and set(struct_group.gr_mem) <= {me.pw_name}
-    )
+    return (entry.gr_gid, entry.gr_name) == (me.pw_gid, me.pw_name) and set(entry.gr_mem) <= {me.pw_name}
 
 
 def _owner(status: os.stat_result) -> str:

@@ -1,4 +1,4 @@
-"""Runs: tests or periods of operation that are judged as a whole, and what a store keeps of them."""
+"""Runs: tests or periods of operation that are judged as a whole, and their form in a store."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -26,7 +26,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Planned work, such as a backup, from `start` to `end` (UTC ns): in it, `rules` are not judged, or none is."""
+    """Planned work, such as a backup, from `start` to `end` (UTC ns), when `rules` (if empty, all) are not judged."""
 
     start: int
     end: int
@@ -36,7 +36,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Run:
-    """What is known of a run besides its logs.
+    """The description of a run besides its logs.
 
     `phases` is empty if they are not known; rules for a phase are then judged throughout, and marked. `simulated` runs
     are labelled wherever they are shown.
@@ -86,10 +86,10 @@ class Recording:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run in a store, with a manifest of what it wrote: it can be read back, and deleted exactly.
+    """A run in a store, with the list of its recordings, so that exactly these can be read back or deleted.
 
-    `remarks` concern the logs as a whole; `settings` is the text of the plimsoll.toml beside them. `whole`: a folder
-    was loaded, so every host that the settings name should be in it.
+    `remarks` concern the logs as a whole; `settings` is the text of the plimsoll.toml beside them. `whole` says that a
+    folder was loaded, so that it should hold every host that the settings name.
     """
 
     run: Run

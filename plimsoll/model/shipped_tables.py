@@ -9,17 +9,14 @@ from typing import TypeVar
 from plimsoll.model.kept import cache_folder, kept, state_of
 
 _PACKAGE = Path(__file__).parents[1]
-_CHECKOUT = _PACKAGE.parent
-_PROGRAM = Path(__file__).parents[1]
 T = TypeVar("T")
 
 
 def shipped_table(package: str, name: str, of: type[T]) -> T:
     """Return the table of a package, checked: `shipped_table("plimsoll.model", "perfmon.yaml", dict[str, Entry])`.
 
-    As it was read before, if neither the table nor the room that it is of has changed.
-
-    pydantic.ValidationError, which is a defect of Plimsoll, if it is no `of`: a dict, a dataclass or a model.
+    A parsed table comes from the cache if neither the table nor the code of its room has changed. `of` is a dict, a
+    dataclass or a model. A pydantic.ValidationError is a defect of Plimsoll.
     """
     content = files(package).joinpath(name).read_bytes()
     room = package.split(".")[1]
@@ -36,13 +33,10 @@ def shipped_table(package: str, name: str, of: type[T]) -> T:
 
 @cache
 def _state_of(room: str) -> bytes:
-    return state_of([_PROGRAM / room])
+    return state_of([_PACKAGE / room])
 
 
 def shipped_files(folder: str) -> Path:
-    """`rules`, `dashboards` or `telegraf`: at the top of a checkout, so that an edit takes effect at once.
-
-    A wheel has them in `plimsoll/data`; a folder of that name beside the installed package is somebody else's.
-    """
+    """Return the folder `rules`, `dashboards` or `telegraf`: at the top of a checkout, or in a wheel's data."""
     packed = _PACKAGE / "data" / folder
-    return packed if packed.is_dir() else _CHECKOUT / folder
+    return packed if packed.is_dir() else _PACKAGE.parent / folder

@@ -1,4 +1,4 @@
-"""Lines for a terminal, whose styles are apart from their text, so that no text can be taken for markup."""
+"""Lines for a terminal. Styles are kept apart from the text, so that no text can be taken for markup."""
 
 import re
 import unicodedata
@@ -21,27 +21,27 @@ _WORD = re.compile(r"(?:[<>≤≥=] )?\d\S{0,15} \S{1,12}(?!\S)|[<>≤≥=] \S+|
 
 
 def plain(lines: Iterable[Line]) -> str:
-    """Return the text of the lines, without styles; what cannot be seen in it is shown as what it is."""
+    """Return the text of the lines, without styles; invisible characters are shown as escapes."""
     return "\n".join(printable(text_of(line)) for line in lines)
 
 
 def text_of(line: Line) -> str:
-    """Return the text of a line, as it is."""
+    """Return the text of a line, unchanged."""
     return "".join(part if isinstance(part, str) else part[0] for part in line)
 
 
 def hanging(text: str) -> int:
-    """Return how far the lines are indented into which a line is wrapped: a little more than the line itself."""
+    """Return the indent of the continuation of a wrapped line: a little more than that of the line itself."""
     return len(text) - len(text.lstrip(" ")) + _HANGING
 
 
 def rows_of(lines: Iterable[Line], width: int) -> int:
-    """Return how many rows lines take on a terminal of this width."""
+    """Return the number of rows that lines take on a terminal of this width."""
     return sum(1 + sum(1 for _ in breaks(text, width, hanging(text))) for text in map(text_of, lines))
 
 
 def breaks(text: str, width: int, indent: int) -> Iterator[int]:
-    """Yield where to break a text: between words, preferably after a comma in the last third of the line.
+    """Yield positions to break a text at: between words, preferably after a comma in the last third of a line.
 
     A word wider than the terminal is not split, so that paths can be copied.
     """
@@ -58,9 +58,9 @@ def breaks(text: str, width: int, indent: int) -> Iterator[int]:
 def in_columns(
     rows: Sequence[Sequence[str]], width: int | None, *, left: int = 1, leave_out: Sequence[int] = ()
 ) -> list[str]:
-    """Rows as a table, indented, the first `left` columns aligned to the left and the others to the right.
+    """Return rows as an indented table, the first `left` columns aligned to the left and the others to the right.
 
-    Until it fits the `width`, columns are left out, in the order of `leave_out`.
+    Columns are left out in the order of `leave_out` until the table fits the `width`.
     """
     kept = [*range(len(rows[0]))] if rows else []
     widths = [max(cells(row[at]) for row in rows) for at in kept]
@@ -68,16 +68,17 @@ def in_columns(
         if width is None or sum(widths[at] + len(_GAP) for at in kept) <= width:
             break
         kept.remove(column)
-    return [_GAP + _GAP.join(_aligned(row[at], widths[at], at < left) for at in kept).rstrip() for row in rows]
-
-
-def _aligned(cell: str, width: int, left: bool) -> str:
-    space = " " * (width - cells(cell))
-    return f"{cell}{space}" if left else f"{space}{cell}"
+    lines: list[str] = []
+    for row in rows:
+        spaces = {at: " " * (widths[at] - cells(row[at])) for at in kept}
+        lines.append(
+            _GAP + _GAP.join(row[at] + spaces[at] if at < left else spaces[at] + row[at] for at in kept).rstrip()
+        )
+    return lines
 
 
 def cells(text: str) -> int:
-    """Return how wide a text is on a terminal: letters of East Asia take two cells, marks above others none."""
+    """Return the width of a text on a terminal: letters of East Asia take two cells, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(_cells_of(letter) for letter in text)

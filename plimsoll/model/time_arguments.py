@@ -16,7 +16,7 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
 def parse_time(text: str, zone: Zone, start: int) -> int:
-    """An instant (UTC ns). A clock time means the first one in `zone` after `start`, or up to a minute before it.
+    """Return an instant (UTC ns). A clock time is the first one in `zone` after `start`, or up to a minute before.
 
     Unusable if the text is not a time.
     """
@@ -68,11 +68,11 @@ class TimeRange:
             if self.start is not None or self.end is not None:
                 raise Unusable(f"{Parameter.LAST} {self.last}: give it alone, or {Parameter.FROM} and {Parameter.TO}")
             return end - _length(Parameter.LAST, self.last), None
-        first = _moment(Parameter.FROM, self.start, zone, start, end) if self.start is not None else None
+        first = None if self.start is None else _moment(Parameter.FROM, self.start, zone, start, end)
         begin = start if first is None else first
-        last = _moment(Parameter.TO, self.end, zone, begin, end) if self.end is not None else None
-        if last is None:
+        if self.end is None:
             return first, None
+        last = _moment(Parameter.TO, self.end, zone, begin, end)
         before = f"{Parameter.FROM} {self.start}" if self.start is not None else f"the beginning, {zone.clock(start)}"
         if first is not None and last < first:
             raise Unusable(f"{Parameter.TO} {self.end} is before {before}")
@@ -90,7 +90,7 @@ def _moment(option: str, text: str, zone: Zone, start: int, end: int) -> int:
 
 
 def _length(option: str, text: str) -> int:
-    """The length of a duration such as `15m` (ns). Unusable if it is not one, not above zero, or over ten years."""
+    """Return the length of a duration such as `15m` (ns). Unusable if it is none, not positive, or over ten years."""
     try:
         length = parse_duration(text)
     except ValueError:
@@ -102,10 +102,9 @@ def _length(option: str, text: str) -> int:
 
 
 def _is_after_last_day(text: str, moment: int, begin: int, end: int, zone: Zone) -> bool:
-    """Return whether a clock time, taken as the first one after the beginning, falls on a day after the last one."""
-    if not _CLOCK.fullmatch(text.strip()):
-        return False
-    return zone.local(moment).date() > max(zone.local(begin).date(), zone.local(end).date())
+    """Return whether a clock time, as the first one after the beginning, falls on a day after the last one."""
+    days = (zone.local(begin).date(), zone.local(end).date())
+    return _CLOCK.fullmatch(text.strip()) is not None and zone.local(moment).date() > max(days)
 
 
 def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
@@ -141,5 +140,5 @@ def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, .
 
 
 def lies_outside(begin: int, finish: int, start: int, end: int) -> bool:
-    """Whether a part of the time is no part of a run: before it, behind it, or going on for half a day behind it."""
+    """Return whether a range is not part of a run: before it, after it, or ending over half a day after its end."""
     return begin > end or finish < start or finish > end + _HALF_A_DAY
