@@ -12,9 +12,9 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import HostKey, Series
 from plimsoll.model.value_text import quantity
 from plimsoll.rules.frozen import frozen_times
-from plimsoll.rules.resolved_sources import series_of
 from plimsoll.rules.schema.field_types import Healthy, Resource
 from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.signal_finder import series_of
 from plimsoll.rules.states import State, Status
 
 

@@ -17,8 +17,8 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import RuleEvaluator
-from plimsoll.rules.resolved_sources import ResolvedSources, series_of
 from plimsoll.rules.schema.field_types import Resource
+from plimsoll.rules.signal_finder import ResolvedSources, series_of
 from plimsoll.rules.states import EVALUATION_INTERVAL, Status
 from plimsoll.rules.subjects import host_tags
 from plimsoll.store.protocol import SampleReader

@@ -11,9 +11,8 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import host_key
 from plimsoll.review.processes import IDLE
 from plimsoll.review.recorded_signals import signal_samples
-from plimsoll.rules.resolved_sources import series_of
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.signal_finder import Finder, series_of
 from plimsoll.store.protocol import SampleReader
 
 _PREFIX = "process."

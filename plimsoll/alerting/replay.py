@@ -17,7 +17,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.crossings import worst_of
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.evaluations import Conditions
-from plimsoll.rules.resolved_sources import series_of
+from plimsoll.rules.signal_finder import series_of
 from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, run
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import SampleReader

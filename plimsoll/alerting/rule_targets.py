@@ -10,10 +10,9 @@ from plimsoll.hosts.overrides import Overrides
 from plimsoll.model.series import Series, host_key
 from plimsoll.rules.host_filter import JudgedSubjects, fitted, is_for_such, says_nothing
 from plimsoll.rules.load import Catalogue
-from plimsoll.rules.resolved_sources import ResolvedSource, ResolvedSources
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Pack, Rule
-from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.signal_finder import Finder, ResolvedSource, ResolvedSources
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 
 # An alert by rule, host and instance, case-folded.

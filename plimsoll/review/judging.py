@@ -21,9 +21,9 @@ from plimsoll.review.superseded import supersede, without_stand_ins
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.host_filter import fitted, hosts_text
-from plimsoll.rules.resolved_sources import ResolvedSeries, ResolvedSource, recorded_as
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.signal_finder import ResolvedSeries, ResolvedSource, recorded_as
 from plimsoll.rules.states import State, evaluation_times
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 from plimsoll.rules.window import transformed

@@ -12,7 +12,8 @@ from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import Finding, Question
 from plimsoll.rules.request_means import FlatPairs, requests_per_second
-from plimsoll.rules.resolved_sources import (
+from plimsoll.rules.signal_finder import (
+    Finder,
     ResolvedDerivation,
     ResolvedFact,
     ResolvedFields,
@@ -24,7 +25,6 @@ from plimsoll.rules.resolved_sources import (
     recorded_as,
     series_of,
 )
-from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.signal_values import combined, total
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import combined_rates, combined_samples, transformed

@@ -26,7 +26,10 @@ from plimsoll.rules.evaluations import (
     truths_of,
 )
 from plimsoll.rules.request_means import is_idle
-from plimsoll.rules.resolved_sources import (
+from plimsoll.rules.schema.field_types import Healthy, Reduce
+from plimsoll.rules.schema.pack import Condition, Further, Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.signal_finder import (
     ResolvedRequestTime,
     ResolvedSource,
     ResolvedSources,
@@ -34,9 +37,6 @@ from plimsoll.rules.resolved_sources import (
     find_source,
     series_of,
 )
-from plimsoll.rules.schema.field_types import Healthy, Reduce
-from plimsoll.rules.schema.pack import Condition, Further, Rule
-from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_values import Facts, Layout, SignalValues
 from plimsoll.rules.states import State, Truth, Truths, run
 from plimsoll.rules.subjects import Subject

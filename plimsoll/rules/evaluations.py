@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
 from plimsoll.rules.crossings import CrossingColumns, EvaluationMatrix
-from plimsoll.rules.resolved_sources import ResolvedSource
 from plimsoll.rules.schema.field_types import Healthy, holds
+from plimsoll.rules.signal_finder import ResolvedSource
 from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, Truths
 from plimsoll.rules.subjects import Subject
 

@@ -12,7 +12,10 @@ from plimsoll.model.log import Stretch, Times, Values, within
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.rules.request_means import FlatPairs, combine_fields, reduce_pairs, requests_per_second
-from plimsoll.rules.resolved_sources import (
+from plimsoll.rules.schema.field_types import Fact, Operation, Reduce
+from plimsoll.rules.schema.pack import Condition
+from plimsoll.rules.schema.signal import Transform
+from plimsoll.rules.signal_finder import (
     ResolvedDerivation,
     ResolvedFact,
     ResolvedFields,
@@ -23,9 +26,6 @@ from plimsoll.rules.resolved_sources import (
     ResolvedTotal,
     series_of,
 )
-from plimsoll.rules.schema.field_types import Fact, Operation, Reduce
-from plimsoll.rules.schema.pack import Condition
-from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import (
     Apart,

@@ -7,9 +7,9 @@ import numpy as np
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.resolved_sources import ResolvedFields, ResolvedRequestTime, ResolvedSeries
 from plimsoll.rules.schema.pack import Condition
 from plimsoll.rules.schema.signal import Transform
+from plimsoll.rules.signal_finder import ResolvedFields, ResolvedRequestTime, ResolvedSeries
 from plimsoll.rules.signal_values import SignalValues
 from tests.each import each
 

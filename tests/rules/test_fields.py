@@ -8,9 +8,8 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.review.recorded_signals import signal_samples
-from plimsoll.rules.resolved_sources import ResolvedFields, ResolvedSeries, series_of
 from plimsoll.rules.schema.signal import Signal, Source
-from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.signal_finder import Finder, ResolvedFields, ResolvedSeries, series_of
 
 WAIT = {"measurement": "diskio", "field": {"ratio": ["read_time", "reads"]}, "instance": "name", "rate": True}
 

@@ -8,9 +8,8 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.load import load_packs, load_signals
-from plimsoll.rules.resolved_sources import find_source
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.signal_finder import Finder, find_source
 from plimsoll.rules.states import State, evaluation_times
 from plimsoll.rules.subjects import Instances, Subject
 

@@ -16,9 +16,9 @@ from plimsoll.pages.charts.chart_spec import Spec, raw_signal
 from plimsoll.pages.charts.hosts_in_range import Scenes, SignalSource
 from plimsoll.pages.charts.signal_values import draw_signals
 from plimsoll.rules.host_filter import is_note
-from plimsoll.rules.resolved_sources import series_of
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.signal_finder import series_of
 from plimsoll.store.m4 import Drawn
 
 _MOST_RANKED = 2_000_000  # samples that are read to find the worst lines

@@ -17,10 +17,9 @@ from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name
 from plimsoll.rules.load import Catalogue
-from plimsoll.rules.resolved_sources import ResolvedSeries, ResolvedSource, ResolvedSources
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Transform
-from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.signal_finder import Finder, ResolvedSeries, ResolvedSource, ResolvedSources
 from plimsoll.rules.subjects import Subject, host_of, host_tags
 from plimsoll.store.protocol import SampleReader
 from plimsoll.up.watched import Watched

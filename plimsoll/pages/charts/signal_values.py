@@ -9,7 +9,7 @@ from plimsoll.model.log import Times, Values, pauses
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.review.recorded_signals import signal_samples
-from plimsoll.rules.resolved_sources import ResolvedSeries, ResolvedSource, recorded_as, series_of
+from plimsoll.rules.signal_finder import ResolvedSeries, ResolvedSource, recorded_as, series_of
 from plimsoll.rules.window import transformed
 from plimsoll.store.m4 import Drawn, bucket_width, m4
 from plimsoll.store.protocol import SampleReader

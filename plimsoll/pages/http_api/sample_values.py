@@ -11,7 +11,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.pages.charts.hosts_in_range import SignalSource
 from plimsoll.pages.charts.signal_values import compute_signals
-from plimsoll.rules.resolved_sources import ResolvedSeries, recorded_as, series_of
+from plimsoll.rules.signal_finder import ResolvedSeries, recorded_as, series_of
 from plimsoll.rules.window import transformed
 from plimsoll.store.protocol import SampleReader
 
