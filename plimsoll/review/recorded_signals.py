@@ -27,7 +27,7 @@ from plimsoll.rules.signal_finder import (
 )
 from plimsoll.rules.signal_values import combined, total
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.window import combined_rates, combined_samples, transformed
+from plimsoll.rules.window import combined_fields, transformed
 
 
 class RecordedSignals:
@@ -145,10 +145,8 @@ def signal_samples(
                 samples = Samples(samples.times, values, timed_as=samples)
             return _rates(samples.present) if rate else samples
         case ResolvedFields(operation, fields, rate, transform):
-            parts = [samples_of(series) for series in fields]
-            pairs = combined_rates(operation, parts) if rate else None
-            samples = Samples(pairs.later, pairs.values) if pairs else combined_samples(operation, parts)
-            return Samples(samples.times, transformed(samples.values, transform))
+            pairs = combined_fields(operation, list(map(samples_of, fields)), transform, rate=rate)
+            return Samples(pairs.later, pairs.values)
         case ResolvedRequestTime(value, rate):
             return _of_requests(signal_samples(value, samples_of), signal_samples(rate, samples_of) if rate else None)
         case ResolvedDerivation(operation, operands, weights):

@@ -8,8 +8,9 @@ from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.rules.crossings import Crossing
-from plimsoll.rules.evaluations import RuleEvaluation
+from plimsoll.rules.evaluations import RuleEvaluation, spans_of
 from plimsoll.rules.schema.field_types import Healthy
+from plimsoll.rules.states import State
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import exactly, is_sample, reduced_text, reduction, should_text
 
@@ -25,7 +26,7 @@ def breach_sentence(finding: Finding, title: str | None = None) -> str:
 
 
 def note_sentence(finding: Finding) -> str:
-    """Return the same of a note, on which no verdict depends: `... went above 15,000 /s for 1 h; a note, which ...`"""
+    """Return what a note crossed, on which no verdict depends: `... went above 15,000 /s for 1 h; a note, which ...`"""
     limit = exactly(limit_of(finding).limit, finding.signal.unit)
     clause = crossed_clause(finding)
     text = clause.replace("its limit", limit, 1) if "its limit" in clause else f"{clause}, beyond {limit}"
@@ -49,7 +50,8 @@ def crossed_clause(finding: Finding) -> str:
 def _not_back(finding: Finding, track: RuleEvaluation) -> str:
     """`, and did not come back to 20 % for 25 min`: how long `recover` kept an alert after short crossings."""
     recover, longest = finding.rule.recover, max((crossing.duration for crossing in finding.crossings), default=0)
-    kept = track.longest_alert
+    active = (track.states == State.PENDING) | (track.states == State.FIRING)
+    kept = max((int(track.times[span][-1] - track.times[span][0]) for span in spans_of(active)), default=0)
     if recover is None or finding.rule.scale or longest >= finding.rule.for_ or kept <= longest:
         return ""
     return f", and did not come back to {exactly(recover.limit, finding.signal.unit)} for {duration_text(kept)}"
@@ -59,38 +61,29 @@ def _throughout(finding: Finding, track: RuleEvaluation) -> str:
     """`stayed below 1,064 s (1 min mean) throughout the steady phase`: of a limit that was crossed all the time."""
     low, high = float(np.nanmin(track.values)), float(np.nanmax(track.values))
     nearest, side = (high, "below") if track.healthy.worse == "lower" else (low, "above")
-    value = f"{quantity(nearest, finding.signal.unit)}{_in_brackets(reduced(finding))}"
+    value = worst_text(finding, nearest)
     phase = in_phase(finding).removeprefix(" in")
     return f"stayed {'at' if low == high else side} {value} throughout{phase}"
 
 
 def worst_crossed(finding: Finding) -> float:
-    """The value furthest past the limit within the crossings: elsewhere other conditions of the rule did not hold."""
-    limit = limit_of(finding).limit
-    return max(
-        (shown_crossing.worst for shown_crossing in shown_crossings(finding)),
-        key=lambda value: abs(value - limit),
-        default=finding.worst,
-    )
+    """Return the value furthest past the limit within the crossings, where all conditions of the rule were true."""
+    limit, worst = limit_of(finding).limit, [crossing.worst for crossing in shown_crossings(finding)]
+    return max(worst, key=lambda value: abs(value - limit), default=finding.worst)
 
 
 def worst_shown(finding: Finding) -> float:
-    """The worst value, as sentences have it: of what was crossed within the crossings; of what held, while the rule's
-    other conditions did, if they ever did.
-    """
+    """Return the worst value for sentences: within the crossings, or else while the rule's other conditions held."""
     if finding.outcome in CROSSED:
         return worst_crossed(finding)
     return finding.worst if np.isnan(finding.nearest) else finding.nearest
 
 
 def often(finding: Finding) -> str:
-    """`above its limit for 77 % of the run, never for 5 min on end`."""
+    """Return `above its limit for 77 % of the run, never for 5 min on end`."""
+    of, share = in_phase(finding).removeprefix(" in ") or "the run", percent(finding.share_of_time or 0)
     side = _SIDE[limit_of(finding).worse]
-    is_known = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
-    of = f"the {finding.rule.phase} phase" if is_known else "the run"
-    return (
-        f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {duration_text(finding.rule.for_)} on end"
-    )
+    return f"{side} for {share} of {of}, never for {duration_text(finding.rule.for_)} on end"
 
 
 def subject_title(finding: Finding) -> str:
@@ -104,7 +97,7 @@ def titled(title: str, subject: Subject | str) -> str:
 
 
 def place(finding: Finding) -> str:
-    """`SQLSRV01` or `SQLSRV01, 2 E:`; empty where the rule applies to no host."""
+    """Return `SQLSRV01` or `SQLSRV01, 2 E:`; empty where the rule applies to no host."""
     return str(finding.subject) if finding.subject else ""
 
 
@@ -131,11 +124,9 @@ def reduced(finding: Finding) -> str:
     reduce = finding.rule.reduce
     if is_sample(reduce, limit_of(finding)) or not (finding.track.window if finding.track else finding.rule.over):
         return ""
-    if finding.covered is not None:
-        return (
-            f"{reduction(reduce)} of {f'up to {duration_text(finding.covered)}' if finding.covered else 'one sample'}"
-        )
-    return reduced_text(reduce, window(finding))
+    if finding.covered is None:
+        return reduced_text(reduce, window(finding))
+    return f"{reduction(reduce)} of {f'up to {duration_text(finding.covered)}' if finding.covered else 'one sample'}"
 
 
 def window(finding: Finding) -> str:
@@ -152,16 +143,12 @@ def between(durations: Sequence[int]) -> str:
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:
     """`15.8 GB (1 min mean)`: the worst value, of all or of one breach, and how it was computed."""
-    value = quantity(finding.worst if worst is None else worst, finding.signal.unit)
-    return f"{value}{_in_brackets(reduced(finding))}"
-
-
-def _in_brackets(text: str) -> str:
-    return f" ({text})" if text else ""
+    value, how = quantity(finding.worst if worst is None else worst, finding.signal.unit), reduced(finding)
+    return f"{value} ({how})" if how else value
 
 
 def in_phase(finding: Finding) -> str:
-    """` in the steady phase` if the rule was judged in one phase only; else empty."""
+    """Return ` in the steady phase` if the rule was judged in one phase only; else an empty text."""
     is_known = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
     return f" in the {finding.rule.phase} phase" if is_known else ""
 

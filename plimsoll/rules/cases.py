@@ -1,7 +1,6 @@
 """Runs the cases of a rule: judges the samples of a case and compares the result with what the case expects."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,21 +35,16 @@ def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | Non
         track = _judged(rule, case, signals)
     except _BadCase as error:
         return str(error)
-    fired = (
-        next((crossing for crossing in track.crossings.crossings() if crossing.fired_at is not None), None)
-        if track
-        else None
-    )
     if track is None or not track.judged:
         return None if case.fires is None else f"expected {_EXPECTED[case.fires]}, but {_no_data(rule, case, signals)}"
-    unit = signals[rule.signal].unit
-    if fired is not None and fired.fired_at is not None:
-        after = f"{duration_text(fired.fired_at)} into the case" if fired.fired_at else "at once"
-        happened = f"it fired {after}; {_extreme(track, unit)}"
-    else:
-        happened = _why_not(rule, track, unit)
-    if case.fires is (fired is not None):
+    fired_at = [crossing.fired_at for crossing in track.crossings.crossings() if crossing.fired_at is not None]
+    if case.fires is bool(fired_at):
         return None
+    unit = signals[rule.signal].unit
+    happened = _why_not(rule, track, unit)
+    if fired_at:
+        after = f"{duration_text(fired_at[0])} into the case" if fired_at[0] else "at once"
+        happened = f"it fired {after}; {_extreme(track, unit)}"
     return f"expected {_EXPECTED[case.fires]}, but {happened}"
 
 
@@ -62,7 +56,7 @@ class _BadCase(ValueError):
 
 
 def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvaluation | None:
-    """Return the track of the rule for the one subject of the case.
+    """Return the evaluation of the rule for the one subject of the case.
 
     None if the case does not give its signal, or has facts that the rule is not for.
     """
@@ -76,7 +70,13 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvalua
     times = max(sample_times, key=len)
     at = evaluation_times(times, reach=max(2 * case.interval, *(condition.over for condition in rule.conditions)))
     phases = (Phase(case.phase, 0, int(at[-1])),) if case.phase else ()
-    judge = RuleEvaluator(finder.find, samples.__getitem__, _CaseFacts(case), phases, signals)
+
+    def fact_of(subject: Subject, fact: Fact) -> float:
+        if fact not in case.facts:
+            raise _BadCase(f"the limit scales by {fact}, which the case does not give; write facts: {{{fact}: 1}}")
+        return case.facts[fact]
+
+    judge = RuleEvaluator(finder.find, samples.__getitem__, fact_of, phases, signals)
     return next(iter(judge.evaluate(rule, lambda subject: at)), None)
 
 
@@ -121,18 +121,6 @@ class _AsRecorded(Mapping[str, Signal]):
 
     def __len__(self) -> int:
         return len(self._signals)
-
-
-@dataclass(frozen=True)
-class _CaseFacts:
-    """The facts of a case. There are no defaults: a case must give the fact that its limit scales by."""
-
-    case: Case
-
-    def __call__(self, subject: Subject, fact: Fact) -> float:
-        if fact not in self.case.facts:
-            raise _BadCase(f"the limit scales by {fact}, which the case does not give; write facts: {{{fact}: 1}}")
-        return self.case.facts[fact]
 
 
 def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:

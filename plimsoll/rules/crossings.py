@@ -65,19 +65,15 @@ class CrossingColumns:
         return len(self.starts)
 
     def part(self, first: int, stop: int) -> "CrossingColumns":
-        """Return some that follow each other."""
-        starts, ends, fired_at = self.starts[first:stop], self.ends[first:stop], self.fired_at[first:stop]
-        fired, worst, means = self.fired[first:stop], self.worst[first:stop], self.means[first:stop]
-        return CrossingColumns(starts, ends, fired_at, fired, worst, means, self.cut[first:stop])
+        """Return the crossings from `first` to before `stop`."""
+        return CrossingColumns(*(column[first:stop] for column in vars(self).values()))
 
     def crossings(self) -> tuple[Crossing, ...]:
-        """Return one by one."""
-        if not len(self):
-            return ()
-        columns = (self.starts, self.ends, self.fired_at, self.fired, self.worst, self.means, self.cut)
+        """Return the crossings as objects."""
+        rows = zip(*(column.tolist() for column in vars(self).values()), strict=True) if len(self) else ()
         return tuple(
             Crossing(start, end, at if fired else None, worst, mean, cut)
-            for start, end, at, fired, worst, mean, cut in zip(*(column.tolist() for column in columns), strict=True)
+            for start, end, at, fired, worst, mean, cut in rows
         )
 
 
@@ -87,7 +83,7 @@ NO_CROSSINGS = CrossingColumns(
 
 
 class _CrossingSpans(NamedTuple):
-    """Evaluations of a row that follow each other: the first and the one after the last, as places in a flat matrix."""
+    """Runs of consecutive evaluations: the first, the one after the last (as indices of a flat matrix), and the row."""
 
     first: NDArray[np.intp]
     stop: NDArray[np.intp]
@@ -101,7 +97,7 @@ class _CrossingSpans(NamedTuple):
 class EvaluationMatrix:
     """A rule judged for several subjects: a row each, a column for each evaluation.
 
-    What is counted and compared of each row is computed for all of them at once.
+    Counts and comparisons are computed for all rows at once.
 
     Attributes:
         healthy: The limits, scaled for each subject; their operators are the same.
@@ -148,7 +144,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _stretches(self) -> _CrossingSpans:
-        """What was judged without a break."""
+        """The stretches that were judged without a break."""
         runs, truths = self._runs
         judged = truths >= Truth.FALSE
         begins, ends = judged & ~self._goes_on, judged & ~np.append(self._goes_on[1:], False)[: len(judged)]
@@ -199,10 +195,10 @@ class EvaluationMatrix:
 
     @cached_property
     def telling(self) -> NDArray[np.bool_]:
-        """The evaluations that worst values are of: those whose windows lie within the data.
+        """The evaluations from which worst values are taken: those whose windows lie within the data.
 
-        Where data begins, a window has a sample or two. A crossing that was over before a window was full has no
-        others.
+        Where data begins, a window has only a sample or two. A crossing that ended before a window was full counts
+        all the same.
         """
         first, stop, row = self._stretches
         count = len(self.times)
@@ -231,7 +227,7 @@ class EvaluationMatrix:
 
     @cached_property
     def nearest(self) -> Sequence[float]:
-        """The same while all other conditions of the rule held; NaN where they never did."""
+        """The worst value of each row while all other conditions of the rule held; NaN where they never did."""
         return self.worst if self.other_conditions_hold.all() else self._worst(self.other_conditions_hold).tolist()
 
     def _worst(self, where: NDArray[np.bool_] | None) -> Values:
@@ -260,7 +256,7 @@ class EvaluationMatrix:
         ends, active = (row + 1) * len(self.times), (self.states == State.PENDING) | (self.states == State.FIRING)
         over, firing = _Places(~active), _Places(self.states == State.FIRING)
         fires = firing.at_or_after(first, ends)
-        # How many evaluations were true while the alert lasted.
+        # The number of evaluations that were true while the alert lasted.
         begins = active.copy()
         begins[:, 1:] &= ~active[:, :-1]
         begun = _Places(begins).at_or_before(first)
@@ -280,8 +276,7 @@ class EvaluationMatrix:
 
     def crossings_of(self, row: int) -> CrossingColumns:
         """Return the crossings of a row."""
-        bounds = self._bounds
-        return self.crossings.part(bounds[row], bounds[row + 1])
+        return self.crossings.part(self._bounds[row], self._bounds[row + 1])
 
     @cached_property
     def _bounds(self) -> Sequence[int]:
@@ -310,7 +305,7 @@ class EvaluationMatrix:
         return worst, means
 
     def gaps_crossed(self, row: int) -> NDArray[np.bool_]:
-        """Return of each crossing of a row whether only evaluations without data lie between the one before and it."""
+        """Return whether only evaluations without data lie between each crossing of a row and the one before it."""
         return self._gaps_crossed[self._bounds[row] : self._bounds[row + 1]]
 
     @cached_property
@@ -323,17 +318,17 @@ class EvaluationMatrix:
 
 
 class _Places:
-    """The places in a flat matrix where something is so."""
+    """The indices of a flat matrix at which a mask is true."""
 
     def __init__(self, matrix: NDArray[np.bool_]) -> None:
         self._places = np.flatnonzero(matrix)
 
     def at_or_after(self, flat: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the next place from each on; where there is none before the end of its row, that."""
+        """Return the first true index at or after each; the end of its row where there is none before that."""
         return np.minimum(np.append(self._places, ends.max(initial=0))[np.searchsorted(self._places, flat)], ends)
 
     def at_or_before(self, flat: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the last place up to each; -1 if there is none."""
+        """Return the last true index at or before each; -1 if there is none."""
         return np.concatenate(([-1], self._places))[np.searchsorted(self._places, flat, "right")]
 
 

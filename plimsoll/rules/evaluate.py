@@ -54,13 +54,13 @@ _OF_SAMPLES: tuple[Reduce, ...] = ("mean", "min", "max", "last", "median")
 
 
 class Constants:
-    """The last values of some rows, whose evaluations come in the order of time."""
+    """The last value of each row, from one call to the next; the calls are in the order of time."""
 
     def __init__(self, rows: int) -> None:
         self._last = np.full((rows, 1), np.nan)
 
     def filled(self, values: Values) -> Values:
-        """Return the values; instead of NaN the last one before it, or else the next one."""
+        """Return the values, with each NaN replaced by the last value before it, or else by the next one."""
         if not values.shape[1]:
             return values
         filled = _forward(np.concatenate((self._last, values), axis=1))[:, 1:]
@@ -72,7 +72,7 @@ _MOST_CELLS = 2_000_000  # evaluations times subjects that are judged at once; m
 
 
 class _Idle(NamedTuple):
-    """The rows that are times per request: those whose rate is recorded, with the least rate, and the others."""
+    """The rows that are times per request: those whose rate is recorded, with the minimum rate, and the others."""
 
     rated: list[int]
     rates: Layout
@@ -82,7 +82,7 @@ class _Idle(NamedTuple):
 
 
 class _Joint(NamedTuple):
-    """A further condition: different sources, as several instances of a host may share one, and which each row has."""
+    """A further condition: its distinct sources, and the index of each row's source, as instances may share one."""
 
     condition: Condition
     layout: Layout
@@ -113,9 +113,9 @@ class SubjectBatch(NamedTuple):
 class RuleEvaluator:
     """The data that rules are judged on: sources of signals, samples, host facts and phases.
 
-    `signals` say which values are possible; those of others all are. Phases that were not set by hand but found tell
-    when to judge, but not that a host is warm: conditions under `when_phase_unknown` apply beside them. Evaluations
-    whose windows reach into `planned` work are not judged.
+    Values that `signals` cannot have are not judged. Detected phases say when to judge, but not that a host is warm, so
+    conditions under `when_phase_unknown` apply as well; phases set by hand say both. Evaluations whose windows reach
+    into `planned` work are not judged.
     """
 
     sources: Callable[[str], ResolvedSources]
@@ -173,13 +173,13 @@ class RuleEvaluator:
     def matrices(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times
     ) -> Iterator[ConditionMatrix]:
-        """Yield the conditions for the subjects, in their order; those whose evaluations differ are apart."""
+        """Yield the conditions for the subjects, in their order: a matrix for those with the same evaluations."""
         return (self.evaluate_batch(part, at) for part in self.split_batches(rule, subjects, len(at)))
 
     def split_batches(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], evaluations: int
     ) -> Iterator[SubjectBatch]:
-        """Yield the subjects that are judged together at so many evaluations, in their order."""
+        """Yield the subjects in batches that are judged together, small enough for this number of evaluations."""
         batch: list[tuple[Subject, ResolvedSource]] = []
         for pair in subjects:
             window, stretches = self._values.windows(rule, pair[1])
@@ -198,7 +198,9 @@ class RuleEvaluator:
         self, rule: Rule, pairs: Sequence[tuple[Subject, ResolvedSource]], borders: Sequence[tuple[int, int]] = ()
     ) -> SubjectBatch:
         subjects, sources = [subject for subject, _ in pairs], [source for _, source in pairs]
-        conditions = rule.and_ if self._sure_of(rule) else (*rule.and_, *rule.when_phase_unknown)
+        # A host may warm up although its load is steady, so detected phases are not enough.
+        is_phase_sure = not rule.phase or (self.phases and self.phases_by_hand)
+        conditions = rule.and_ if is_phase_sure else (*rule.and_, *rule.when_phase_unknown)
         return SubjectBatch(
             rule,
             pairs,
@@ -250,10 +252,6 @@ class RuleEvaluator:
             fullest = max(fullest, longest)
         return fullest
 
-    def _sure_of(self, rule: Rule) -> bool:
-        """Return whether the phase of a rule is known for sure: a host may warm up although its load is steady."""
-        return not rule.phase or (bool(self.phases) and self.phases_by_hand)
-
     def _knows(self, rule: Rule) -> bool:
         """Return whether the phase of a rule is determined: phases by hand are complete, detected ones are not."""
         phase_exists = self.phases_by_hand or any(phase.name == rule.phase for phase in self.phases)
@@ -274,7 +272,7 @@ class RuleEvaluator:
         return inside
 
     def _layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
-        """Raises UnknownFact here, before anything is judged, as for a limit that needs a fact."""
+        """Return the layout of sources. Raises UnknownFact if a fact that they need is not known."""
         for source in sources:
             for fact in facts_of(source):
                 self.fact(fact.subject, fact.fact)
@@ -304,7 +302,7 @@ class RuleEvaluator:
         )
 
     def _joint_truths(self, joint: _Joint, at: Times) -> Truths:
-        """Return one row for each subject."""
+        """Return whether a further condition is true, a row for each subject."""
         condition = joint.condition
         reduced, _ = self._possible(condition, self._values.of(joint.layout, at))
         if joint.constants:
@@ -334,7 +332,7 @@ class RuleEvaluator:
         )
 
     def _idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
-        """Return whether nobody waited: the value is a time per request, and there were none, or too few to tell."""
+        """Return which values are times per request in windows with no requests, or too few to judge."""
         idle = np.zeros(values.shape, dtype=bool)
         if rows and rows.rated:
             idle[rows.rated] = is_idle(values[rows.rated], self._values.of(rows.rates, at), rows.minimum_rates)
@@ -343,7 +341,7 @@ class RuleEvaluator:
         return idle
 
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
-        """Return the values that the signal can have, and those that it cannot; NaN elsewhere."""
+        """Return the values that the signal can have, and those that it cannot have; NaN elsewhere."""
         signal = self.signals.get(condition.signal)
         can_be = possible(values, signal, condition.reduce) if signal else np.True_
         if np.all(can_be):
@@ -352,24 +350,18 @@ class RuleEvaluator:
 
 
 def _forward(values: Values) -> Values:
-    """Return the values; instead of NaN the last one before it, if there is one."""
+    """Return the values, with each NaN replaced by the last value before it, if there is one."""
     columns = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
     return np.take_along_axis(values, np.maximum.accumulate(columns, axis=1), axis=1)
 
 
-def _limits(signal: Signal) -> tuple[float, float]:
-    """Return the values that a signal cannot reach: the highest below zero, and one above which it cannot be."""
-    above_zero = not signal.negative and signal.unit in _NEVER_BELOW_ZERO
-    low = -_SMALL.get(signal.unit, -BELOW_ZERO) if above_zero else -np.inf
-    return low, np.inf if signal.highest is None else _ABOVE * signal.highest
-
-
 def possible(values: Values, signal: Signal, reduce: Reduce) -> NDArray[np.bool_]:
-    """Return which reduced values of a signal can be; True for NaN."""
+    """Return which reduced values a signal can have; True for NaN."""
     return ~impossible(values, signal) if reduce in _OF_SAMPLES else np.ones(values.shape, dtype=bool)
 
 
 def impossible(values: Values, signal: Signal) -> NDArray[np.bool_]:
-    """Return which samples a signal cannot have; False for NaN."""
-    low, high = _limits(signal)
-    return (values <= low) | (values > high)
+    """Return which samples a signal cannot have: too far below zero, or above its highest value; False for NaN."""
+    above_zero = not signal.negative and signal.unit in _NEVER_BELOW_ZERO
+    low = -_SMALL.get(signal.unit, -BELOW_ZERO) if above_zero else -np.inf
+    return (values <= low) | (values > (np.inf if signal.highest is None else _ABOVE * signal.highest))

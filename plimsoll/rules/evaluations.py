@@ -11,7 +11,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.rules.crossings import CrossingColumns, EvaluationMatrix
 from plimsoll.rules.schema.field_types import Healthy, holds
 from plimsoll.rules.signal_finder import ResolvedSource
-from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, Truths
+from plimsoll.rules.states import EVALUATION_INTERVAL, States, Truth, Truths
 from plimsoll.rules.subjects import Subject
 
 
@@ -100,12 +100,6 @@ class RuleEvaluation:
         return longest if longest >= 0 else None
 
     @property
-    def longest_alert(self) -> int:
-        """The longest time (ns) that an alert was pending or firing; `recover` makes it longer than its crossings."""
-        active = (self.states == State.PENDING) | (self.states == State.FIRING)
-        return max((int(self.times[span][-1] - self.times[span][0]) for span in spans_of(active)), default=0)
-
-    @property
     def worst(self) -> float:
         """The value closest to the limit, or furthest past it, of windows within the data; NaN if there is none."""
         return self.matrix.worst[self.row]
@@ -154,11 +148,11 @@ class ConditionMatrix:
     impossible: Values
 
     def row(self, at: int) -> Conditions:
-        """Return the conditions for one subject."""
+        """Return the conditions for the subject of a row."""
         return Conditions(self.healthy[at], self.times, self.values[at], self.enter[at], self.stay[at])
 
     def without(self, rows: NDArray[np.bool_]) -> "ConditionMatrix":
-        """Return the same without data for some rows."""
+        """Return the matrix with no data in the rows of a mask."""
         hidden = rows[:, np.newaxis]
         return replace(
             self,
@@ -177,7 +171,7 @@ class RowLimits(NamedTuple):
 
     @classmethod
     def of(cls, limits: Sequence[Healthy]) -> "RowLimits":
-        """Return the limits of some rows."""
+        """Return the limits, a row each."""
         return cls(limits, np.array([limit.limit for limit in limits])[:, np.newaxis])
 
     def hold(self, values: Values) -> NDArray[np.bool_]:
@@ -186,13 +180,13 @@ class RowLimits(NamedTuple):
 
 
 def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
-    """Return whether the condition holds: false where nobody waited, no data where there is no value."""
+    """Return whether the condition is true: false where there were no requests, no data where there is no value."""
     truths = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
     return np.where(idle, np.int8(Truth.FALSE), truths).astype(np.int8)
 
 
 def together_of(truths: Sequence[Truths]) -> Truths:
-    """Return all conditions together: false if one is false, else no data if one has none, else true."""
+    """Return conditions joined by AND: false if one is false, else no data if one has none, else true."""
     if len(truths) == 1:
         return truths[0]
     stacked = np.stack(truths)

@@ -80,10 +80,12 @@ def matches(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool | Fact:
 
 @dataclass(frozen=True)
 class Fitted:
-    """How a rule holds on one host, by the facts that are known of the host.
+    """How a rule applies to one host, by the facts of the host.
 
-    `rule` has the severity it counts with there: info where it is only a note. `outside` is whether the host is not
-    one the rule is for, `unknown` the fact that would decide it and that nobody gives.
+    Attributes:
+        rule: The rule with the severity it has there: info where it is only a note.
+        outside: Whether the rule is for other hosts.
+        unknown: The fact that decides whether the rule is for the host, if it is not known.
     """
 
     rule: Rule
@@ -93,20 +95,17 @@ class Fitted:
 
 
 def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
-    """Return how a rule holds on a host of which these facts are known (None: not known)."""
+    """Return how a rule applies to a host with these facts (None: not known)."""
+    note = rule.model_copy(update={"severity": "info"})
     match matches(rule, fact_of):
         case True:
             return Fitted(rule)
         case False:
-            is_note = rule.where_outside == "info"
-            return Fitted(_as_note(rule) if is_note else rule, is_note, outside=True)
+            is_judged = rule.where_outside == "info"
+            return Fitted(note if is_judged else rule, is_judged, outside=True)
         case fact:
-            is_note = rule.where_unknown == "info"
-            return Fitted(_as_note(rule) if is_note else rule, rule.where_unknown in ("info", "judge"), unknown=fact)
-
-
-def _as_note(rule: Rule) -> Rule:
-    return rule.model_copy(update={"severity": "info"})
+            is_judged = rule.where_unknown in ("info", "judge")
+            return Fitted(note if rule.where_unknown == "info" else rule, is_judged, unknown=fact)
 
 
 def applies(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
@@ -127,25 +126,22 @@ def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack
     def noted(rule: Rule) -> Rule:
         return rule.model_copy(update={"severity": "info"}) if ids & set(rule.superseded_by) else rule
 
-    return tuple(
-        pack if pack.pack in by_hand else pack.model_copy(update={"rules": tuple(map(noted, pack.rules))})
-        for pack in packs
-    )
+    rules = {pack.pack: pack.rules if pack.pack in by_hand else tuple(map(noted, pack.rules)) for pack in packs}
+    return tuple(pack.model_copy(update={"rules": rules[pack.pack]}) for pack in packs)
 
 
 def is_for_such(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
     """Return whether the facts of a host or instance match the systems that an old limit was measured on.
 
-    All facts in `where` hold, and the fact that the limit is multiplied by is known: a disk of which the spindles are
-    told has spindles. A rule that names no fact was measured on systems that facts cannot tell.
+    All facts in `where` must match, and the fact that the limit is multiplied by must be known: only a disk whose
+    spindles plimsoll.toml gives has spindles. False for a rule without such facts, as nothing identifies its systems.
     """
-    if not rule.where and not rule.scale:
-        return False
-    return matches(rule, fact_of) is True and (rule.scale is None or fact_of(rule.scale) is not None)
+    named = bool(rule.where) or rule.scale is not None
+    return named and matches(rule, fact_of) is True and (rule.scale is None or fact_of(rule.scale) is not None)
 
 
 def says_nothing(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Return whether an old limit, a note anyway, scales by a fact that the host lacks, as most hosts do."""
+    """Return whether a rule is an old limit, and a note, that scales by a fact which is not known of the host."""
     is_old_note = rule.severity == "info" and bool(rule.superseded_by)
     return is_old_note and rule.scale is not None and fact_of(rule.scale) is None
 

@@ -34,7 +34,7 @@ class UniqueNames:
         self.places = dict(places or {})
 
     def mistakes(self, document: StrictDocument, place: Place, name: str) -> Iterator[str]:
-        """Return a message if the name was used before."""
+        """Yield a message if the name was used before."""
         if name in self.places:
             first = self.places[name]
             text = f"{first} has a {self._kind} of that {'id' if self._kind == 'rule' else 'name'} already"
@@ -92,7 +92,15 @@ def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
         Unusable: A pack is not known.
         Mistakes: A file has mistakes; lists all of them.
     """
-    return _load_chosen(tuple(added), tuple(only)) if added or only else _load_shipped()
+    if not added and not only:
+        return _shipped()[0]
+    ours = _yaml_files("packs")
+    by_hand = [_text(name, ours) for name in (*only, *added)]
+    texts = dict(by_hand if only else [*ours.values(), *by_hand])
+    _, signals, checked = _shipped()
+    # A file of the user may have the display name of one that ships.
+    unchanged = {file: checked[file] for file, text in ours.values() if texts.get(file) == text}
+    return _PackLoader(*signals, unchanged).catalogue(texts, frozenset(file for file, _ in by_hand))
 
 
 def load_packs() -> tuple[Pack, ...]:
@@ -103,11 +111,6 @@ def load_packs() -> tuple[Pack, ...]:
 def load_signals() -> Mapping[str, Signal]:
     """Return the shipped signals by name. Raises Mistakes if a file in rules/signals has any."""
     return _shipped()[1][0]
-
-
-@cache
-def _load_shipped() -> Catalogue:
-    return _shipped()[0]
 
 
 @cache
@@ -125,16 +128,6 @@ def _parsed() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
     return loader.catalogue(dict(_yaml_files("packs").values()), frozenset()), signals, loader.checked
 
 
-def _load_chosen(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
-    ours = _yaml_files("packs")
-    by_hand = [_text(name, ours) for name in (*only, *added)]
-    texts = dict(by_hand if only else [*ours.values(), *by_hand])
-    _, signals, checked = _shipped()
-    # A file of the user may have the display name of one that ships.
-    unchanged = {file: checked[file] for file, text in ours.values() if texts.get(file) == text}
-    return _PackLoader(*signals, unchanged).catalogue(texts, frozenset(file for file, _ in by_hand))
-
-
 class _PackLoader:
     """Reads packs one by one, and collects their signals, names and mistakes."""
 
@@ -149,7 +142,7 @@ class _PackLoader:
         self.checked: dict[str, _Checked] = {}
 
     def catalogue(self, texts: Mapping[str, bytes], by_hand: frozenset[str]) -> Catalogue:
-        """Return the packs of these files. Raises Mistakes with all of them."""
+        """Return the packs of these files. Raises Mistakes with the mistakes of all files."""
         packs = {file: pack for file, text in texts.items() if (pack := self._pack(file, text))}
         if self._mistakes:
             raise Mistakes(self._mistakes)
@@ -178,7 +171,7 @@ class _PackLoader:
         return pack
 
     def _add(self, document: StrictDocument, pack: Pack) -> list[Place]:
-        """Adds its names and signals to those of the others; where they are defined."""
+        """Add the names and signals of a pack to those of the packs before it; return the places of the names."""
         packs, rules, signals = self._names
         named: list[tuple[UniqueNames, Place, str]] = [
             (packs, ("pack",), pack.pack),

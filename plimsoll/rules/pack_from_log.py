@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from plimsoll.model.counter_names.unrecognised import UnknownCounter
 
-# The unit of a counter by its name; the first that is found.
+# The unit of a counter by a pattern of its name; the first match counts.
 _UNITS = (
     (r"sec/|\(sec\)| in seconds|\(s\)$", "s"),
     (r"\(ms\)|\(msec\)|latency|milliseconds", "ms"),
@@ -67,20 +67,19 @@ def pack_text(name: str, head: str, counters: Sequence[UnknownCounter]) -> str:
         name=name,
         title=_quoted(name),
         objects=", ".join(map(_quoted, dict.fromkeys(counter.object for counter in counters))),
-        signals="\n".join(_signal_text(signal, counter) for signal, counter in signals.items()),
+        signals="\n".join(
+            _SIGNAL.format(
+                name=signal,
+                title=_quoted(counter.counter),
+                unit=_quoted(next(unit for pattern, unit in _UNITS if re.search(pattern, counter.counter.casefold()))),
+                meaning=_quoted(f"What {counter.object} counts as {counter.counter}."),
+                instances="    instances: each\n" if counter.each else "",
+                path=_quoted(counter.path),
+            )
+            for signal, counter in signals.items()
+        ),
         first_id=first.partition(".")[2].replace("_", "-"),
         first=first,
-    )
-
-
-def _signal_text(name: str, counter: UnknownCounter) -> str:
-    return _SIGNAL.format(
-        name=name,
-        title=_quoted(counter.counter),
-        unit=_quoted(next(unit for pattern, unit in _UNITS if re.search(pattern, counter.counter.casefold()))),
-        meaning=_quoted(f"What {counter.object} counts as {counter.counter}."),
-        instances="    instances: each\n" if counter.each else "",
-        path=_quoted(counter.path),
     )
 
 

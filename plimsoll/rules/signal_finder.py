@@ -85,14 +85,14 @@ class ResolvedSources(dict[tuple[str, str | None], tuple[Subject, ResolvedSource
         return by_host
 
     def same(self, host: str, instance: str) -> tuple[Subject, ResolvedSource] | None:
-        """Return what a host has for an instance under another name."""
+        """Return the source of the same instance of a host under another name."""
         if host not in self._instances:
             self._instances[host] = Instances(subject.key[1] or "" for subject, _ in self.by_host.get(host, ()))
         name = self._instances[host].same(instance)
         return None if name is None else self.get((host, name))
 
     def services(self, host: str) -> Sequence[tuple[Subject, ResolvedSource]]:
-        """Return what a host has for named instances of a service."""
+        """Return the sources of the named instances of services on a host."""
         if host not in self._services:
             self._services[host] = [pair for pair in self.by_host.get(host, ()) if pair[0].service]
         return self._services[host]
@@ -112,7 +112,7 @@ Chosen: TypeAlias = Mapping[_Key, tuple[Subject, ResolvedRecording | ResolvedTot
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a source gives for a subject; `filled`: all its series have samples."""
+    """A source for a subject; `filled`: all its series have samples."""
 
     subject: Subject
     resolved: ResolvedRecording | ResolvedTotal
@@ -124,7 +124,7 @@ class SourceChoice:
 
     def __init__(self, signal: Signal) -> None:
         self._has_instances = signal.instances == "each"
-        self._chosen: dict[_Key, Candidate] = {}
+        self.chosen: dict[_Key, Candidate] = {}
         self._on_host: dict[str, Instances] = {}
         self._filled: Counter[str] = Counter()  # how many of each host's candidates have samples
 
@@ -136,33 +136,25 @@ class SourceChoice:
                 return
             candidate = replace(candidate, subject=Subject(candidate.subject.host, TOTAL))
         key = candidate.subject.key
-        taken_key = key if key in self._chosen else self._twin(candidate.subject)
+        taken_key = key if key in self.chosen else self._twin(candidate.subject)
         if taken_key is not None:
-            if self._chosen[taken_key].filled or not candidate.filled:
+            if self.chosen[taken_key].filled or not candidate.filled:
                 return
-            del self._chosen[taken_key]
+            del self.chosen[taken_key]
             self._on_host[host].remove(taken_key[1] or "")
-        self._chosen[key] = candidate
+        self.chosen[key] = candidate
         self._filled[host] += candidate.filled
         self._on_host.setdefault(host, Instances()).add(key[1] or "")
 
-    def chosen_sources(self) -> Chosen:
-        """Return what was chosen, by the key of the subject."""
-        return {key: (candidate.subject, candidate.resolved) for key, candidate in self._chosen.items()}
-
     def _twin(self, subject: Subject) -> _Key | None:
-        """Return the subject found already that is the same under another name."""
+        """Return the key under which the same subject was chosen by another name."""
         host, instance = subject.key
         instances = self._on_host.get(host)
         name = instances.holding(instance) if instances and instance is not None else None
         return None if name is None else (host, name)
 
 
-_Resolved: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, ResolvedSource]]
-
-
-def _unknown_fact(subject: Subject, fact: AnyFact) -> float | None:
-    return None
+_Resolved: TypeAlias = Mapping[_Key, tuple[Subject, ResolvedSource]]
 
 
 class Finder:
@@ -177,7 +169,7 @@ class Finder:
         signals: Mapping[str, Signal],
         series: Sequence[Series],
         has_samples: Callable[[Series], bool],
-        fact_of: Callable[[Subject, AnyFact], float | None] = _unknown_fact,
+        fact_of: Callable[[Subject, AnyFact], float | None] = lambda subject, fact: None,
     ) -> None:
         self._signals = signals
         self._series = series
@@ -197,21 +189,17 @@ class Finder:
         return self._chosen[name]
 
     def _weighted(self, subjects: _Resolved, weight: RequestRate | None) -> _Resolved:
-        """Times per request, each with the rate of its requests where that has samples."""
-        if weight is None:
-            return subjects
-        rates = self.find(weight.rate)
-
-        def weighted(subject: Subject, resolved: ResolvedSource) -> ResolvedSource:
-            rate = find_source(rates, subject)
-            counts = isinstance(rate, ResolvedRecording) and all(map(self._has_samples, series_of(rate)))
-            if not isinstance(resolved, ResolvedRecording):
-                return resolved
-            return ResolvedRequestTime(
-                resolved, rate if counts and isinstance(rate, ResolvedRecording) else None, weight.minimum_rate
-            )
-
-        return {key: (subject, weighted(subject, resolved)) for key, (subject, resolved) in subjects.items()}
+        """Return times per request, each with the rate of its requests where that has samples."""
+        weighted: dict[_Key, tuple[Subject, ResolvedSource]] = {}
+        for key, (subject, resolved) in subjects.items():
+            if weight and isinstance(resolved, ResolvedRecording):
+                rate = find_source(self.find(weight.rate), subject)
+                counts = isinstance(rate, ResolvedRecording) and all(map(self._has_samples, series_of(rate)))
+                recorded_rate = rate if counts and isinstance(rate, ResolvedRecording) else None
+                weighted[key] = subject, ResolvedRequestTime(resolved, recorded_rate, weight.minimum_rate)
+            else:
+                weighted[key] = subject, resolved
+        return weighted
 
     def _find(self, signal: Signal) -> _Resolved:
         if signal.derived:
@@ -219,20 +207,21 @@ class Finder:
         if signal.fact:
             hosts = hosts_of(self._series, host_tags(self._signals)).values()
             return {(subject := Subject(host)).key: (subject, ResolvedFact(subject, signal.fact)) for host in hosts}
-        recorded = self._from_sources(signal)
-        return _totals(recorded) if signal.instances == "sum" else recorded
-
-    def _from_sources(self, signal: Signal) -> Chosen:
         choice = SourceChoice(signal)
         for source in signal.sources:
             for candidate in [*self._of_source(source)]:
                 choice.add(source, candidate)
-        return choice.chosen_sources()
+        recorded = {key: (candidate.subject, candidate.resolved) for key, candidate in choice.chosen.items()}
+        return _totals(recorded) if signal.instances == "sum" else recorded
 
     def _of_source(self, source: Source) -> Iterator[Candidate]:
-        """Return what one source gives, by instance, and whether it has samples."""
-        parts: dict[tuple[str, str | None], tuple[Subject, list[ResolvedRecording]]] = {}
-        for series in self._candidates(source):
+        """Yield the candidates of a source: one for each instance, or for each whole that instances are parts of."""
+        parts: dict[_Key, tuple[Subject, list[ResolvedRecording]]] = {}
+        if source.path is not None:
+            field = measurement(source.path.object), telegraf_name(source.path.counter).casefold()
+        else:
+            field = source.measurement or "", source.fields[0].casefold()
+        for series in self._by_field.get(field, ()):
             subject = subject_of(source, series)
             resolved = self._resolve(source, series, subject) if subject else None
             if subject is None or resolved is None:
@@ -246,15 +235,8 @@ class Finder:
         for whole, recordings in parts.values():
             yield Candidate(whole, ResolvedTotal(tuple(recordings), source.across or "mean"), filled=True)
 
-    def _candidates(self, source: Source) -> Sequence[Series]:
-        if source.path is not None:
-            key = (measurement(source.path.object), telegraf_name(source.path.counter).casefold())
-        else:
-            key = (source.measurement or "", source.fields[0].casefold())
-        return self._by_field.get(key, ())
-
     def _resolve(self, source: Source, series: Series, subject: Subject) -> ResolvedRecording | None:
-        """Return what a source gives; None if a field of the measurement, or the fact it divides by, is missing."""
+        """Return how a source is computed; None without a field of the measurement, or the fact that it divides by."""
         transform = source.transform
         if source.per:
             fact = self._fact_of(Subject(subject.host), source.per)
@@ -283,29 +265,27 @@ class Finder:
             raise ValueError(f"{signal.title} is not derived")
         operands = [self.find(name) for name in derived.operands]
         subjects = {key: subject for operand in operands for key, (subject, _) in operand.items()}
-        result: dict[tuple[str, str | None], tuple[Subject, ResolvedSource]] = {}
+        sources: dict[_Key, tuple[Subject, ResolvedSource]] = {}
         with_instances = {host for host, instance in subjects if instance is not None}
         for key, subject in subjects.items():
             if key[1] is None and key[0] in with_instances:
                 continue  # the host's own value belongs to each of its instances
             resolved = [find_source(operand, subject) for operand in operands]
             if derived.partial:
-                result[key] = (
-                    subject,
-                    ResolvedTotal(tuple(resolved for resolved in resolved if isinstance(resolved, ResolvedRecording))),
-                )
-            elif all(resolved is not None for resolved in resolved):
+                recordings = [operand for operand in resolved if isinstance(operand, ResolvedRecording)]
+                sources[key] = subject, ResolvedTotal(tuple(recordings))
+            elif all(resolved):
                 weights = tuple(
                     weight.of(self._fact_of(subject, weight.by)) if (weight := derived.weights.get(name)) else 1.0
                     for name in (derived.operands if derived.weights else ())
                 )
-                operands_of_subject = tuple(resolved for resolved in resolved if resolved is not None)
-                result[key] = (subject, ResolvedDerivation(derived.operation, operands_of_subject, weights))
-        return result
+                operands_of_subject = tuple(operand for operand in resolved if operand)
+                sources[key] = subject, ResolvedDerivation(derived.operation, operands_of_subject, weights)
+        return sources
 
 
 def _whole(subject: Subject, part_after: str | None) -> Subject:
-    """Return what an instance is a part of: its host, or what is named before `part_after`."""
+    """Return the subject that an instance is a part of: its host, or the name before `part_after`."""
     whole, separator, _ = (subject.instance or "").partition(part_after) if part_after else ("", "", "")
     return replace(subject, instance=whole if separator else subject.instance if part_after else None)
 

@@ -29,12 +29,10 @@ from plimsoll.rules.signal_finder import (
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import (
     Apart,
-    Pairs,
     Together,
     WindowBounds,
     combined,
-    combined_rates,
-    combined_samples,
+    combined_fields,
     reduce_rows,
     total,
     transformed,
@@ -49,36 +47,25 @@ Facts = Callable[[Subject, Fact], float]
 Windows = tuple[int, list[tuple[Stretch, int]]]
 
 
-class _SeriesRows(NamedTuple):
-    """Rows that are a series each, and are transformed alike."""
-
-    rows: list[int]
-    series: Together
-    transform: Transform
-    rate: bool
-
-
-class _Derived(NamedTuple):
-    """Rows that are derived by one operation from as many operands."""
-
-    rows: list[int]
-    operation: Operation
-    operands: "list[_Alike]"
-    weights: Sequence[Values]
-
-
 class _Alike(NamedTuple):
-    """So many sources, by how they are computed."""
+    """Sources, `number` in all, by how they are computed; each part has the rows of its sources.
+
+    Attributes:
+        recorded: Series that are transformed alike, and whether their rate is.
+        derived: Sources derived by one operation, with their operands and weights.
+        by_form: Fields and times per request of one form.
+        single: Sources that are computed alone.
+    """
 
     number: int
-    recorded: list[_SeriesRows]
-    derived: list[_Derived]
+    recorded: list[tuple[list[int], Together, Transform, bool]]
+    derived: list[tuple[list[int], Operation, "list[_Alike]", Sequence[Values]]]
     by_form: list[tuple[list[int], list[Recorded]]]
     single: list[tuple[int, ResolvedSource]]
 
 
 class Layout(NamedTuple):
-    """The sources of a condition, by window, and those in parts. It holds as long as the sampling intervals do."""
+    """The sources of a condition, by window, and those in parts. It is valid while sampling intervals stay the same."""
 
     sources: Sequence[ResolvedSource]
     reduce: Reduce
@@ -88,9 +75,9 @@ class Layout(NamedTuple):
 
 
 class _ConditionCache:
-    """The values of the last conditions, by what they are of: evaluations, sources, and how these are reduced.
+    """The values of the last conditions, by their evaluations, their sources, and how these are reduced.
 
-    Times and sources are known by their identity, and are kept so that no others get it.
+    Times and sources are compared by identity, so they are kept as long as their values.
     """
 
     def __init__(self) -> None:
@@ -98,21 +85,21 @@ class _ConditionCache:
         self._size = 0
         self._end = 0
 
-    def get(self, at: Times, sources: Sequence[ResolvedSource], reduce: Reduce, over: int) -> Values | None:
-        """Return the values, if they are kept."""
-        entry = self._cache.get((id(at), reduce, over, *map(id, sources)))
-        return entry[2] if entry else None
-
-    def keep(self, at: Times, sources: Sequence[ResolvedSource], reduce: Reduce, over: int, values: Values) -> None:
-        """Keep values, which nobody may change from now on."""
+    def values(self, layout: Layout, at: Times, compute: Callable[[Layout, Times], Values]) -> Values:
+        """Return the values of a layout, computed unless they are kept; nobody may change them."""
+        key = (id(at), layout.reduce, layout.over, *map(id, layout.sources))
+        if key in self._cache:
+            return self._cache[key][2]
+        values = compute(layout, at)
         values.setflags(write=False)
-        # Live, time moves on, and what lies before it is not asked for again.
+        # Live, time moves on, and values before it are not needed again.
         if self._size + values.size > _MOST_CACHED or at[0] > self._end:
             self._cache.clear()
             self._size = 0
-        self._cache[id(at), reduce, over, *map(id, sources)] = at, sources, values
+        self._cache[key] = at, layout.sources, values
         self._size += values.size
         self._end = max(self._end, int(at[-1]))
+        return values
 
 
 @dataclass(frozen=True)
@@ -126,9 +113,7 @@ class SignalValues:
     _intervals_by_source: dict[int, tuple[ResolvedSource, int, list[Stretch]]] = field(
         init=False, default_factory=dict[int, tuple[ResolvedSource, int, list[Stretch]]]
     )
-    _bounds: dict[tuple[int, int], WindowBounds] = field(
-        init=False, default_factory=dict[tuple[int, int], WindowBounds]
-    )
+    _bounds: dict[int, WindowBounds] = field(init=False, default_factory=dict[int, WindowBounds])  # of the last times
     _cache: _ConditionCache = field(init=False, default_factory=_ConditionCache)
 
     def windows(self, condition: Condition, source: ResolvedSource) -> Windows:
@@ -174,12 +159,7 @@ class SignalValues:
         """Return one value for each source of a layout and evaluation, not to be changed; NaN for no data."""
         if not len(at):
             return np.empty((len(layout.sources), 0))
-        key = at, layout.sources, layout.reduce, layout.over
-        values = self._cache.get(*key)
-        if values is None:
-            values = self._computed(layout, at)
-            self._cache.keep(*key, values)
-        return values
+        return self._cache.values(layout, at, self._computed)
 
     def _computed(self, layout: Layout, at: Times) -> Values:
         values = np.full((len(layout.sources), len(at)), np.nan)
@@ -230,21 +210,27 @@ class SignalValues:
             single,
         )
 
-    def _recorded_alike(self, rows: Sequence[tuple[int, ResolvedSeries]]) -> _SeriesRows:
+    def _recorded_alike(
+        self, rows: Sequence[tuple[int, ResolvedSeries]]
+    ) -> tuple[list[int], Together, Transform, bool]:
         series = [resolved.series for _, resolved in rows]
-        together = self.together(series) if self.together else Apart([self.samples(series) for series in series])
-        return _SeriesRows([row for row, _ in rows], together, rows[0][1].transform, rows[0][1].rate)
+        together = self.together(series) if self.together else Apart(list(map(self.samples, series)))
+        return [row for row, _ in rows], together, rows[0][1].transform, rows[0][1].rate
 
-    def _derived_alike(self, rows: Sequence[tuple[int, ResolvedDerivation]]) -> _Derived:
+    def _derived_alike(
+        self, rows: Sequence[tuple[int, ResolvedDerivation]]
+    ) -> tuple[list[int], Operation, list[_Alike], Sequence[Values]]:
         weights = np.array([derived.weights or (1.0,) * len(derived.operands) for _, derived in rows])
         operands = [self._alike(group) for group in zip(*(derived.operands for _, derived in rows), strict=True)]
         weighed = [*weights.T[:, :, np.newaxis]] if (weights != 1).any() else ()
-        return _Derived([row for row, _ in rows], rows[0][1].operation, operands, weighed)
+        return [row for row, _ in rows], rows[0][1].operation, operands, weighed
 
     def _values(self, alike: _Alike, at: Times, window: int, reduce: Reduce) -> Values:
         """Return one row for each source."""
         values = np.empty((alike.number, len(at)))
-        bounds = self._bounds_of(at, window)
+        if any(bounds.at is not at for bounds in self._bounds.values()):
+            self._bounds.clear()
+        bounds = self._bounds.setdefault(window, WindowBounds(at, window))
         for rows, series, transform, rate in alike.recorded:
             values[rows] = reduce_rows(series, bounds, reduce, partial(_changed, transform), rate=rate)
         for row, source in alike.single:
@@ -255,15 +241,6 @@ class SignalValues:
             parts = [self._values(operand, at, window, reduce) for operand in operands]
             values[rows] = combined(operation, parts, weights)
         return values
-
-    def _bounds_of(self, at: Times, window: int) -> WindowBounds:
-        """Return the bounds of the windows at these evaluations: those of the last evaluations are kept."""
-        cached = self._bounds.get((id(at), window))
-        if cached is None:
-            if any(bounds.at is not at for bounds in self._bounds.values()):
-                self._bounds.clear()
-            cached = self._bounds[id(at), window] = WindowBounds(at, window)
-        return cached
 
     def _recorded(self, sources: Sequence[Recorded], at: Times, window: int, reduce: Reduce) -> Values:
         """Return one row for each of several sources of one form, all at once unless these are too many samples."""
@@ -289,8 +266,11 @@ class SignalValues:
                 rows = [[self.samples(series) for series in series_of(source)] for source in sources]
                 fields = [FlatPairs.of_samples(column, rate=rate) for column in zip(*rows, strict=True)]
                 together = combine_fields(operation, fields, transform)
+                if together:
+                    return together
                 # Fields that were not sampled at the same times.
-                return together or FlatPairs.of_rows([_combined(operation, row, rate, transform) for row in rows])
+                pairs = [combined_fields(operation, row, transform, rate=rate) for row in rows]
+                return FlatPairs.of_rows(pairs)
 
     def _value(self, source: ResolvedSource, at: Times, window: int, reduce: Reduce) -> Values:
         match source:
@@ -311,22 +291,14 @@ def _fit_together(recorded: Sequence[Samples], rows: int) -> bool:
     return (span + 3) * rows < _LARGEST
 
 
-def _combined(operation: Operation, fields: Sequence[Samples], rate: bool, transform: Transform) -> Pairs:
-    if rate:
-        pairs = combined_rates(operation, fields)
-        return Pairs(pairs.earlier, pairs.later, transformed(pairs.values, transform))
-    samples = combined_samples(operation, fields)
-    return Pairs(samples.times, samples.times, transformed(samples.values, transform))
-
-
 def _changed(transform: Transform, values: Values) -> Values:
     if transform.most is not None:
-        values = np.where(np.isfinite(values), values, np.nan)  # what is infinite is no data, and not the most
+        values = np.where(np.isfinite(values), values, np.nan)  # infinity is no data, and not the most
     return transformed(values, transform)
 
 
 def _form(source: Recorded | None) -> tuple[object, ...]:
-    """Return what sources have in common that are computed at once."""
+    """Return a key that is equal for sources that can be computed at once."""
     match source:
         case ResolvedSeries():
             return source.rate, id(source.transform)

@@ -37,11 +37,10 @@ _Key = str | int | tuple[int, int] | None
 
 
 class Instances:
-    """Names of instances of one host, among which the one that is the same as another is found at once."""
+    """Names of instances of one host, indexed so that the name another object gives an instance is found quickly."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        # By what they are known for: case-folded name, volume, number of a processor, node and processor in it; and
-        # all physical disks under None.
+        # By case-folded name, volume, number of a processor, and node with the processor in it; physical disks by None.
         self._names: dict[_Key, dict[str, None]] = {}
         self._nodes: dict[int, set[int]] = {}
         for name in names:
@@ -84,14 +83,11 @@ class Instances:
         was not recorded.
         """
         node = 0
-        while size := self._size(node):
+        while size := max(self._nodes.get(node, ()), default=-1) + 1:
             if number < size:
                 return self._first((node, number))
             number, node = number - size, node + 1
         return None
-
-    def _size(self, node: int) -> int:
-        return max(self._nodes.get(node, ()), default=-1) + 1
 
     def _first(self, key: _Key) -> str | None:
         return next(iter(self._names.get(key, ())), None)
@@ -109,7 +105,7 @@ class Subject:
     """What a rule is judged for: a host, or one instance of a host.
 
     `service`: the instance is a named instance of a service (SQL Server), not a disk or a processor of the host.
-    `key`: hosts and instances compare without regard to case. It is asked for far more often than subjects are made.
+    `key`: the case-folded names by which subjects compare, computed once as it is used very often.
     """
 
     host: str
@@ -131,12 +127,9 @@ def subject_of(source: Source, series: Series) -> Subject | None:
     subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
     # The tag, not the subject's instance: that may begin with the name of a server.
     recorded = series.tag("instance" if source.path else source.instance or "") or ""
-    return None if any(_is_named(recorded.casefold(), name.casefold()) for name in source.but) else subject
-
-
-def _is_named(instance: str, name: str) -> bool:
-    """Return whether an instance matches a pattern; only `*` is special, as adapters' names contain brackets."""
-    return fnmatchcase(instance, name.replace("[", "[[]").replace("?", "[?]"))
+    # Only `*` is special, as names of network adapters contain brackets.
+    patterns = (name.casefold().replace("[", "[[]").replace("?", "[?]") for name in source.but)
+    return None if any(fnmatchcase(recorded.casefold(), pattern) for pattern in patterns) else subject
 
 
 def _subject_of_measurement(source: Source, series: Series) -> Subject | None:

@@ -67,7 +67,7 @@ class Together(Protocol):
     """Several series that are reduced at once."""
 
     def cut(self, bounds: WindowBounds) -> Cut:
-        """Return what of them lies in the windows."""
+        """Return the part of the series that lies in the windows."""
         ...
 
 
@@ -78,7 +78,7 @@ class Apart:
         self._recorded = recorded
 
     def cut(self, bounds: WindowBounds) -> Cut:
-        """Return what of them lies in the windows."""
+        """Return the part of the series that lies in the windows."""
         recorded, shape = self._recorded, (len(self._recorded), len(bounds.at))
         spans = [bounds(samples.times) for samples in recorded]
         cuts = [slice(int(first[0]), int(last[-1])) for first, last in spans]
@@ -162,12 +162,6 @@ def _median(times: Times, values: Values, first: NDArray[np.intp], last: NDArray
     return result
 
 
-def _increase(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int) -> Values:
-    """Last minus first; no data unless they are at least half a window apart."""
-    apart = 2 * (times[last - 1] - times[first]) >= window
-    return np.where(apart, values[last - 1] - values[first], np.nan)
-
-
 _REDUCERS = {
     "mean": _mean,
     "min": lambda times, values, first, last, window: _spans(np.minimum, values, first, last),
@@ -176,7 +170,10 @@ _REDUCERS = {
     "sum": lambda times, values, first, last, window: _spans(np.add, values, first, last),
     "count": lambda times, values, first, last, window: (last - first).astype(np.float64),
     "median": _median,
-    "increase": _increase,
+    # No data unless the first and the last sample are at least half a window apart.
+    "increase": lambda times, values, first, last, window: np.where(
+        2 * (times[last - 1] - times[first]) >= window, values[last - 1] - values[first], np.nan
+    ),
 }
 
 
@@ -191,23 +188,18 @@ def rates(samples: Samples) -> Pairs:
     return Pairs(samples.times[:-1][kept], samples.times[1:][kept], rise[kept] / seconds[kept])
 
 
-def combined_rates(operation: Operation, counts: Sequence[Samples]) -> Pairs:
-    """Return the rates of several counters under an operation, at times where all of them have a rate."""
-    parts = [rates(samples.present) for samples in counts]
+def combined_fields(
+    operation: Operation, fields: Sequence[Samples], transform: Transform, *, rate: bool = False
+) -> Pairs:
+    """Return several fields, or the rates of several counters, under an operation, at times where all have a value."""
+    recorded = [samples.present for samples in fields]
+    parts = [rates(part) if rate else Pairs(part.times, part.times, part.values) for part in recorded]
     later = _shared([part.later for part in parts])
     at = [_rows(part.later, later) for part in parts]
     earlier = np.minimum.reduce([part.earlier[rows] for part, rows in zip(parts, at, strict=True)])
     values = apply_operation(operation, [part.values[rows] for part, rows in zip(parts, at, strict=True)])
     finite = np.isfinite(values)
-    return Pairs(earlier[finite], later[finite], values[finite])
-
-
-def combined_samples(operation: Operation, fields: Sequence[Samples]) -> Samples:
-    """Return several fields under an operation, at times where all of them have a sample."""
-    parts = [samples.present for samples in fields]
-    times = _shared([part.times for part in parts])
-    values = apply_operation(operation, [part.values[_rows(part.times, times)] for part in parts])
-    return Samples(times, values).present
+    return Pairs(earlier[finite], later[finite], transformed(values[finite], transform))
 
 
 def transformed(values: Values, transform: Transform) -> Values:

@@ -46,14 +46,14 @@ class Template:
 
     @property
     def pattern(self) -> str:
-        """The regular expression of what of its first label is taken."""
+        """The regular expression that matches the value of its first label, without the prefix."""
         part = _PART.search(self._text)
         prefix = (part["prefix"] or "") if part else ""
         return f"(?:{re.escape(prefix)})?(.*)" if prefix else "(.*)"
 
     @property
     def replacement(self) -> str:
-        """The text with `${1}` for what `pattern` takes."""
+        """The text with `${1}` for the match of `pattern`."""
         return _PART.sub("${1}", self._text)
 
     def filled(self, labels: dict[str, str]) -> str:
@@ -61,17 +61,12 @@ class Template:
         return _PART.sub(lambda part: labels[part["label"]].removeprefix(part["prefix"] or ""), self._text)
 
 
-def _several(value: object) -> object:
-    return value if isinstance(value, list | tuple) else (value,)
-
-
 def _texts(value: object) -> object:
-    """Formulas may be numbers or names that YAML reads as something else."""
-    return tuple(str(item) for item in value) if isinstance(value, list | tuple) else (str(value),)
+    """Return the texts of a list, or of one text. A formula may be a number, or a name that YAML reads as a bool."""
+    return tuple(str(text) for text in value) if isinstance(value, list | tuple) else (str(value),)
 
 
-_Several = Annotated[tuple[str, ...], BeforeValidator(_several), Field(min_length=1)]
-_Formulas = Annotated[tuple[str, ...], BeforeValidator(_texts), Field(min_length=1)]
+_Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), Field(min_length=1)]
 
 
 class MetricGroup(StrictModel):
@@ -93,11 +88,11 @@ class MetricGroup(StrictModel):
     but: dict[str, tuple[str, ...]] = Field(
         default={}, description="Series to leave out: patterns of the values of labels."
     )
-    metrics: dict[str, _Several] = Field(
+    metrics: dict[str, _Texts] = Field(
         min_length=1, description="The metrics, under names for the formulas; several are names of one in turn."
     )
     let: dict[str, str] = Field(default={}, description="Names for parts of formulas.")
-    fields: dict[str, _Formulas] = Field(
+    fields: dict[str, _Texts] = Field(
         min_length=1, description="Fields, or counters of the object, as formulas; the first that can be computed."
     )
 

@@ -15,9 +15,9 @@ _NAN = math.nan
 
 @dataclass(slots=True)
 class Moment:
-    """The values of metrics at a time (UTC ns), those of a time before, and how many instances each adds up.
+    """The values of metrics at a time (UTC ns) and at the time before, and how many instances each value sums up.
 
-    What is not known is missing. `averages` are kept from one moment to the next.
+    Metrics without a value are left out. `averages` are kept from one moment to the next.
     """
 
     time: int
@@ -40,8 +40,11 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 class Formula:
     """A formula. ValueError, saying what is wrong, if the text is none.
 
-    `names` are the metrics that it needs, `growing` those whose value of before it needs as well, `counted` those whose
-    number of instances it needs. `plain` is the one metric that it is, and the factor, if it is no more than that.
+    Attributes:
+        names: The metrics that it needs.
+        growing: Those of which it needs the previous value as well.
+        counted: Those of which it needs the number of instances.
+        plain: The metric and the factor of a formula that only multiplies one metric; else None.
     """
 
     def __init__(self, text: str, metrics: Mapping[str, object], let: Mapping[str, str] | None = None) -> None:
@@ -102,7 +105,8 @@ class Formula:
                 return lambda at: growth(at) / at.seconds
             case "per", [x, y]:
                 above, below = self._growth(x), self._growth(y)
-                return lambda at: _per(above(at), below(at))
+                # 0 where the divisor did not grow; NaN where a value is missing.
+                return lambda at: above(at) / below(at) if below(at) else 0.0 * above(at)
             case "zero", [x]:
                 value = self._compiled(x, growing=False)
                 return lambda at: 0.0 if value(at) == 0 else _NAN
@@ -133,14 +137,8 @@ def _parsed(text: str) -> ast.expr:
         raise ValueError(f'"{text}" is no formula') from None
 
 
-def _per(above: float, below: float) -> float:
-    if math.isnan(above) or math.isnan(below):
-        return _NAN
-    return above / below if below else 0.0
-
-
 def _averaged(at: Moment, key: str, value: float, length: int) -> float:
-    """Return the average over `length` seconds as the kernel forms it; what is older weighs less and less."""
+    """Return the exponentially weighted average over `length` seconds, as the Linux kernel computes it."""
     if math.isnan(value):
         return _NAN
     before = at.averages.get(key)

@@ -101,14 +101,6 @@ SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
-def _limit(value: object) -> object:
-    return Healthy.parse(value) if isinstance(value, str) else value
-
-
-def _duration(value: object) -> object:
-    return parse_duration(value) if isinstance(value, str | float | int) else value
-
-
 def _path(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -153,11 +145,18 @@ def _text(kind: str, *examples: str, number: bool = False) -> WithJsonSchema:
     )
 
 
-Limit = Annotated[Healthy, BeforeValidator(_limit), _text("limit", "< 80", "<= 25 ms", "> 3600 s", ">= 4 GB", "= 0")]
+Limit = Annotated[
+    Healthy,
+    BeforeValidator(lambda value: Healthy.parse(value) if isinstance(value, str) else value),
+    _text("limit", "< 80", "<= 25 ms", "> 3600 s", ">= 4 GB", "= 0"),
+]
 FactLimit = Annotated[Limit, AfterValidator(_bare), _text("limit", "<= 4", "= 1")]
 Share = Annotated[float, BeforeValidator(_share), _text("share of time", "10 %")]
 Duration = Annotated[  # ns
-    int, BeforeValidator(_duration), Field(ge=0), _text("duration", "30s", "5m", "1h30m", number=True)
+    int,
+    BeforeValidator(lambda value: parse_duration(value) if isinstance(value, str | float | int) else value),
+    Field(ge=0),
+    _text("duration", "30s", "5m", "1h30m", number=True),
 ]
 Path = Annotated[
     CounterPath,
@@ -170,7 +169,7 @@ Samples = Annotated[tuple[float | None, ...], BeforeValidator(_samples), _text("
 class StrictModel(BaseModel):
     """Base of all parts of a file: unknown fields are errors, and instances are immutable.
 
-    What checks a part is built when the first is checked: packs that are kept as they were read need none of it.
+    Validators are built on first use: packs that come from the cache need none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)

@@ -22,7 +22,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Fields, Transform
 from plimsoll.rules.subjects import subject_of
-from plimsoll.rules.window import combined_samples
+from plimsoll.rules.window import combined_fields
 from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import InfluxServer
@@ -146,7 +146,8 @@ def several(filled, selection, fields, function, width_s):
         for key, named in by_tags.items():
             if set(fields.names) <= set(named):
                 parts = [filled.samples[named[name].key] for name in fields.names]
-                values = reduced(flipped.get(function, function), combined_samples(fields.operation, parts), width_s)
+                pairs = combined_fields(fields.operation, parts, Transform())
+                values = reduced(flipped.get(function, function), Samples(pairs.later, pairs.values), width_s)
                 transform = source.transform
                 found[key] = {at: transform.scale * value + transform.offset for at, value in values.items()}
         return found
