@@ -19,8 +19,7 @@ _MOST_NAMES = 12  # of counters that are not known
 
 
 Why = Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]
-_ORDER: Sequence[Why] = ("needs", "too-short", "no-data", "no-phase", "not-recorded", "off")
-# For one threshold, and for several.
+# For one threshold, and for several; in the order in which they are named.
 _TEXTS: dict[Why, tuple[str, str]] = {
     "needs": ("needs {}", "need {}"),
     "too-short": ("was recorded too briefly", "were recorded too briefly"),
@@ -42,8 +41,7 @@ class UnjudgedReason:
     @property
     def text(self) -> str:
         """`2 need spindles`."""
-        name, several = _TEXTS[self.why]
-        return f"{self.count:,} {(name if self.count == 1 else several).format(self.fact)}"
+        return f"{self.count:,} {_TEXTS[self.why][self.count != 1].format(self.fact)}"
 
 
 @dataclass(frozen=True)
@@ -66,8 +64,8 @@ class Coverage:
                 return "the one threshold that applies was judged"
             return f"{'both' if self.judged == 2 else f'all {self.judged:,}'} thresholds {apply} were judged"
         verb = "was" if self.judged == 1 else "were"
-        join = ", ".join(unjudged_reason.text for unjudged_reason in self.unjudged)
-        return f"{self.judged:,} of {self.thresholds:,} thresholds {apply} {verb} judged; {join}"
+        reasons = ", ".join(reason.text for reason in self.unjudged)
+        return f"{self.judged:,} of {self.thresholds:,} thresholds {apply} {verb} judged; {reasons}"
 
 
 def coverage(findings: Iterable[Finding]) -> Coverage:
@@ -89,21 +87,14 @@ def coverage(findings: Iterable[Finding]) -> Coverage:
 
 
 def _first(reason: tuple[Why, str | None]) -> tuple[int, str]:
-    return _ORDER.index(reason[0]), reason[1] or ""
+    return [*_TEXTS].index(reason[0]), reason[1] or ""
 
 
 def _why(finding: Finding) -> tuple[Why, str | None]:
-    match finding.outcome:
-        case Outcome.TOO_SHORT:
-            return "too-short", None
-        case Outcome.NO_DATA:
-            return "no-data", None
-        case Outcome.NOT_JUDGED:
-            return ("needs", finding.needs) if finding.needs else ("no-phase", None)
-        case Outcome.OFF:
-            return "off", None
-        case _:
-            return "not-recorded", None
+    if finding.outcome == Outcome.NOT_JUDGED:
+        return ("needs", finding.needs) if finding.needs else ("no-phase", None)
+    reasons: dict[Outcome, Why] = {Outcome.TOO_SHORT: "too-short", Outcome.NO_DATA: "no-data", Outcome.OFF: "off"}
+    return reasons.get(finding.outcome, "not-recorded"), None
 
 
 def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
@@ -112,16 +103,12 @@ def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
     for finding in findings:
         if finding.outcome == Outcome.TOO_SHORT and finding.subject:
             by_host.setdefault(finding.subject.host, []).append(finding)
-    for host, items in by_host.items():
-        items.sort(key=lambda finding: (not finding.severe, finding.rule.id))
-        names = listed(
-            list(dict.fromkeys(f"{finding.rule.id} ({duration_text(finding.rule.for_)})" for finding in items)), _MOST
-        )
-        text = (
-            f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
-            f"so they were not judged: {names}"
-        )
-        yield Remark(Kind.NOTED, text, count=len(items))
+    for host, too_short in by_host.items():
+        too_short.sort(key=lambda finding: (not finding.severe, finding.rule.id))
+        names = dict.fromkeys(f"{finding.rule.id} ({duration_text(finding.rule.for_)})" for finding in too_short)
+        text = f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count"
+        named = listed(list(names), _MOST)
+        yield Remark(Kind.NOTED, f"{text}, so they were not judged: {named}", count=len(too_short))
 
 
 def not_recognised(unrecognised: Unrecognised) -> Remark:

@@ -74,8 +74,8 @@ class Finding:
         rule: The rule as it was judged, with its override and the severity it has on this host.
         override: What plimsoll.toml changed.
         samples: The signal as recorded, in its unit.
-        notes: What the judgement rests on: a widened window, an unknown phase, a host fact.
-        needs: What a rule that was not judged lacks: a fact (`memory_mb`) or marked drives (`drive = "database"`).
+        notes: Assumptions of the judgement: a widened window, an unknown phase, a host fact.
+        needs: The thing that a rule needs to be judged: a fact (`memory_mb`) or marked drives (`drive = "database"`).
         covered: The longest part of the window (ns) that held samples; None where the whole window did.
         superseded_by: The current rules that were judged instead, which make this old limit a note.
     """
@@ -115,13 +115,6 @@ class Finding:
         return self.columns.crossings()
 
     @property
-    def _last_judged(self) -> int | None:
-        """The last evaluation with data (UTC ns); None without any."""
-        if self.track is None or not self.track.judged:
-            return None
-        return int(self.track.times[self.track.truths != Truth.NO_DATA][-1])
-
-    @property
     def breaches(self) -> tuple[Crossing, ...]:
         """The crossings that fired."""
         return tuple(crossing for crossing in self.crossings if crossing.fired_at is not None)
@@ -153,9 +146,9 @@ class Finding:
 
     @property
     def undecided(self) -> bool:
-        """Whether what was judged is too short to tell: crossed at its start or end, or for more than half of `for`.
+        """Whether the recording is too short to tell: crossed at its start or end, or for more than half of `for`.
 
-        The latter counts where `for` does not fit in twice.
+        The second only counts in a recording that is shorter than twice `for`.
         """
         if self.outcome == Outcome.TOO_SHORT and any(crossing.cut for crossing in self.crossings):
             return True
@@ -166,14 +159,13 @@ class Finding:
     def unfinished(self) -> Crossing | None:
         """The crossing that went on when the data ended; None if there is none.
 
-        With a phase that is known there is none: what ends it is the phase, not the recording.
+        None as well for a rule that was judged in its phase: the phase ends the crossing, not the recording.
         """
         if self.outcome != Outcome.HELD or self.track is None or not len(self.columns):
             return None
-        if self.rule.phase and self.track.is_phase_determined:
-            return None
-        last = self.crossings[-1]
-        return last if last.end == self._last_judged else None
+        last_judged = self.track.times[self.track.truths != Truth.NO_DATA][-1]
+        kept_to_phase = self.rule.phase and self.track.is_phase_determined
+        return self.crossings[-1] if self.crossings[-1].end == last_judged and not kept_to_phase else None
 
     @property
     def cannot_fire(self) -> bool:
@@ -207,27 +199,25 @@ class Finding:
 
     @property
     def margin(self) -> float | None:
-        """How far `nearest` stayed from the limit, as a share of the limit; None where it has no meaning: a state is
-        a number that stands for a word.
+        """How far `nearest` stayed from the limit, as a share of the limit; None where it has no meaning.
+
+        It has none for a state, a number that stands for a word.
         """
-        if self.track is None or isnan(self.nearest) or self.track.healthy.limit == 0:
-            return None
-        if self.signal.unit == "state":
+        if self.track is None or isnan(self.nearest) or self.track.healthy.limit == 0 or self.signal.unit == "state":
             return None
         distance = self.nearest - self.track.healthy.limit
         return (-distance if self.track.healthy.worse == "higher" else distance) / abs(self.track.healthy.limit)
 
     @property
     def room(self) -> float | None:
-        """The margin, by which what held is compared: of a percentage that must stay high, as a share of what lies
-        between the limit and 100 %.
+        """The margin by which findings within their limits are compared.
+
+        For a percentage that must stay high it is a share of the range from the limit to 100 %.
         """
         healthy = self.track.healthy if self.track else None
-        if self.margin is None or healthy is None or self.signal.unit != "%":
+        if self.margin is None or healthy is None or self.signal.unit != "%" or healthy.worse != "lower":
             return self.margin
-        if healthy.worse != "lower" or not 0 < healthy.limit < 100:
-            return self.margin
-        return self.margin * healthy.limit / (100 - healthy.limit)
+        return self.margin * healthy.limit / (100 - healthy.limit) if 0 < healthy.limit < 100 else self.margin
 
 
 @dataclass(frozen=True)
@@ -255,17 +245,17 @@ class Applied:
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be judged: which packs, in which phases, from `start` to `end` (UTC ns; None: no bound).
+    """The packs, the phases and the time from `start` to `end` (UTC ns; None: no bound) to judge a run by.
 
     Attributes:
         by_hand: The packs that were chosen by name.
         overrides: The thresholds that plimsoll.toml changes.
-        drives: What each marked disk holds.
+        drives: The use of each marked disk: `database` or `log`.
         expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be recorded.
         resources: The resources that must be judged on every host; empty if packs were chosen in place of all others.
         whole_run: Rules for a phase are judged throughout where phases are not given, even if some are found.
         in_operation: The hosts were read live: no phases are looked for, as there was no test.
-        apart: The hosts are not one system: what one does explains nothing of another.
+        apart: The hosts are not one system: no host explains another.
         planned: Planned work, in which nothing is judged.
     """
 
@@ -300,13 +290,13 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _by_value(finding: Finding) -> tuple[int, int, int, float]:
-    """Severity, and durations to a tenth, before values."""
+    """Return a sort key: by severity, then durations rounded to about a tenth, then values."""
     longest, in_all = (round(log(max(value, 1)) / log(1.1)) for value in (finding.longest_fired, finding.time_crossed))
     return SEVERITIES.index(finding.rule.severity), -longest, -in_all, -finding.times_past
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
-    """Worst first: crossed by severity and duration, held by the room left, then what was not judged."""
+    """Return a sort key, worst first: crossed by severity and duration, held by the room left, then not judged."""
     subject = finding.subject
     name = finding.rule.id, host_key(subject.host) if subject else "", (subject.instance or "") if subject else ""
     if finding.track is None:  # most are: what is not recorded
@@ -326,9 +316,9 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 
 
 def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
-    """Orders what held: warning and critical ones first, then what was crossed briefly, then by the room left.
+    """Return a sort key for findings that held: severe ones first, then crossed briefly, then by the room left.
 
-    Of those whose other condition never held, the value furthest towards the limit comes first.
+    Where other conditions of the rule never held, the value nearest to the limit comes first.
     """
     room = finding.room
     brief = finding.track is not None and finding.track.matrix.any_brief[finding.track.row]

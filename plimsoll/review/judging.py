@@ -26,19 +26,18 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import ResolvedSeries, ResolvedSource, recorded_as
 from plimsoll.rules.states import State, evaluation_times
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
-from plimsoll.rules.window import transformed
 from plimsoll.rules.wording import limit_text
 
 
 def judge(
-    logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, items: Sequence[Phase] = ()
+    logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, detected: Sequence[Phase] = ()
 ) -> tuple[list[Finding], list[Applied]]:
     """Return a finding for each rule, host and instance, worst first; and for each pack the hosts it was applied to.
 
-    `whole` are the signals of the logs from their beginning to their end, as windows reach back before what is judged.
-    `found` are phases to judge by if none were given.
+    `whole` has the signals of whole logs, as windows reach back before the part that is judged. `detected` are phases
+    to judge by if none were given.
     """
-    phases = question.phases or items
+    phases = question.phases or detected
     run = _RunJudge(logs, whole, question, facts, phases)
     findings: list[Finding] = []
     applied: list[Applied] = []
@@ -56,7 +55,7 @@ def judge(
 def crossed_before(
     logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, judged: Sequence[Finding]
 ) -> tuple[Finding, ...]:
-    """What rules for a phase would have found throughout the run, and did not in the phases they were judged in."""
+    """Return what rules for a phase find throughout the run, but do not find in the phases they were judged in."""
     of_phases = [rule for pack in question.packs for rule in pack.rules if rule.phase]
     kept = {name for rule in of_phases for name in (rule.id, *rule.superseded_by)}
     packs = [
@@ -106,7 +105,12 @@ class _RunJudge:
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
         """Return the hosts a pack applies to, and why."""
-        computers = tuple(name for host, name in self._hosts.items() if not self._is_load_driver(host))
+        # A host of which only the results of a load driver are known is no computer to judge.
+        computers = tuple(
+            name
+            for host, name in self._hosts.items()
+            if any(series.measurement not in LOAD_DRIVER for series in self._objects[host].values())
+        )
         if pack.applies_to is None:
             return computers, "applies to every host"
         objects, measurements = pack.applies_to.objects, pack.applies_to.measurements
@@ -119,10 +123,6 @@ class _RunJudge:
         if pack.pack in self._question.by_hand:
             return hosts or computers, "chosen by hand"
         return hosts, f"{names} recorded" if hosts else f"none of {names} recorded"
-
-    def _is_load_driver(self, host: str) -> bool:
-        """Return whether all that is known of a host is what a load driver saw, so that it is no computer to judge."""
-        return all(series.measurement in LOAD_DRIVER for series in self._objects[host].values())
 
     def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
         """Yield the instances of a signal on a host, with their samples in the part of the run that is judged."""
@@ -166,28 +166,28 @@ class _RunJudge:
             yield from self._judged(bare, subjects)
 
     def _fitted(self, bare: Finding, host: str) -> Finding:
-        """The finding unchanged if the rule is for this host; else a note, or an outcome and why it is not judged."""
-        result = fitted(bare.rule, partial(self._facts.find, Subject(host)))
-        if result.outside:
-            has = " and ".join(self._facts.explain(Subject(host), fact) for fact in result.rule.where)
-            note = f"it is for {hosts_text(result.rule)}; {host} has {has}"
-            if result.judged:
-                return replace(bare, rule=result.rule, notes=(f"a note only: {note}", *bare.notes))
+        """Return the finding unchanged if the rule is for this host, else as a note, or as not judged and why."""
+        fit = fitted(bare.rule, partial(self._facts.find, Subject(host)))
+        only = f"it is for {hosts_text(fit.rule)}"
+        if fit.outside:
+            has = " and ".join(self._facts.explain(Subject(host), fact) for fact in fit.rule.where)
+            note = f"{only}; {host} has {has}"
+            if fit.judged:
+                return replace(bare, rule=fit.rule, notes=(f"a note only: {note}", *bare.notes))
             return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(note, *bare.notes))
-        if result.unknown is None:
+        if fit.unknown is None:
             return bare
-        missing, only = str(UnknownFact(result.unknown, host)), f"it is for {hosts_text(result.rule)}"
-        match result.rule.where_unknown:
+        missing = str(UnknownFact(fit.unknown, host))
+        match fit.rule.where_unknown:
             case "judge":
                 return replace(bare, notes=(f"{only}; {missing}", *bare.notes))
             case "info":
-                note = f"a note only, as {result.unknown} is not known and {only}: give it in plimsoll.toml"
-                return replace(bare, rule=result.rule, notes=(note, *bare.notes))
+                note = f"a note only, as {fit.unknown} is not known and {only}: give it in plimsoll.toml"
+                return replace(bare, rule=fit.rule, notes=(note, *bare.notes))
             case "skip":
                 return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(only, missing, *bare.notes))
             case None:
-                notes = (missing, only, *bare.notes)
-                return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=result.unknown)
+                return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(missing, only, *bare.notes), needs=fit.unknown)
 
     def _judged(self, bare: Finding, subjects: Sequence[tuple[Subject, ResolvedSource]]) -> Iterator[Finding]:
         """Yield the findings of a rule for the subjects of a host, all judged at once if no fact is lacking."""
@@ -229,23 +229,22 @@ class _RunJudge:
         return self._grids[host]
 
     def _reach(self, host: str, recordings: Sequence[Times]) -> int:
-        """The longest window (ns) of any rule on a host, including those widened for its longest sampling interval."""
-        regular = [sampling_interval(times) or 0 for times in recordings]
-        items = [part.interval for times in recordings for part in other_intervals(times)]
-        widest = 2 * max([*regular, *items], default=0)
+        """Return the longest window (ns) of any rule on a host, widened for its longest sampling interval."""
+        intervals = [sampling_interval(times) or 0 for times in recordings]
+        intervals += [part.interval for times in recordings for part in other_intervals(times)]
+        widest = 2 * max(intervals, default=0)
         documented = (rule for pack in self._question.packs for rule in pack.rules)
         judged = (self._question.overrides.of(rule, host)[0] for rule in documented)
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
 
     def _drawn(self, origin: ResolvedSource, track: RuleEvaluation) -> Samples:
+        """Return the samples to draw: as recorded in one series, or else the reduced values."""
         origin = recorded_as(origin)
-        if isinstance(origin, ResolvedSeries) and not origin.rate:
-            samples = self._samples(origin.series)
-            values = transformed(samples.values, origin.transform)
-            if values is not samples.values:
-                samples = Samples(samples.times, values, timed_as=samples)
-            return samples.between(self._question.start, self._question.end)
-        return Samples(track.times, track.values)
+        is_recorded = isinstance(origin, ResolvedSeries) and not origin.rate
+        samples = signal_samples(origin, self._samples) if is_recorded else None
+        if samples is None:
+            return Samples(track.times, track.values)
+        return samples.between(self._question.start, self._question.end)
 
 
 def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
@@ -262,7 +261,7 @@ def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
 
 
 def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Return the notes of a rule that was evaluated, without those that its finding has already."""
+    """Return the notes of a rule that was evaluated, in addition to those of its finding."""
     rule = finding.rule
     notes: list[str] = []
     if finding.outcome == Outcome.OFTEN:
@@ -284,7 +283,7 @@ def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Map
 
 
 def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
-    """Why a rule for certain drives is not judged: none is marked so, or those that are marked were not recorded."""
+    """Return why a rule for certain drives is not judged: none is marked, or the marked ones were not recorded."""
     marked = [
         subject.instance
         for subject, holds in drives.items()

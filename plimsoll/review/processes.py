@@ -16,9 +16,7 @@ from plimsoll.review.findings import CROSSED, Finding, Processes, Use
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.signal import Signal
 
-_LEAST_SHARE = 0.05  # our choice: of the samples in a phase; the few that may be left at its end tell nothing of it
-
-
+_LEAST_SHARE = 0.05  # our choice: of the samples in a phase; fewer say nothing of it
 MOST_BREACHES = 100  # of one finding, the longest
 _PREFIX = "process."
 _MOST = 3
@@ -36,18 +34,18 @@ def with_processes(
     `recorded` gives the instances of a signal on a host. What a process used in a breach is compared with what it
     used in the rest of the phase that contains the breach.
     """
-    result = list(findings)
-    entries: dict[tuple[str, str], list[int]] = {}
+    with_users = list(findings)
+    rows_by_signal: dict[tuple[str, str], list[int]] = {}
     for at, finding in enumerate(findings):
         name = next((name for name in finding.rule.look_at if name.startswith(_PREFIX)), "")
         if finding.outcome in CROSSED and finding.subject and name in signals:
-            entries.setdefault((name, finding.subject.host), []).append(at)
-    for (name, host), places in entries.items():
+            rows_by_signal.setdefault((name, finding.subject.host), []).append(at)
+    for (name, host), places in rows_by_signal.items():
         users = _users([findings[at].counted for at in places], lambda n=name, h=host: recorded(n, h), phases)
         for at, by_breach in zip(places, users, strict=True):
             if by_breach:
-                result[at] = replace(findings[at], processes=Processes(signals[name], by_breach))
-    return result
+                with_users[at] = replace(findings[at], processes=Processes(signals[name], by_breach))
+    return with_users
 
 
 def _users(
@@ -55,18 +53,19 @@ def _users(
     recorded: Callable[[], Iterable[tuple[str, Samples]]],
     phases: Sequence[Phase],
 ) -> list[dict[int, tuple[Use, ...]]]:
-    """For each list of breaches: the processes that used most, by the start of the breach."""
+    """Return for each list of breaches the processes that used most, by the start of the breach."""
     chosen = [sorted(crossings, key=lambda crossing: -crossing.duration)[:MOST_BREACHES] for crossings in breaches]
-    names, means = _highest(recorded(), *_edges([crossing for crossings in chosen for crossing in crossings]))
-    items = set(names[np.isfinite(means)].tolist())
+    spans = [(crossing.start, crossing.end) for crossings in chosen for crossing in crossings]
+    names, means = _highest(recorded(), *np.array(spans, dtype=np.int64).reshape(-1, 2).T)
+    users = set(names[np.isfinite(means)].tolist())
     otherwise: dict[tuple[str, int, str], float | None] = {}
     phases_of = [{crossing.start: phase_of([crossing], phases) for crossing in crossings} for crossings in chosen]
-    for name, samples in recorded() if items else ():
-        if name in items:
+    for name, samples in recorded() if users else ():
+        if name in users:
+            present = samples.present
             for at, breach in enumerate(breaches):
                 for phase in {phase for phase in phases_of[at].values() if phase is not None}:
-                    result = samples.present
-                    values = result.values[in_rest_of_phase(result.times, phase, breach, phases)]
+                    values = present.values[in_rest_of_phase(present.times, phase, breach, phases)]
                     otherwise[name, at, phase] = float(values.mean()) if len(values) else None
     uses_list: list[dict[int, tuple[Use, ...]]] = []
     row = 0
@@ -85,17 +84,17 @@ def _users(
 
 
 def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times) -> tuple[NDArray[np.object_], Values]:
-    """For each span a row of the instances with the highest means, highest first; means are -inf in empty places."""
+    """Return for each span a row of the instances with the highest means, highest first; -inf fills empty places."""
     names = np.full((_MOST, len(starts)), "", dtype=object)
     means = np.full((_MOST, len(starts)), -np.inf)
-    for items, times, values in _together(recorded, int(starts.min()), int(ends.max())):
+    for instances, times, values in _together(recorded, int(starts.min()), int(ends.max())):
         mean = _means(times, values, starts, ends)
         mean[~(mean > 0)] = -np.inf  # leaves out processes that used nothing
-        concatenate = np.concatenate((means, mean))
-        best = np.argsort(-concatenate, axis=0, kind="stable")[:_MOST]
-        named = np.array(items, dtype=object)[np.maximum(best - _MOST, 0)]
+        candidates = np.concatenate((means, mean))
+        best = np.argsort(-candidates, axis=0, kind="stable")[:_MOST]
+        named = np.array(instances, dtype=object)[np.maximum(best - _MOST, 0)]
         before = np.take_along_axis(names, np.minimum(best, _MOST - 1), axis=0)
-        names, means = np.where(best < _MOST, before, named), np.take_along_axis(concatenate, best, axis=0)
+        names, means = np.where(best < _MOST, before, named), np.take_along_axis(candidates, best, axis=0)
     return names.T, means.T
 
 
@@ -111,8 +110,8 @@ def _together(
         times = alike[0][1].times
         span = slice(int(np.searchsorted(times, first)), int(np.searchsorted(times, last, "right")))
         for at in range(0, len(alike), _AT_ONCE):
-            items = alike[at : at + _AT_ONCE]
-            yield [name for name, _ in items], times[span], np.stack([samples.values[span] for _, samples in items])
+            group = alike[at : at + _AT_ONCE]
+            yield [name for name, _ in group], times[span], np.stack([samples.values[span] for _, samples in group])
 
 
 def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
@@ -129,14 +128,12 @@ def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
         return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
 
-def _edges(breaches: Sequence[Crossing]) -> tuple[Times, Times]:
-    starts = np.array([breach.start for breach in breaches], dtype=np.int64)
-    return starts, np.array([breach.end for breach in breaches], dtype=np.int64)
-
-
 def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | None:
     """Return the name of the phase that contains all of the crossings; None if no single phase does."""
-    names = {_containing(crossing, phases) for crossing in crossings}
+    names = {
+        next((phase.name for phase in phases if phase.start <= crossing.start and crossing.end <= phase.end), None)
+        for crossing in crossings
+    }
     return names.pop() if len(names) == 1 else None
 
 
@@ -160,7 +157,3 @@ def in_crossings(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool
     ends = np.array([crossing.end for crossing in crossings], dtype=np.int64)
     at = np.searchsorted(starts, times, side="right") - 1
     return (at >= 0) & (times <= ends[np.maximum(at, 0)])
-
-
-def _containing(crossing: Crossing, phases: Sequence[Phase]) -> str | None:
-    return next((p.name for p in phases if p.start <= crossing.start and crossing.end <= p.end), None)

@@ -33,7 +33,7 @@ from plimsoll.rules.window import combined_fields, transformed
 class RecordedSignals:
     """The signals of a review as recorded, each in its own unit, within the reviewed time span.
 
-    `finder` tells what each signal is computed from.
+    `finder` finds the series that each signal is computed from.
     """
 
     def __init__(self, logs: Sequence[Log], question: Question, facts: Facts) -> None:
@@ -60,12 +60,14 @@ class RecordedSignals:
         sampled at the same times.
         """
         if name not in self._merged:
-            item = ((subject, signal_samples(origin, self.counter)) for subject, origin in self._origins(name).values())
-            self._merged[name] = {subject: s for subject, s in item if s is not None and s.any_present}
+            pairs = (
+                (subject, signal_samples(origin, self.counter)) for subject, origin in self._origins(name).values()
+            )
+            self._merged[name] = {subject: s for subject, s in pairs if s is not None and s.any_present}
         return self._merged[name]
 
     def on(self, name: str, host: str) -> Mapping[Subject, Samples]:
-        """Return the same for one host."""
+        """Return the samples of a signal on one host, by subject."""
         return {subject: s for subject, s in self.of(name).items() if host_key(subject.host) == host_key(host)}
 
     def is_recorded(self, name: str, host: str) -> bool:
@@ -73,42 +75,38 @@ class RecordedSignals:
         return any(on == host_key(host) for on, _ in self._origins(name))
 
     def samples(self, finding: Finding) -> Samples | None:
-        """The samples of a finding's signal; None if it is computed from counters not sampled at the same times."""
+        """Return the samples of a finding's signal; None if its counters were not sampled at the same times."""
         return self.of(finding.rule.signal).get(finding.subject) if finding.subject else None
 
+    def _origin(self, finding: Finding) -> ResolvedSource | None:
+        pair = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        return pair[1] if pair else None
+
     def count(self, finding: Finding) -> int | None:
-        """The number of samples a finding was judged by; None if its counters were not sampled at the same times."""
-        origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        if origin_of_subject is None:
-            return None
-        subject, origin = origin_of_subject[0], recorded_as(origin_of_subject[1])
-        if isinstance(origin, ResolvedSeries):
-            return len(self.counter(origin.series).present.times)
-        together = self.of(finding.rule.signal).get(subject)
+        """Return how many samples a finding was judged by; None if its counters were not sampled at the same times."""
+        origin = self._origin(finding)
+        if origin and isinstance(recorded := recorded_as(origin), ResolvedSeries):
+            return len(self.counter(recorded.series).present.times)
+        together = self.samples(finding) if origin else None
         return len(together.present.times) if together is not None else None
 
     def has_values(self, finding: Finding) -> bool:
         """Return whether each counter that a finding's signal is computed from has a value."""
-        origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        return origin_of_subject is not None and all(
-            self.counter(series).any_present for series in series_of(origin_of_subject[1])
-        )
+        origin = self._origin(finding)
+        return origin is not None and all(self.counter(series).any_present for series in series_of(origin))
 
     def times(self, finding: Finding) -> list[Times]:
         """Return when each counter that a finding needs had a value (UTC ns); the parts of a total are one counter."""
-        origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        origin = recorded_as(origin_of_subject[1]) if origin_of_subject else None
-        times_list = [self.counter(series).present.times for series in series_of(origin)] if origin else []
-        return [merge_times(times_list)] if isinstance(origin, ResolvedTotal) and times_list else times_list
+        origin = self._origin(finding)
+        recorded = recorded_as(origin) if origin else None
+        times = [self.counter(series).present.times for series in series_of(recorded)] if recorded else []
+        return [merge_times(times)] if isinstance(recorded, ResolvedTotal) and times else times
 
     def grows(self, finding: Finding) -> bool:
-        """Return whether the counter is a growing count, of which the signal is the change between two samples."""
-        origin_of_subject = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        return (
-            origin_of_subject is not None
-            and isinstance(origin := recorded_as(origin_of_subject[1]), ResolvedSeries | ResolvedFields)
-            and origin.rate
-        )
+        """Return whether the counter is a growing count, whose signal is the change between two samples."""
+        origin = self._origin(finding)
+        recorded = recorded_as(origin) if origin else None
+        return isinstance(recorded, ResolvedSeries | ResolvedFields) and recorded.rate
 
     def unused_counters(self) -> list[Series]:
         """Return the recorded counters that no known signal uses."""
@@ -150,39 +148,33 @@ def signal_samples(
         case ResolvedRequestTime(value, rate):
             return _of_requests(signal_samples(value, samples_of), signal_samples(rate, samples_of) if rate else None)
         case ResolvedDerivation(operation, operands, weights):
-            together = _together(operands, samples_of, where_shared)
-            return Samples(together[0].times, combined(operation, _values(together), weights)) if together else None
+            times, values = _together(operands, samples_of, where_shared)
+            return Samples(times, combined(operation, values, weights)) if values else None
         case ResolvedTotal(parts, across):
-            together = _together(parts, samples_of, where_shared)
-            return Samples(together[0].times, total(_values(together), across)) if together else None
+            times, values = _together(parts, samples_of, where_shared)
+            return Samples(times, total(values, across)) if values else None
         case ResolvedFact():
             return None
 
 
 def _together(
     parts: Sequence[ResolvedSource], samples_of: Callable[[Series], Samples], where_shared: bool
-) -> list[Samples]:
-    """Return the samples of each part at the same times; empty if they were not sampled so."""
-    samples_list = (signal_samples(part, samples_of, where_shared=where_shared) for part in parts)
-    items = [samples for samples in samples_list if samples is not None]
-    if len(items) < len(parts):
-        return []
-    if all(np.array_equal(items[0].times, samples.times) for samples in items[1:]):
-        return items
-    shared = reduce(np.intersect1d, [samples.times for samples in items])
-    return (
-        [Samples(shared, samples.values[np.searchsorted(samples.times, shared)]) for samples in items]
-        if where_shared
-        else []
-    )
-
-
-def _values(parts: Sequence[Samples]) -> list[Values]:
-    return [part.values for part in parts]
+) -> tuple[Times, list[Values]]:
+    """Return the times that parts share, and the values of each; without values if they were not sampled together."""
+    sampled = [signal_samples(part, samples_of, where_shared=where_shared) for part in parts]
+    recorded = [samples for samples in sampled if samples is not None]
+    times = recorded[0].times if recorded else np.empty(0, np.int64)
+    if len(recorded) < len(parts):
+        return times, []
+    if all(np.array_equal(times, samples.times) for samples in recorded[1:]):
+        return times, [samples.values for samples in recorded]
+    shared = reduce(np.intersect1d, [samples.times for samples in recorded])
+    rows = [np.searchsorted(samples.times, shared) for samples in recorded] if where_shared else []
+    return shared, [samples.values[at] for samples, at in zip(recorded, rows, strict=False)]
 
 
 def _of_requests(samples: Samples | None, rate: Samples | None) -> Samples | None:
-    """Times per request: NaN in intervals without requests."""
+    """Return times per request: NaN in intervals without requests."""
     if samples is None:
         return None
     flat = FlatPairs.of_samples([samples], rate=False)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.lag import Lag, lag
-from plimsoll.model.log import Times, Values
 from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, duration_text
+from plimsoll.review.phases.load import means_on_grid
 from plimsoll.review.recorded_signals import RecordedSignals
 
 _SENT, _ANSWERED = "client.requests_begun", "client.requests"
@@ -21,9 +21,9 @@ _ALIKE = 2  # rows: below, the clocks agree
 
 @dataclass(frozen=True)
 class DriverClock:
-    """What to add to times of the load driver to have those of the hosts (ns), and the range it is in.
+    """The offset (ns) from the clock of the load driver to that of the hosts, with the bounds of its interval.
 
-    `by` names what of the hosts it was estimated from. `no_common_time`: the two recordings do not meet at all.
+    `by` names the signal of the hosts that it was estimated from. `no_common_time`: the two recordings do not overlap.
     """
 
     offset: int = 0
@@ -34,34 +34,28 @@ class DriverClock:
 
 
 def driver_clock(signals: RecordedSignals) -> DriverClock | None:
-    """Return the difference, where it is certain that there is one; None if not, or without a load driver."""
+    """Return the offset of the load driver's clock; None if it is not certain, or without a load driver."""
     requested = _requested(signals)
     if requested is None:
         return None
-    work = _work(signals)
-    sent = requested.present
     if no_common_time(signals):
         return DriverClock(no_common_time=True)
-    lags = [
-        (name, lag, step) for name, samples in work if (lag := _lag(sent, samples)) for step in [_step(sent, samples)]
-    ]
+    sent = requested.present
+    lags = [(name, lag, _step(sent, samples)) for name, samples in _work(signals) if (lag := _lag(sent, samples))]
     if not lags:
         return None
     name, best, step = min(lags, key=lambda pair: (pair[1].high - pair[1].low) * pair[2])
-    if any(abs(lag.best * length - best.best * step) > 2 * _ALIKE * max(step, length) for _, lag, length in lags):
-        return None
-    if best.low <= _ALIKE and best.high >= -_ALIKE:
+    differ = any(abs(lag.best * length - best.best * step) > 2 * _ALIKE * max(step, length) for _, lag, length in lags)
+    if differ or (best.low <= _ALIKE and best.high >= -_ALIKE):
         return None
     return DriverClock(best.best * step, best.low * step, best.high * step, name)
 
 
 def no_common_time(signals: RecordedSignals) -> bool:
-    """Return whether the recordings of load driver and hosts do not meet at all."""
+    """Return whether the recordings of the load driver and of the hosts do not overlap."""
     samples, work = _requested(signals), [samples.present.times for _, samples in _work(signals)]
-    if samples is None or not work:
-        return False
-    sent = samples.present.times
-    return all(times[-1] < sent[0] or times[0] > sent[-1] for times in work)
+    sent = samples.present.times if samples is not None and work else None
+    return sent is not None and all(times[-1] < sent[0] or times[0] > sent[-1] for times in work)
 
 
 def _requested(signals: RecordedSignals) -> Samples | None:
@@ -73,7 +67,7 @@ def _work(signals: RecordedSignals) -> list[tuple[str, Samples]]:
 
 
 def remarks_on(clock: DriverClock | None) -> Iterator[Remark]:
-    """Yield what a review says of it; nothing is moved."""
+    """Yield a remark on the clock of the load driver; no times are changed."""
     if clock is None:
         return
     if clock.no_common_time:
@@ -98,20 +92,13 @@ def _step(sent: Samples, work: Samples) -> int:
 
 
 def _lag(sent: Samples, work: Samples) -> Lag | None:
-    """By how many steps the work comes after the requests; before and after its run the driver sent none."""
+    """Return by how many steps the work follows the requests; there were none before and after the driver's run."""
     step = _step(sent, work)
     start = min(int(sent.times[0]), int(work.present.times[0]))
     end = max(int(sent.times[-1]), int(work.present.times[-1]))
     rows = (end - start) // step + 1
     if rows > _MOST_ROWS:
         return None
-    nan_to_num = np.nan_to_num(_on_grid(sent, start, step, rows))
-    done = _on_grid(work.present, start, step, rows)
-    return lag(nan_to_num, done, int(min(_MOST * SECOND // step, rows // 3)))
-
-
-def _on_grid(samples: Samples, start: int, step: int, rows: int) -> Values:
-    at: Times = (samples.times - start) // step
-    counts = np.bincount(at, minlength=rows)
-    sums = np.bincount(at, weights=samples.values, minlength=rows)
-    return np.divide(sums, counts, out=np.full(rows, np.nan), where=counts > 0)
+    requests = np.nan_to_num(means_on_grid(sent, start, step, rows))
+    done = means_on_grid(work.present, start, step, rows)
+    return lag(requests, done, int(min(_MOST * SECOND // step, rows // 3)))

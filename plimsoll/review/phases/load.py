@@ -58,7 +58,8 @@ def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Loa
     without that as well.
     """
     candidates = list(_of(recorded, {name: signal for name, signal in signals.items() if signal.load}))
-    candidates.sort(key=lambda load: (_rank(load.kind), -float(load.samples.present.values.mean())))
+    kinds = [None, *get_args(field_types.Load)]
+    candidates.sort(key=lambda load: (kinds.index(load.kind), -float(load.samples.present.values.mean())))
     return tuple(candidates or _of(recorded, {_FALLBACK: signals[_FALLBACK]} if _FALLBACK in signals else {}))
 
 
@@ -70,9 +71,8 @@ def moved(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Loa
 
 def _of(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Load]:
     for name, signal in signals.items():
-        entries = recorded.of(name)
-        if entries:
-            subjects, samples = together(entries, mean=signal.unit == "%")
+        if by_subject := recorded.of(name):
+            subjects, samples = together(by_subject, mean=signal.unit == "%")
             if len(samples.present.times) and samples.present.values.any():
                 yield Load(signal.load, name, signal, subjects, samples)
 
@@ -93,7 +93,7 @@ def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple
         return (subject,), entries[subject]
     start = min(int(samples.times[0]) for samples in present.values())
     rows = max((int(samples.times[-1]) - start) // step for samples in present.values()) + 1
-    means = {subject: _means(samples, start, step, rows) for subject, samples in present.items()}
+    means = {subject: means_on_grid(samples, start, step, rows) for subject, samples in present.items()}
     covered = {subject: float(np.isfinite(values).mean()) for subject, values in means.items()}
     chosen = [subject for subject, share in covered.items() if share >= _COVERED]
     chosen = chosen or [max(covered, key=lambda subject: covered[subject])]
@@ -102,19 +102,16 @@ def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple
     return tuple(chosen), Samples(times, stacked.mean(axis=0) if mean else stacked.sum(axis=0))
 
 
-def _means(samples: Samples, start: int, step: int, rows: int) -> Values:
+def means_on_grid(samples: Samples, start: int, step: int, rows: int) -> Values:
+    """Return the mean of the samples in each of `rows` steps (ns) from `start` (UTC ns) on; NaN without any."""
     at = (samples.times - start) // step
     counts = np.bincount(at, minlength=rows)
     sums = np.bincount(at, weights=samples.values, minlength=rows)
     return np.divide(sums, counts, out=np.full(rows, np.nan), where=counts > 0)
 
 
-def _rank(kind: field_types.Load | None) -> int:
-    return get_args(field_types.Load).index(kind) if kind else -1
-
-
 def _turns(levels: Sequence[float]) -> int:
     """Return how often levels turn from rising to falling or back, by changes of more than a tenth of their range."""
-    value = 0.1 * float(np.ptp(levels)) if levels else 0.0
-    rises = [other > level for level, other in pairwise(levels) if abs(other - level) > value]
+    tenth = 0.1 * float(np.ptp(levels)) if levels else 0.0
+    rises = [other > level for level, other in pairwise(levels) if abs(other - level) > tenth]
     return sum(rise != other for rise, other in pairwise(rises))
