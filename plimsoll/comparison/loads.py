@@ -10,7 +10,7 @@ from plimsoll.comparison.levels import CommonPhase, SignalLevel
 from plimsoll.comparison.run_to_run import UNKNOWN_BUSY, LoadEffect
 from plimsoll.comparison.signal_settings import Treatment, Treatments
 from plimsoll.model.run import Phase
-from plimsoll.review.phases.load import Load, loads, moved
+from plimsoll.review.phases.found_phases import Load, loads, moved
 from plimsoll.review.review import Review
 
 _PROCESSORS = ("cpu.busy",)

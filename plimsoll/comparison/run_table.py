@@ -18,7 +18,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number, percent, quantity
-from plimsoll.review.phases.load import loads, together
+from plimsoll.review.phases.found_phases import loads, together
 from plimsoll.review.review import Review
 
 _RAMP_UP, _STEADY = "ramp-up", "steady"

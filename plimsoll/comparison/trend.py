@@ -12,7 +12,7 @@ from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.run_to_run import weight
 from plimsoll.comparison.signal_settings import Treatment, Treatments
 from plimsoll.model.log import Values
-from plimsoll.review.phases.load import loads
+from plimsoll.review.phases.found_phases import loads
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject

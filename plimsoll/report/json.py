@@ -28,11 +28,10 @@ from plimsoll.model.json_part import (
 )
 from plimsoll.model.log import Log
 from plimsoll.review.findings import CROSSED, Finding, Outcome
-from plimsoll.review.groups import Group
 from plimsoll.review.phases.found_phases import FoundPhases
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of, subject_title
-from plimsoll.review.verdict import group_sentence
+from plimsoll.review.verdict import Group, group_sentence
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.wording import SEVERITIES
 

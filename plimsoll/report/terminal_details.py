@@ -22,9 +22,9 @@ from plimsoll.report.wording import (
     used_by,
 )
 from plimsoll.review.findings import Finding, Outcome, nearness
-from plimsoll.review.groups import Group
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import crossed_clause, in_phase, place, worst_crossed, worst_shown, worst_text
+from plimsoll.review.verdict import Group
 from plimsoll.rules.wording import COLOURS, MARKS
 
 UNJUDGED = (

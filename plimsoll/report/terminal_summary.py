@@ -13,9 +13,8 @@ from plimsoll.report.render.terminal import answer_lines
 from plimsoll.report.terminal_details import UNJUDGED, by_signal, details, dim, head, rows, title, unjudged_titles, when
 from plimsoll.report.wording import crossed_summary, host_of, never_tested, phases_text, scope
 from plimsoll.review.findings import JUDGED, Outcome
-from plimsoll.review.groups import Group
 from plimsoll.review.review import Review
-from plimsoll.review.verdict import Verdict
+from plimsoll.review.verdict import Group, Verdict
 
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _WIDTH = 120  # where results do not go to a terminal

@@ -8,10 +8,10 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
-from plimsoll.review.groups import Group, crossed_groups, severities
 from plimsoll.review.phases.found_phases import FoundPhases
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import between, crossed_clause, gained_in, limit_of, place, reduced, worst_shown
+from plimsoll.review.verdict import Group, crossed_groups, severities
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.wording import limit_text, reduction

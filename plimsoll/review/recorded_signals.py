@@ -11,7 +11,6 @@ from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import Finding, Question
-from plimsoll.rules.request_means import FlatPairs, requests_per_second
 from plimsoll.rules.signal_finder import (
     Finder,
     ResolvedDerivation,
@@ -27,7 +26,7 @@ from plimsoll.rules.signal_finder import (
 )
 from plimsoll.rules.signal_values import combined, total
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.window import combined_fields, transformed
+from plimsoll.rules.window import FlatPairs, combined_fields, requests_per_second, transformed
 
 
 class RecordedSignals:

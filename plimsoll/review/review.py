@@ -15,14 +15,11 @@ from plimsoll.review import doubts
 from plimsoll.review.coverage import Coverage, coverage, not_recognised, recorded_too_briefly
 from plimsoll.review.doubts import without_their_conditions
 from plimsoll.review.findings import Applied, Doubt, Finding, Outcome, Question
-from plimsoll.review.groups import Group, crossed_groups, set_aside
 from plimsoll.review.judged_resources import healthy_text, judged_everywhere, partly_recorded, unjudged
 from plimsoll.review.judging import crossed_before, judge
-from plimsoll.review.phases.driver_clock import driver_clock, no_common_time, remarks_on
-from plimsoll.review.phases.found_phases import FoundPhases, find_phases
-from plimsoll.review.phases.load import Load, loads
+from plimsoll.review.phases.found_phases import FoundPhases, Load, find_phases, loads
 from plimsoll.review.recorded_signals import RecordedSignals
-from plimsoll.review.recording.host_spans import paused, recordings, restarted, rows_of_hosts
+from plimsoll.review.recording.host_spans import gone, paused, recordings, restarted, rows_of_hosts
 from plimsoll.review.recording.impossible import (
     BadCounter,
     bad_counters,
@@ -30,12 +27,21 @@ from plimsoll.review.recording.impossible import (
     remarks_below_zero,
     remarks_on_impossible,
 )
-from plimsoll.review.recording.load_driver import ended_early, many_failed, slow, slowed, some_failed, unanswered
-from plimsoll.review.recording.services import gone
+from plimsoll.review.recording.load_driver import (
+    driver_clock,
+    ended_early,
+    many_failed,
+    no_common_time,
+    remarks_on,
+    slow,
+    slowed,
+    some_failed,
+    unanswered,
+)
 from plimsoll.review.recording.standstill import stood_still, work_stopped
 from plimsoll.review.statistics import Statistic, statistics
 from plimsoll.review.unused_settings import missing_hosts, missing_instances, unused_settings
-from plimsoll.review.verdict import Verdict, headline, verdict, verdict_text
+from plimsoll.review.verdict import Group, Verdict, crossed_groups, headline, set_aside, verdict, verdict_text
 from plimsoll.rules.subjects import Subject, host_of, host_tags, hosts_of
 
 

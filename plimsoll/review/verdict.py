@@ -1,7 +1,9 @@
-"""The verdict on a run, and the headline that explains it in a sentence or two."""
+"""The verdict on a run, the headline that explains it, and what was crossed, grouped by signal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from plimsoll.model.errors import printable
 from plimsoll.model.remark import counted, listed
@@ -10,7 +12,6 @@ from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.review.coverage import coverage
 from plimsoll.review.findings import CROSSED, JUDGED, Doubt, Finding, Outcome
-from plimsoll.review.groups import Group, crossed_groups
 from plimsoll.review.judged_resources import only_in_total
 from plimsoll.review.sentences import (
     breach_sentence,
@@ -23,8 +24,61 @@ from plimsoll.review.sentences import (
     subject_title,
     worst_text,
 )
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import EVALUATION_INTERVAL
-from plimsoll.rules.wording import exactly
+from plimsoll.rules.wording import SEVERITIES, exactly
+
+
+@dataclass(frozen=True)
+class Group:
+    """The crossed findings about one signal, worst first.
+
+    `not_counted` are the findings of old limits that a current rule supersedes, crossed or not, worst first. `judged`
+    is the number of hosts on which a limit of the signal was judged.
+    """
+
+    signal: str
+    findings: tuple[Finding, ...]
+    not_counted: tuple[Finding, ...] = ()
+    judged: int = 0
+
+    @property
+    def worst(self) -> Finding:
+        """The worst finding."""
+        return self.findings[0]
+
+    @property
+    def severity(self) -> Severity:
+        """The severity of its worst finding."""
+        return self.worst.rule.severity
+
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts it was crossed on, the worst first."""
+        hosts: dict[str, str] = {}
+        for finding in self.findings:
+            if finding.subject:
+                hosts.setdefault(host_key(finding.subject.host), finding.subject.host)
+        return tuple(hosts.values())
+
+    @property
+    def on_hosts(self) -> str:
+        """`on 3 of 20 hosts`: of those on which a limit of the signal was judged."""
+        return f"on {len(self.hosts):,} of {self.judged:,} hosts"
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that were crossed, the worst first."""
+        return tuple({finding.rule.id: finding.rule for finding in self.findings}.values())
+
+    def instances_on(self, host: str) -> int:
+        """Return how many instances of a host it was crossed for."""
+        subjects = {finding.subject.key for finding in self.findings if finding.subject}
+        return sum(key[0] == host_key(host) for key in subjects)
+
+
+_BySignal = dict[str, list[Finding]]
 
 
 class Verdict(StrEnum):
@@ -53,21 +107,20 @@ def verdict_text(answer: Verdict) -> str:
 
 
 def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, planned: Sequence[Planned] = ()) -> str:
-    """What follows the verdict: the worst crossing, or why the verdict is not known, or what came closest to its limit.
+    """Return the reason for the verdict: the worst crossing, why it is not known, or what came closest to its limit.
 
-    `span` is how long the run is, in ns; `planned` is what is not judged.
+    `span` is the length of the run (ns); `planned` work is not judged.
     """
     groups = [crossed_group for crossed_group in crossed_groups(findings) if crossed_group.severity != "info"]
     answer = verdict(findings, doubts)
     if answer == Verdict.NOT_HEALTHY:
-        sentences = [group_sentence(groups[0]), *_also(groups[1:])]
+        sentences = [group_sentence(groups[0])]
+        if more := len(groups) - 1:
+            sentences += [f"{counted(more, 'more signal')} crossed {'its limit' if more == 1 else 'their limits'}."]
     elif answer == Verdict.UNKNOWN:
-        value = len({_threshold(finding) for finding in findings if finding.outcome == Outcome.HELD and finding.severe})
-        but = (
-            f"{counted(value, 'threshold')} held, but "
-            if value
-            else "No warning or critical threshold could be judged: "
-        )
+        held = {(finding.rule.id, _host(finding)) for finding in _within_limits(findings)}
+        none_judged = "No warning or critical threshold could be judged: "
+        but = f"{counted(len(held), 'threshold')} held, but " if held else none_judged
         sentences = [f"{but}{doubts[0].sentence}" if doubts else _nothing_judged(findings)]
         doubts = doubts[1:]
     else:
@@ -89,14 +142,13 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
 
 
 def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
-    """Limits that plimsoll.toml changes or switches off, where they would have been judged."""
-    changed = [
-        finding
-        for finding in findings
-        if finding.override and (finding.override.off or finding.rule != finding.override.documented)
-    ]
+    """Yield which limits plimsoll.toml changes or switches off, of those that would have been judged."""
     names = dict.fromkeys(
-        finding.rule.id for finding in changed if finding.outcome in (*JUDGED, Outcome.TOO_SHORT, Outcome.OFF)
+        finding.rule.id
+        for finding in findings
+        if finding.override
+        and (finding.override.off or finding.rule != finding.override.documented)
+        and finding.outcome in (*JUDGED, Outcome.TOO_SHORT, Outcome.OFF)
     )
     if names:
         yield f"plimsoll.toml changes {counted(len(names), 'limit')}: {listed(list(names), _MOST_UNABLE)}."
@@ -105,14 +157,10 @@ def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
 def _left_out(planned: Sequence[Planned]) -> Iterator[str]:
     """Yield what plimsoll.toml leaves out as planned work."""
     if planned:
-        reasons = listed(
-            [f"{printable(planned.reason)}, {duration_text(planned.end - planned.start)}" for planned in planned], 2
-        )
-        limits = (
-            {name for planned in planned for name in planned.rules} if all(planned.rules for planned in planned) else ()
-        )
-        of = f" of {counted(len(limits), 'limit')}" if limits else ""
-        yield f"Planned work was not judged{of}: {reasons}."
+        reasons = [f"{printable(work.reason)}, {duration_text(work.end - work.start)}" for work in planned]
+        limits = {name for work in planned for name in work.rules}
+        of = f" of {counted(len(limits), 'limit')}" if all(work.rules for work in planned) else ""
+        yield f"Planned work was not judged{of}: {listed(reasons, 2)}."
 
 
 def group_sentence(group: Group) -> str:
@@ -132,11 +180,14 @@ def group_sentence(group: Group) -> str:
 def _longer(group: Group) -> Finding | None:
     """Return a lower limit of the same subject that was crossed for at least twice as long as the worst."""
     worst = group.worst
-    findings = (
-        finding for finding in group.findings if finding.subject == worst.subject and finding.severe and finding.track
-    )
     longer = [
-        other for other in findings if _counted(other) >= 2 * _counted(worst) and limit_of(other) != limit_of(worst)
+        other
+        for other in group.findings
+        if other.subject == worst.subject
+        and other.severe
+        and other.track
+        and _counted(other) >= 2 * _counted(worst)
+        and limit_of(other) != limit_of(worst)
     ]
     return max(longer, key=_counted, default=None)
 
@@ -155,11 +206,6 @@ def _both_clauses(worst: Finding, longer: Finding) -> str:
     return f"{first}, and {side} {lower} {when}; it {should(longer)}."
 
 
-def _also(groups: Sequence[Group]) -> Iterator[str]:
-    if groups:
-        yield f"{counted(len(groups), 'more signal')} crossed {'its limit' if len(groups) == 1 else 'their limits'}."
-
-
 def _nothing_judged(findings: Sequence[Finding]) -> str:
     if any(finding.outcome in JUDGED for finding in findings):
         return "None of the warning and critical thresholds could be judged: their counters are not in these logs."
@@ -170,16 +216,15 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 
 def _closest(findings: Sequence[Finding]) -> str:
     """Return what came closest to its limit: a brief crossing, else what has the least room left."""
-    items = _within_limits(findings)
-    item = "Every warning and critical threshold" if len(items) > 1 else "The one warning or critical threshold"
-    item = f"{item} that could be judged held"
+    held = _within_limits(findings)
+    which = "Every warning and critical threshold" if len(held) > 1 else "The one warning or critical threshold"
     closest = closest_of(findings)
     if closest is None:
-        return f"{item}."
+        return f"{which} that could be judged held."
+    start = f"{which} that could be judged held; closest was"
     if closest.brief:
-        return f"{item}; closest was {_crossed_briefly(closest, sum(1 for finding in items if finding.brief) - 1)}"
-    value = worst_text(closest, closest.nearest)
-    return f"{item}; closest was {subject_title(closest)} with {value}, and it {should(closest)}."
+        return f"{start} {_crossed_briefly(closest, sum(1 for finding in held if finding.brief) - 1)}"
+    return f"{start} {subject_title(closest)} with {worst_text(closest, closest.nearest)}, and it {should(closest)}."
 
 
 def _within_limits(findings: Sequence[Finding]) -> list[Finding]:
@@ -187,28 +232,24 @@ def _within_limits(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def closest_of(findings: Sequence[Finding]) -> Finding | None:
-    """Of what held, what came closest: what was crossed briefly for most of the time, else by the room left."""
-    items = _within_limits(findings)
-    briefly = [finding for finding in items if finding.brief]
-    if briefly:
+    """Return the finding that held and came closest to its limit: crossed briefly for longest, else the least room."""
+    held = _within_limits(findings)
+    if briefly := [finding for finding in held if finding.brief]:
         return max(briefly, key=lambda finding: finding.share_of_time or 0)
-    return min(
-        (finding for finding in items if finding.room is not None),
-        key=lambda finding: finding.room or 0.0,
-        default=None,
-    )
+    with_room = (finding for finding in held if finding.room is not None)
+    return min(with_room, key=lambda finding: finding.room or 0.0, default=None)
 
 
-def _crossed_briefly(most: Finding, value: int) -> str:
+def _crossed_briefly(most: Finding, others: int) -> str:
     counts = f", and a crossing counts after {duration_text(most.rule.for_)}" if most.rule.for_ else ""
-    were = "was" if value == 1 else "were"
-    text = f" {counted(value, 'other threshold')} {were} crossed briefly, too." if value else ""
+    were = "was" if others == 1 else "were"
+    text = f" {counted(others, 'other threshold')} {were} crossed briefly, too." if others else ""
     sentence = breach_sentence(most, f"{subject_title(most)}, which").removesuffix(".")
     return f"{sentence}{counts}.{text}"
 
 
 def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
-    """Thresholds that held with data for less than half of the run: a gap, blank cells, a log that ends early."""
+    """Yield which thresholds held with data for less than half of the run: a gap, blanks, a log that ends early."""
     names: dict[str, None] = {}
     for finding in findings:
         kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
@@ -220,11 +261,6 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
         yield f"Judged for less than half of the run: {listed(list(names), _MOST_UNABLE)}."
 
 
-def _threshold(finding: Finding) -> tuple[str, str]:
-    """Return a rule on a host, which coverage counts as one threshold."""
-    return finding.rule.id, host_key(finding.subject.host) if finding.subject else ""
-
-
 def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield how many thresholds were judged, if less than a quarter of those that apply: healthy says little then."""
     result = coverage(findings)
@@ -234,13 +270,72 @@ def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _unable(findings: Sequence[Finding]) -> Iterator[str]:
-    """Warning and critical thresholds that could not have fired in this recording."""
+    """Yield which warning and critical thresholds could not have fired in this recording."""
     unable = [finding for finding in findings if finding.severe and finding.cannot_fire]
-    for reason, phase in (
+    for reason, of_phase in (
         ("Too little was recorded to judge", False),
         ("The phase was not judged that is meant by", True),
     ):
-        items = [finding for finding in unable if (finding.outcome == Outcome.NOT_JUDGED) == phase]
-        names = list(dict.fromkeys(f"{finding.signal.title} ({finding.rule.id})" for finding in items))
-        if names:
-            yield f"{reason} {listed(names, _MOST_UNABLE)}."
+        chosen = (finding for finding in unable if (finding.outcome == Outcome.NOT_JUDGED) == of_phase)
+        if names := dict.fromkeys(f"{finding.signal.title} ({finding.rule.id})" for finding in chosen):
+            yield f"{reason} {listed(list(names), _MOST_UNABLE)}."
+
+
+def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
+    """Return the groups, worst first, of findings that are sorted so.
+
+    An old limit belongs to the group of its signal, else to that of a rule that supersedes it. If it was crossed and
+    neither of those was, it is a group of its own, unless a rule that supersedes it was judged: then it is set aside.
+    """
+    ordered = list(findings)
+    by_signal, old, alone, _ = _placed(ordered)
+    judged: dict[str, set[str]] = {}
+    for finding in ordered:
+        if finding.subject and finding.track:
+            judged.setdefault(finding.rule.signal, set()).add(host_key(finding.subject.host))
+    return tuple(
+        Group(signal, tuple(findings), tuple(old.get(signal, ())), len(judged.get(signal, ())))
+        for signal, findings in (by_signal | alone).items()
+    )
+
+
+def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return old limits that were crossed but are in no group, as the current limits that replace them held."""
+    return tuple(_placed(list(findings))[3])
+
+
+def _placed(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
+    """Return what was crossed, and old limits: in groups of current ones, in groups of their own, and set aside."""
+    by_signal: _BySignal = {}
+    signal_of: dict[str, str] = {}
+    judged: set[tuple[str, str]] = set()
+    for finding in findings:
+        if finding.outcome in CROSSED and not finding.superseded_by:
+            by_signal.setdefault(finding.rule.signal, []).append(finding)
+            signal_of.setdefault(finding.rule.id, finding.rule.signal)
+        if finding.outcome in JUDGED and finding.subject:
+            judged.add((finding.rule.id, finding.subject.key[0]))
+    old: _BySignal = {}
+    alone: _BySignal = {}
+    aside: list[Finding] = []
+    for finding in findings:
+        if finding.superseded_by and finding.outcome in JUDGED:
+            named = (signal_of[name] for name in finding.superseded_by if name in signal_of)
+            signal = finding.rule.signal if finding.rule.signal in by_signal else next(named, None)
+            if signal is not None:
+                old.setdefault(signal, []).append(finding)
+            elif finding.outcome in CROSSED and any((name, _host(finding)) in judged for name in finding.superseded_by):
+                aside.append(finding)
+            elif finding.outcome in CROSSED:
+                alone.setdefault(finding.rule.signal, []).append(finding)
+    return by_signal, old, alone, aside
+
+
+def _host(finding: Finding) -> str:
+    return finding.subject.key[0] if finding.subject else ""
+
+
+def severities(groups: Iterable[Group]) -> str:
+    """`1 critical, 2 warning`: the number of groups of each severity; empty without groups."""
+    names = [group.severity for group in groups]
+    return ", ".join(f"{names.count(severity):,} {severity}" for severity in SEVERITIES if severity in names)

@@ -25,7 +25,6 @@ from plimsoll.rules.evaluations import (
     together_of,
     truths_of,
 )
-from plimsoll.rules.request_means import is_idle
 from plimsoll.rules.schema.field_types import Healthy, Reduce
 from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
@@ -40,7 +39,7 @@ from plimsoll.rules.signal_finder import (
 from plimsoll.rules.signal_values import Facts, Layout, SignalValues
 from plimsoll.rules.states import State, Truth, Truths, run
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.window import Together
+from plimsoll.rules.window import Together, is_idle
 
 BELOW_ZERO = -1.0  # values nearer to zero may be rounding errors
 _SMALL = {"s": 1e-5, "ms": 0.01, "ratio": 0.01}  # units of which 1 is much; recorders round times to 0.01 ms

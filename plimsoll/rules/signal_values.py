@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from plimsoll.model.log import Stretch, Times, Values, within
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
-from plimsoll.rules.request_means import FlatPairs, combine_fields, reduce_pairs, requests_per_second
 from plimsoll.rules.schema.field_types import Fact, Operation, Reduce
 from plimsoll.rules.schema.pack import Condition
 from plimsoll.rules.schema.signal import Transform
@@ -29,11 +28,15 @@ from plimsoll.rules.signal_finder import (
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import (
     Apart,
+    FlatPairs,
     Together,
     WindowBounds,
+    combine_fields,
     combined,
     combined_fields,
+    reduce_pairs,
     reduce_rows,
+    requests_per_second,
     total,
     transformed,
 )

@@ -17,8 +17,7 @@ from plimsoll.receive.exporters import otlp
 from plimsoll.receive.exporters.scrape import ScrapeTarget, read, samples
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, host_of
 from plimsoll.receive.line_protocol.parse import Parser
-from plimsoll.rules.exporters.exporter_files import exporters
-from plimsoll.rules.exporters.formulas import Formula
+from plimsoll.rules.exporters.exporter_files import Formula, exporters
 from plimsoll.rules.load import load
 from plimsoll.rules.signal_finder import Finder
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import plimsoll
-from plimsoll.review.phases.driver_clock import driver_clock
+from plimsoll.review.recording.load_driver import driver_clock
 from tests.simulated import START, a_log, reviewed
 
 CPU = r"\Processor(_Total)\% Processor Time"

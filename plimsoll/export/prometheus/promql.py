@@ -13,10 +13,9 @@ from plimsoll.export.selections import OBJECT, POLLED, Selection
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL
 from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.exporter_files import metric_names
-from plimsoll.rules.request_means import OCCUPIED
 from plimsoll.rules.schema.field_types import Operation, Reduce
 from plimsoll.rules.schema.signal import Fields, Transform
-from plimsoll.rules.window import OPERATORS
+from plimsoll.rules.window import OCCUPIED, OPERATORS
 from plimsoll.store.quoting import literal
 
 PLAIN_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")

@@ -14,8 +14,15 @@ from plimsoll.export.prometheus.promql import PLAIN_NAME, duration, number, text
 from plimsoll.export.selections import OBJECT, POLLED
 from plimsoll.model.perfmon import SQL_NAMED
 from plimsoll.model.times import SECOND
-from plimsoll.rules.exporters.exporter_files import DEFAULT_SERVER, Exporter, Metric, MetricGroup, exporters, plain_name
-from plimsoll.rules.exporters.formulas import Formula
+from plimsoll.rules.exporters.exporter_files import (
+    DEFAULT_SERVER,
+    Exporter,
+    Formula,
+    Metric,
+    MetricGroup,
+    exporters,
+    plain_name,
+)
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.quoting import literal
 

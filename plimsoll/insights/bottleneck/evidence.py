@@ -17,7 +17,7 @@ from plimsoll.insights.bottleneck.processor import processors
 from plimsoll.insights.bottleneck.resource_use import Resource, ResourceUse, UseState
 from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, Finding
-from plimsoll.review.phases.load import loads
+from plimsoll.review.phases.found_phases import loads
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject, is_total

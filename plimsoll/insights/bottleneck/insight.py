@@ -31,7 +31,7 @@ from plimsoll.model.document import (
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import exactly, quantity
-from plimsoll.review.phases.load import Load
+from plimsoll.review.phases.found_phases import Load
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import titled
 from plimsoll.rules.schema.field_types import Healthy

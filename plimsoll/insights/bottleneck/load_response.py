@@ -10,7 +10,7 @@ from plimsoll.analysis.response import Response, highest, response, rises_to_its
 from plimsoll.analysis.significance import ranks
 from plimsoll.insights.bottleneck.measured import Mask, Measured
 from plimsoll.model.log import Values
-from plimsoll.review.phases.load import Load
+from plimsoll.review.phases.found_phases import Load
 
 # Our choices.
 _VARIES = 1.5  # times: from there on a load is one that was changed

@@ -20,7 +20,7 @@ from plimsoll.model.remark import listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import number, quantity
-from plimsoll.review.phases.load import Load
+from plimsoll.review.phases.found_phases import Load
 from plimsoll.rules.wording import exactly
 
 _MINUTE = 60 * SECOND

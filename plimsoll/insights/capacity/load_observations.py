@@ -16,8 +16,8 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.model.value_text import number
 from plimsoll.review.findings import Outcome
-from plimsoll.review.phases.driver_clock import driver_clock
-from plimsoll.review.phases.load import together
+from plimsoll.review.phases.found_phases import together
+from plimsoll.review.recording.load_driver import driver_clock
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 

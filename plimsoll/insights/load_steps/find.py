@@ -21,7 +21,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import Outcome
-from plimsoll.review.phases.load import Load
+from plimsoll.review.phases.found_phases import Load
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.schema.field_types import AnyFact

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from plimsoll.model.times import SECOND
-from plimsoll.rules.exporters.exporter_files import MetricGroup
-from plimsoll.rules.exporters.formulas import Formula, Moment
+from plimsoll.rules.exporters.exporter_files import Formula, MetricGroup, Moment
 from plimsoll.store.line_protocol import series_and_field
 
 Part: TypeAlias = tuple[str, ...]

@@ -21,7 +21,6 @@ from plimsoll.report.wording import (
     where,
 )
 from plimsoll.review.findings import Finding, Outcome
-from plimsoll.review.groups import Group
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import (
@@ -34,6 +33,7 @@ from plimsoll.review.sentences import (
     worst_crossed,
     worst_text,
 )
+from plimsoll.review.verdict import Group
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule

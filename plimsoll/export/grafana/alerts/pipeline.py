@@ -14,8 +14,8 @@ from plimsoll.export.grafana.influxql import JoinedWith, requests, span, window,
 from plimsoll.export.rule_sources import BoundCondition, Inexpressible
 from plimsoll.export.selections import Selection
 from plimsoll.model.times import SECOND
-from plimsoll.rules.request_means import OCCUPIED
 from plimsoll.rules.schema.field_types import Healthy
+from plimsoll.rules.window import OCCUPIED
 from plimsoll.store.quoting import number
 
 Json: TypeAlias = dict[str, Any]
