@@ -226,7 +226,7 @@ class Section:
     Attributes:
         title: The heading; empty for blocks that stand together without one.
         blocks: What stands in it.
-        level: Of the heading, 2 to 4; a terminal shows headings of level 2 only.
+        level: Of the heading, 2 or 3; a terminal shows headings of level 2 only.
         anchor: Its id in HTML.
         menu: Its entry in the menu of the page; empty if it has none.
         note: What to know of the whole section.
@@ -240,7 +240,7 @@ class Section:
 
     title: Text
     blocks: tuple["Block", ...]
-    level: Literal[2, 3, 4] = 2
+    level: Literal[2, 3] = 2
     anchor: str = ""
     menu: str = ""
     note: Text = ""

@@ -1,5 +1,6 @@
 """The HTML report says what was found, alone in one file, whatever the counters are called."""
 
+import itertools
 import json
 import re
 from base64 import b64decode
@@ -205,6 +206,14 @@ def test_every_link_leads_somewhere():
     found = page(too_little_memory())
     ids = {attrs["id"] for _, attrs in found.elements if "id" in attrs}
     assert {attrs["href"][1:] for attrs in found.all("a")} <= ids
+
+
+def test_no_level_of_headings_is_left_out():
+    """Not below folded sections either, which a screen reader opens."""
+    for reviewed in (too_little_memory(), a_review(a_log({r"\Other\Counter": level(1)}))):
+        levels = [int(tag[1]) for tag, _ in page(reviewed).elements if tag in ("h1", "h2", "h3", "h4")]
+        assert levels[0] == 1
+        assert all(below <= above + 1 for above, below in itertools.pairwise(levels))
 
 
 def test_many_breaches_stay_small_and_none_is_lost():

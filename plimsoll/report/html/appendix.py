@@ -129,7 +129,7 @@ def _pack(review: Review, applied: Applied, overridden: dict[str, dict[str, dict
         Section("", tuple(_rule(review, rule, overridden.get(rule.id, {}))), anchor=f"rule-{rule.id}", style="entry")
         for rule in applied.pack.rules
     )
-    return Section(title, rules, level=4)
+    return Section(title, rules, level=3)
 
 
 def _rule(review: Review, rule: Rule, overridden: dict[str, dict[str, None]]) -> Iterator[Block]:
@@ -233,7 +233,7 @@ def _unjudged_packs(review: Review, findings: Iterable[Finding]) -> Iterator[Sec
             places = listed([text for text in map(place, group) if text], _MOST_PLACES)
             rest = f": {because}" if because else ""
             items.append((Link(group[0].signal.title, f"rule-{rule}"), (f" {places}".rstrip(), "quiet"), rest))
-        yield Section((first.pack.title, (quiet, "quiet")), (Bullets(tuple(items)),), level=4)
+        yield Section((first.pack.title, (quiet, "quiet")), (Bullets(tuple(items)),), level=3)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The matrix of hosts and judged signals. Each cell shows its state by a symbol and a word."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from plimsoll.model.series import host_key
 from plimsoll.report.html.crossed import anchor
@@ -21,29 +21,15 @@ _OTHER = {
 _BRIEF, _WITHIN_LIMITS = ("crossed briefly", "∿"), ("within limits", "·")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The state of a signal on a host. `kind` is the severity if it was crossed; `sign` is empty if not recorded."""
-
-    sign: str
-    word: str
-    kind: str
-    link: str
+# The state of a signal on a host: sign, word, kind (the severity if it was crossed), and the id that it links to.
+Cell: TypeAlias = tuple[str, str, str, str]
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """Hosts, worst first, and signals, worst first."""
+def matrix(review: Review, link_of: Callable[[Finding], str]) -> dict[str, Any] | None:
+    """Return hosts and signals, the worst first; None with three hosts or fewer.
 
-    signals: tuple[str, ...]
-    hosts: tuple[tuple[str, tuple[Cell, ...]], ...]
-    hidden_hosts: int
-    hidden_signals: int
-    legend: tuple[tuple[str, str, str], ...]
-
-
-def matrix(review: Review, link_of: Callable[[Finding], str]) -> Matrix | None:
-    """Return the matrix; None with three hosts or fewer. `link_of` gives the id of the item of an uncrossed finding."""
+    `link_of` gives the id of the item of an uncrossed finding.
+    """
     worst: dict[tuple[str, str], Finding] = {}
     columns: dict[str, str] = {}
     for finding in sorted(review.findings, key=_rank):
@@ -68,23 +54,26 @@ def matrix(review: Review, link_of: Callable[[Finding], str]) -> Matrix | None:
         (host, tuple(_cell(worst.get((host_key(host), signal)), link) for signal in shown))
         for host in hosts[:_MOST_HOSTS]
     )
-    met = {(cell.sign, cell.word, cell.kind): None for _, cells in rows for cell in cells if cell.sign}
-    return Matrix(
-        tuple(columns[signal] for signal in shown), rows, len(hosts) - len(rows), len(columns) - len(shown), tuple(met)
-    )
+    return {
+        "signals": [columns[signal] for signal in shown],
+        "hosts": rows,
+        "hidden_hosts": len(hosts) - len(rows),
+        "hidden_signals": len(columns) - len(shown),
+        "legend": list(dict.fromkeys(cell[:3] for _, cells in rows for cell in cells if cell[0])),
+    }
 
 
 def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
     if finding is None:
-        return Cell("", "not recorded", "none", "")
+        return "", "not recorded", "none", ""
     if finding.outcome in CROSSED:
         severity = finding.rule.severity
-        return Cell(MARKS[severity], f"{severity}, crossed", severity, link_of(finding))
+        return MARKS[severity], f"{severity}, crossed", severity, link_of(finding)
     if finding.outcome == Outcome.HELD:
         word, sign = _BRIEF if finding.brief else _WITHIN_LIMITS
-        return Cell(sign, word, "quiet", link_of(finding))
+        return sign, word, "quiet", link_of(finding)
     word, sign = _OTHER[finding.outcome]
-    return Cell(sign, word, "quiet", link_of(finding) if finding.outcome == Outcome.TOO_SHORT else "unjudged")
+    return sign, word, "quiet", link_of(finding) if finding.outcome == Outcome.TOO_SHORT else "unjudged"
 
 
 def _rank(finding: Finding) -> tuple[float, float]:

@@ -1,10 +1,10 @@
-"""The signals that held or were recorded too briefly to judge: an item with a chart for each signal of a host.
+"""The signals within their limits, or recorded too briefly to judge: an item with a chart for each signal of a host.
 
 Nearest to their limits first. With many hosts an item is one signal on all of them.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from plimsoll.charts.chart import MOST_LINES, Chart, Charts, ChartSeries, Span
 from plimsoll.model.samples import Samples
@@ -27,58 +27,6 @@ _LISTED_CROSSINGS = 100
 _SHOWN_ALIKE = 24  # instances listed below the worst one of a rule; the next is how many in all
 _SHOWN_ALIKE_IN_ALL = 400
 _SHOWN_ALIKE_AT_LEAST = 3
-
-
-@dataclass(frozen=True)
-class Row:
-    """One rule for one subject, as text."""
-
-    rule: str
-    title: str
-    place: str
-    worst: str
-    extreme: str
-    water: str | None
-    threshold: str
-    override: str
-    margin: str
-    crossed: str
-    samples: str
-    evaluations: str
-
-
-@dataclass(frozen=True)
-class RuleRows:
-    """One rule: the subject nearest its limit, and some of the others, nearest first; `count` is of all others."""
-
-    first: Row
-    alike: tuple[Row, ...]
-    count: int
-
-
-@dataclass(frozen=True)
-class BriefRow:
-    """One crossing that did not count."""
-
-    when: str
-    lasted: str
-    worst: str
-    place: str
-    threshold: str
-
-
-@dataclass(frozen=True)
-class NotCrossedItem:
-    """A judged signal of one host, or of all: `row` is the finding nearest its limit."""
-
-    id: str
-    row: Row
-    others: str
-    chart: Chart | None
-    brief: tuple[BriefRow, ...]
-    hidden_brief: int
-    rules: tuple[RuleRows, ...]
-    open: bool
 
 
 class NotCrossed:
@@ -107,48 +55,56 @@ class NotCrossed:
         host = host_key(finding.subject.host if finding.subject and self.per_host else "")
         return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
-    def _item(self, group: Sequence[Finding], opened: bool) -> NotCrossedItem:
+    def _item(self, group: Sequence[Finding], opened: bool) -> dict[str, Any]:
+        """Return a judged signal of one host, or of all: `row` is the finding nearest its limit."""
         subjects = {finding.subject for finding in group}
-        first = group[0]
         brief = [(finding, crossing) for finding in group for crossing in finding.crossings]
         longest = sorted(brief, key=lambda pair: -pair[1].duration)[:_LISTED_CROSSINGS]
-        return NotCrossedItem(
-            id=self.id(first),
-            row=self._row(first),
-            others=f"worst of {number(len(subjects))}" if len(subjects) > 1 else "",
-            chart=self._chart(group),
-            brief=tuple(self._brief(*pair) for pair in sorted(longest, key=lambda pair: pair[1].start)),
-            hidden_brief=len(brief) - len(longest),
-            rules=tuple(self._rule_rows(alike) for alike in _by_rule(group)),
-            open=opened,
-        )
+        by_rule: dict[str, list[Finding]] = {}
+        for finding in group:
+            by_rule.setdefault(finding.rule.id, []).append(finding)
+        return {
+            "id": self.id(group[0]),
+            "row": self._row(group[0]),
+            "others": f"worst of {number(len(subjects))}" if len(subjects) > 1 else "",
+            "chart": self._chart(group),
+            "brief": [self._brief(*pair) for pair in sorted(longest, key=lambda pair: pair[1].start)],
+            "hidden_brief": len(brief) - len(longest),
+            "rules": [
+                {
+                    "first": self._row(alike[0]),
+                    "alike": [self._row(finding) for finding in alike[1 : 1 + self._shown]],
+                    "count": len(alike) - 1,
+                }
+                for alike in by_rule.values()
+            ],
+            "open": opened,
+        }
 
-    def _rule_rows(self, alike: Sequence[Finding]) -> RuleRows:
-        shown = tuple(map(self._row, alike[1 : 1 + self._shown]))
-        return RuleRows(self._row(alike[0]), shown, len(alike) - 1)
-
-    def _row(self, finding: Finding) -> Row:
+    def _row(self, finding: Finding) -> dict[str, Any]:
+        """Return one rule for one subject, as text."""
         count = self._signals.count(finding)
         too_short = finding.outcome == Outcome.TOO_SHORT
-        return Row(
-            rule=finding.rule.id,
-            title=finding.signal.title,
-            place=place(finding),
-            worst=quantity(worst_shown(finding), finding.signal.unit),
-            extreme=extreme(finding).removeprefix("highest").strip(),
-            water=water(level(finding)),
-            threshold=threshold(finding),
-            override=finding.override.note if finding.override else "",
-            margin=_margin(finding),
-            crossed=(how_long(finding) if finding.crossings else "") if too_short else brief_crossings(finding),
-            samples=number(count) if count is not None else "–",
-            evaluations=number(finding.track.judged) if finding.track else "",
-        )
+        return {
+            "rule": finding.rule.id,
+            "title": finding.signal.title,
+            "place": place(finding),
+            "worst": quantity(worst_shown(finding), finding.signal.unit),
+            "extreme": extreme(finding).removeprefix("highest").strip(),
+            "water": water(level(finding)),
+            "threshold": threshold(finding),
+            "override": finding.override.note if finding.override else "",
+            "margin": margin(finding) if finding.margin is not None else "" if limit_of(finding).limit else "–",
+            "crossed": (how_long(finding) if finding.crossings else "") if too_short else brief_crossings(finding),
+            "samples": number(count) if count is not None else "–",
+            "evaluations": number(finding.track.judged) if finding.track else "",
+        }
 
-    def _brief(self, finding: Finding, crossing: Crossing) -> BriefRow:
+    def _brief(self, finding: Finding, crossing: Crossing) -> tuple[str, ...]:
+        """Return a crossing that did not count: when, how long, its worst value, where, and the limit."""
         start, end = (self._review.clock(self._zone, at) for at in (crossing.start, until(self._review, crossing)))
         worst = quantity(crossing.worst, finding.signal.unit)
-        return BriefRow(f"{start} – {end}", lasted(crossing.duration), worst, place(finding), threshold(finding))
+        return f"{start} – {end}", lasted(crossing.duration), worst, place(finding), threshold(finding)
 
     def _chart(self, group: Sequence[Finding]) -> Chart | None:
         """Return a chart of the finding nearest its limit, with the samples of other subjects behind it."""
@@ -156,15 +112,15 @@ class NotCrossed:
         lines = finding_lines(leading, self._signals)
         if self._charts is None or not lines or leading.signal.fact:
             return None
-        entries: dict[object, tuple[Finding, Samples]] = {}
+        others: dict[object, tuple[Finding, Samples]] = {}
         for finding in group:
             samples = self._signals.samples(finding)
             same_scale = leading.rule.reduce not in OWN_SCALE and finding.subject != leading.subject
             if samples is not None and finding.subject and same_scale:
-                entries.setdefault(finding.subject, (finding, samples))
+                others.setdefault(finding.subject, (finding, samples))
         other_lines = [
             ChartSeries(str(finding.subject), "other", samples)
-            for finding, samples in entries.values()
+            for finding, samples in others.values()
             if finding.subject
         ]
         if other_lines:
@@ -192,16 +148,3 @@ def _grouped(findings: Iterable[Finding], *, per_host: bool) -> list[list[Findin
         host = host_key(finding.subject.host) if per_host and finding.subject else ""
         groups.setdefault((finding.rule.signal, host), []).append(finding)
     return list(groups.values())
-
-
-def _by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
-    groups: dict[str, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(finding.rule.id, []).append(finding)
-    return list(groups.values())
-
-
-def _margin(finding: Finding) -> str:
-    if finding.margin is None:
-        return "–" if limit_of(finding).limit == 0 else ""
-    return margin(finding)

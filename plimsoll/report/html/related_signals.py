@@ -1,12 +1,12 @@
 """The signals that the rule of a breach says to look at, drawn below the breach on the same time axis."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.charts.chart import Chart, ChartLimit, Charts, ChartSeries, Span
+from plimsoll.charts.chart import ChartLimit, Charts, ChartSeries, Span
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import number, quantity
 from plimsoll.report.html.finding_lines import OWN_SCALE, constant
@@ -23,38 +23,21 @@ _MOST_SHADED = 200
 _OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "process.")
 
 
-@dataclass(frozen=True)
-class RelatedSignal:
-    """One signal to look at, with its chart; without one if it never changes."""
-
-    title: str
-    place: str
-    summary: str
-    chart: Chart | None
-
-
-@dataclass(frozen=True)
-class RelatedSignals:
-    """The signals to look at: those recorded are drawn, the others named."""
-
-    drawn: tuple[RelatedSignal, ...]
-    missing: tuple[str, ...]
-    more: tuple[str, ...]
-
-
 def related_signals(
     review: Review, signals: RecordedSignals, finding: Finding, charts: Charts
-) -> RelatedSignals | None:
-    """Return the signals to look at for a breached finding; None if its rule names none.
+) -> dict[str, Any] | None:
+    """Return the signals to look at for a crossed finding: drawn ones, and the titles of others.
+
+    None if its rule names none.
 
     A signal of another kind of host, such as the database behind a front end, is taken from any hosts that have it,
     where the hosts are one system.
     """
     if finding.subject is None or not finding.rule.look_at:
         return None
-    drawn: list[RelatedSignal] = []
+    drawn: list[dict[str, Any]] = []
     missing: list[str] = []
-    items: list[str] = []
+    undrawn: list[str] = []
     for name in finding.rule.look_at:
         signal = review.question.signals.get(name)
         recorded = signals.on(name, finding.subject.host)
@@ -63,10 +46,10 @@ def related_signals(
         if signal is None or not recorded:
             missing.append(signal.title if signal else name)
         elif len(drawn) == _MOST:
-            items.append(signal.title)
+            undrawn.append(signal.title)
         else:
             drawn.append(_related(review, signal, recorded, finding, charts, _limits(review, name)))
-    return RelatedSignals(tuple(drawn), tuple(missing), tuple(items))
+    return {"drawn": drawn, "missing": missing, "more": undrawn}
 
 
 def _related(
@@ -76,7 +59,7 @@ def _related(
     finding: Finding,
     charts: Charts,
     limits: Mapping[Subject, float],
-) -> RelatedSignal:
+) -> dict[str, Any]:
     worst = _worst_first(recorded, finding, lower=signal.worse == "lower")
     first, samples = worst[0]
     summary = _inside_and_rest(review, samples, finding, signal.unit)
@@ -86,13 +69,13 @@ def _related(
     limit = limits.get(first)
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
     if always := constant(lines, signal.unit):
-        return RelatedSignal(signal.title, str(first), always, None)
+        return {"title": signal.title, "place": str(first), "summary": always, "chart": None}
     longest = sorted(finding.counted, key=lambda crossing: -crossing.duration)[:_MOST_SHADED]
-    return RelatedSignal(
-        title=signal.title,
-        place=str(first),
-        summary=summary,
-        chart=charts.add(
+    return {
+        "title": signal.title,
+        "place": str(first),
+        "summary": summary,
+        "chart": charts.add(
             lines,
             signal.unit,
             f"Chart: {signal.title} of {first}: {summary}.",
@@ -101,7 +84,7 @@ def _related(
             severity=finding.rule.severity,
             marks=2,
         ),
-    )
+    }
 
 
 def _limits(review: Review, name: str) -> Mapping[Subject, float]:

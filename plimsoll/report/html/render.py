@@ -9,15 +9,15 @@ from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
 from plimsoll.report.first_screen import first_screen
 from plimsoll.report.html.appendix import Hashes, basis, hosts_table, statistics, unjudged
-from plimsoll.report.html.crossed import crossed
-from plimsoll.report.html.gauge import level_of, water
+from plimsoll.report.html.crossed import CrossedSections
+from plimsoll.report.html.gauge import level, level_of, water
 from plimsoll.report.html.matrix import matrix
 from plimsoll.report.html.not_crossed import NotCrossed
 from plimsoll.report.render.html import render_page
 from plimsoll.report.wording import crossed_summary, never_tested, old_limits, phases_text, scope, threshold, where
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import breach_sentence, how_long, place, worst_crossed, worst_text
+from plimsoll.review.sentences import breach_sentence, how_long, place, reduced, worst_crossed, worst_text
 from plimsoll.review.verdict import Verdict
 
 _MOST_ON_COVER = 3  # hosts, and files
@@ -37,7 +37,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
     filled = review.start is not None and review.end is not None
     unsure = review.phases_found.unsure if review.phases_found else ()
     charts = Charts(review.start or 0, review.end or 0, review.phases, zone, unsure=unsure) if filled else None
-    sections = crossed(review, zone, signals, charts)
+    sections = CrossedSections(review, zone, signals, charts).sections()
     short, not_crossed = (
         NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
     )
@@ -72,8 +72,8 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
                 if group.worst.severe
             ]
         ),
-        sections=[section for section in sections if section.severity != "info"],
-        notes=[section for section in sections if section.severity == "info"],
+        sections=[section for section in sections if section["severity"] != "info"],
+        notes=[section for section in sections if section["severity"] == "info"],
         old_limits=old_limits(review.set_aside),
         short=short,
         held=not_crossed,
@@ -91,7 +91,9 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         threshold=threshold,
         place=place,
         how_long=how_long,
-        worst=_worst,
+        worst=lambda finding: worst_text(finding, worst_crossed(finding)),
+        water_of=lambda finding: water(level(finding)),
+        reduced=reduced,
     )
 
 
@@ -116,7 +118,3 @@ def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
     if finding.outcome == Outcome.TOO_SHORT and never_tested(finding):
         return "unjudged"
     return (not_crossed if finding.outcome == Outcome.HELD else short).id(finding)
-
-
-def _worst(finding: Finding) -> str:
-    return worst_text(finding, worst_crossed(finding))
