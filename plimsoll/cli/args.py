@@ -42,6 +42,17 @@ def typed_inputs(
     return Inputs(tuple(sources), zone, format_, encoding, tuple(names or ()), store, range_, notify=print_notice)
 
 
+def typed_duration(option: str, text: str) -> int:
+    """Return the duration (ns) that was typed for an option. Unusable if it is none."""
+    from plimsoll.model.errors import Unusable
+    from plimsoll.model.times import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise Unusable(f"{option}: {error}") from None
+
+
 def not_empty(value: str | None) -> str | None:
     """Return the value unchanged. BadParameter if it is empty, as when a shell variable is not set."""
     if value == "":

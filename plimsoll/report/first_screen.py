@@ -31,7 +31,7 @@ class EvidenceRow:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The answer beyond the verdict. `cause` and `next`, in sentences, are empty where there is nothing to say.
+    """What follows the verdict. `cause` and `next` are sentences, empty where there is nothing to say.
 
     `named` is the value that the verdict's sentence names, None if it names none; it comes first in the `evidence`.
     """
@@ -43,7 +43,7 @@ class FirstScreen:
 
 
 def first_screen(result: Insights) -> FirstScreen:
-    """What to say first of a review: of a healthy one how near it came to its limits, of others what caused it."""
+    """Return how near a healthy run came to its limits; of another run, what caused its verdict."""
     is_healthy, named = result.review.verdict == Verdict.HEALTHY, _named(result)
     result = _of_one_system(result)
     crossed = _one_per_signal(_severe(result.review))
@@ -51,11 +51,12 @@ def first_screen(result: Insights) -> FirstScreen:
     text = " ".join(
         text for insight in insights() if insight.summary and (text := insight.summary(result.of(insight)))
     ) or (f"What that means: {crossed[0].rule.summary}" if crossed else "")
-    matches = text.removesuffix(".").casefold() in result.review.answer.casefold()
+    headline_says_it = text.removesuffix(".").casefold() in result.review.answer.casefold()
+    steps = (step for insight in insights() if insight.step and (step := insight.step(result.of(insight))))
     return FirstScreen(
-        cause="" if is_healthy else ("" if matches else text),
+        cause="" if is_healthy or headline_says_it else text,
         evidence=shown[:_MOST],
-        next=" ".join((*_steps(result), *_look_at(result, crossed))),
+        next=" ".join((*steps, *_look_at(result, crossed))),
         named=shown[0] if shown else None,
     )
 
@@ -88,8 +89,9 @@ def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequenc
 
 
 def _of_one_system(result: Insights) -> Insights:
-    """Of hosts that are no system, what is known of the one with the worst crossing, or that an insight names: what
-    one of them does is no evidence of what another suffers from.
+    """Return the insights of one host where the hosts are no system: one host's load explains nothing on another.
+
+    It is the host with the worst crossing, else the one that an insight names.
     """
     review = result.review
     if not review.is_apart or review.verdict == Verdict.HEALTHY:
@@ -109,19 +111,15 @@ def _short(result: Insights) -> list[tuple[str, str]]:
     return [named for insight in insights() if insight.short and (named := insight.short(result.of(insight)))]
 
 
-def _steps(result: Insights) -> Iterator[str]:
-    for insight in insights():
-        if insight.step and (text := insight.step(result.of(insight))):
-            yield text
-
-
 def _one_per_signal(findings: Sequence[Finding]) -> list[Finding]:
-    items: set[str] = set()
-    return [finding for finding in findings if finding.rule.signal not in items and not items.add(finding.rule.signal)]
+    first: dict[str, Finding] = {}
+    for finding in findings:
+        first.setdefault(finding.rule.signal, finding)
+    return list(first.values())
 
 
 def _nearest(review: Review) -> list[Finding]:
-    """Findings that held, the one with the least room left first."""
+    """Return the findings within their limits, the one with the least room left first."""
     findings = (
         finding for finding in review.of(Outcome.HELD) if finding.margin is not None and not finding.signal.fact
     )
@@ -136,29 +134,25 @@ def _evidence(finding: Finding) -> EvidenceRow:
 
 
 def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:
-    """What to look at, or to record if none of it was: by the rule of what is the cause, then of the worst crossing."""
+    """Yield what to look at next, or to record if it was not: for the cause first, then for the worst crossing."""
     if not crossed:
         return
     review, signals = result.review, result.review.question.signals
     host = crossed[0].subject.host if crossed[0].subject else ""
-    rules = [finding.rule for finding in (*_of_the_cause(result, crossed)[:1], crossed[0])]
+    causes = {(resource, host_key(short_host)) for resource, short_host in _short(result)}
+    of_the_cause = [
+        finding
+        for finding in crossed
+        if finding.subject
+        and (
+            finding.signal.resource or (finding.signal.pressure and finding.signal.pressure.resource),
+            host_key(finding.subject.host),
+        )
+        in causes
+    ]
+    rules = [finding.rule for finding in (*of_the_cause[:1], crossed[0])]
     names = [name for name in dict.fromkeys(name for rule in rules for name in rule.look_at) if name in signals]
     recorded = [name for name in names if review.signals.on(name, host)]
     if names:
         titles = ", ".join(signals[name].title for name in (recorded or names)[:_MOST_NEXT])
         yield f"{'Look at' if recorded else 'Record'} next: {titles}."
-
-
-def _of_the_cause(result: Insights, crossed: Sequence[Finding]) -> list[Finding]:
-    """Return the crossings of limits on the resource that an insight names as the cause."""
-    causes = {(resource, host_key(host)) for resource, host in _short(result)}
-    return [
-        finding
-        for finding in crossed
-        if finding.subject and (_resource(finding), host_key(finding.subject.host)) in causes
-    ]
-
-
-def _resource(finding: Finding) -> str | None:
-    signal = finding.signal
-    return signal.resource or (signal.pressure.resource if signal.pressure else None)

@@ -8,13 +8,12 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import Field, create_model
 
-from plimsoll.insights.insights import Insight, Insights, insights
+from plimsoll.insights.insights import insights
 from plimsoll.model.json_part import (
     Finite,
     Instant,
@@ -28,7 +27,6 @@ from plimsoll.model.json_part import (
 )
 from plimsoll.model.log import Log
 from plimsoll.review.findings import CROSSED, Finding, Outcome
-from plimsoll.review.phases.found_phases import FoundPhases
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of, subject_title
 from plimsoll.review.verdict import Group, group_sentence
@@ -49,10 +47,6 @@ def _zone(log: Log) -> str | None:
     return log.zone.label(int(log.times[0]) if len(log.times) else 0) if log.zone.known else None
 
 
-def _zone_of_review(review: Review) -> str | None:
-    return review.zone.label(review.start or 0) if review.zone.known else None
-
-
 def _filled(review: Review) -> list[Log]:
     return [log for log in review.logs if len(log.times)]
 
@@ -66,25 +60,15 @@ def _files(review: Review) -> list[Any]:
         ]
 
 
-def _is_steady(found_phases: FoundPhases) -> bool | None:
-    return bool(found_phases.phases) if found_phases.known else None
-
-
-def _phases(result: Insights) -> list[Any]:
-    review = result.review
+def _phases(review: Review) -> list[Any]:
     return [with_fields(phase, by_hand=review.phases_found is None) for phase in review.phases]
 
 
-def _phases_found(result: Insights) -> Any:
-    review = result.review
+def _phases_found(review: Review) -> Any:
     if review.phases_found is None:
         return None
     before = dict.fromkeys(map(subject_title, review.before_steady))
     return with_fields(review.phases_found, judged=review.judged_by_found is not None, crossed_before=[*before])
-
-
-def _window(finding: Finding) -> int:
-    return finding.track.window if finding.track else finding.rule.over
 
 
 def _breaches(finding: Finding) -> list[Any]:
@@ -105,10 +89,6 @@ def _longest(crossings: Sequence[Crossing]) -> list[Crossing]:
     return sorted(longest, key=lambda crossing: crossing.start)
 
 
-def _not_counted(group: Group) -> list[str]:
-    return list(dict.fromkeys(finding.rule.id for finding in group.not_counted))
-
-
 def _counts(findings: Sequence[Finding]) -> dict[str, int]:
     """Return the number of findings by state, and of those that count as crossed by severity."""
     by_outcome = Counter(str(finding.outcome) for finding in findings)
@@ -117,15 +97,6 @@ def _counts(findings: Sequence[Finding]) -> dict[str, int]:
         **{severity: by_severity[severity] for severity in SEVERITIES},
         **{str(outcome): by_outcome[str(outcome)] for outcome in Outcome},
     }
-
-
-def _result(insight: Insight[Any], result: Insights) -> Any:
-    return result.of(insight)
-
-
-def _statistics(result: Insights) -> list[Any]:
-    review = result.review
-    return [with_fields(statistic, host=review.host_of(statistic.series)) for statistic in review.statistics]
 
 
 class FilePart(JsonPart):
@@ -154,7 +125,10 @@ class LogPart(JsonPart):
     hosts: list[str]
     start: OptionalInstant = attribute(lambda review: min((log.times[0] for log in _filled(review)), default=None))
     end: OptionalInstant = attribute(lambda review: max((log.times[-1] for log in _filled(review)), default=None))
-    zone: str | None = attribute(_zone_of_review, "The time zone of the other outputs; null if no log gives one.")
+    zone: str | None = attribute(
+        lambda review: review.zone.label(review.start or 0) if review.zone.known else None,
+        "The time zone of the other outputs; null if no log gives one.",
+    )
     interval_s: OptionalSeconds = attribute("interval", "The shortest interval of any file.")
     samples: int = attribute(lambda review: sum(len(log.times) for log in review.logs))
     series: int = attribute(lambda review: sum(len(log.series) for log in review.logs))
@@ -191,7 +165,10 @@ class BoundaryPart(JsonPart):
 class FoundPhasesPart(JsonPart):
     """What the load of a run tells of its phases."""
 
-    steady: bool | None = attribute(_is_steady, "Whether there was a steady state; null if that is not known.")
+    steady: bool | None = attribute(
+        lambda phases: bool(phases.phases) if phases.known else None,
+        "Whether there was a steady state; null if that is not known.",
+    )
     sentence: str = Field(description="What was found, and why not if nothing was.")
     signal: str | None = attribute(lambda phases: phases.signal or None, "The load signal; null if none was recorded.")
     title: str | None = attribute(lambda phases: phases.title or None)
@@ -255,7 +232,9 @@ class ThresholdPart(JsonPart):
     )
     unit: str = attribute("signal.unit")
     reduce: str = attribute("rule.reduce")
-    over_s: Seconds = attribute(_window, "The window, after widening.")
+    over_s: Seconds = attribute(
+        lambda finding: finding.track.window if finding.track else finding.rule.over, "The window, after widening."
+    )
     for_s: Seconds = attribute("rule.for_")
     often: float = attribute(
         "rule.often", "The share of the judged time from which a rule that never fired counts as crossed."
@@ -380,7 +359,10 @@ class GroupPart(JsonPart):
     severity: Literal["info", "warning", "critical"] = Field(description="That of its worst rule.")
     hosts: list[str] = Field(description="The worst first.")
     rules: list[str] = attribute(lambda group: [rule.id for rule in group.rules], "The worst first.")
-    not_counted: list[str] = attribute(_not_counted, "Old limits that a current rule supersedes, crossed or not.")
+    not_counted: list[str] = attribute(
+        lambda group: list(dict.fromkeys(finding.rule.id for finding in group.not_counted)),
+        "Old limits that a current rule supersedes, crossed or not.",
+    )
     sentence: str = attribute(group_sentence)
 
 
@@ -438,20 +420,24 @@ class _JudgedPart(JsonPart):
     )
     headline: str = attribute("review.headline")
     doubts: list[str] = attribute(
-        lambda result: [doubt.sentence for doubt in result.review.doubts],
+        lambda insights: [doubt.sentence for doubt in insights.review.doubts],
         "Why the run is not known to be healthy although nothing was crossed.",
     )
     coverage: CoveragePart = attribute("review.coverage")
     groups: list[GroupPart] = attribute("review.groups", "What was crossed, worst first; what the headline counts.")
     counts: dict[str, int] = attribute(
-        lambda result: _counts(result.review.findings),
+        lambda insights: _counts(insights.review.findings),
         "Entries of `rules` by state; those that are crossed or often crossed by severity.",
     )
     log: LogPart = attribute("review")
     run: RunPart = attribute("review.run")
     remarks: list[RemarkPart] = attribute("review.remarks")
-    phases: list[PhasePart] = attribute(_phases, "Set by hand, else found from the load; empty if not known.")
-    phases_found: FoundPhasesPart | None = attribute(_phases_found, "Null if the phases are set by hand.")
+    phases: list[PhasePart] = attribute(
+        lambda insights: _phases(insights.review), "Set by hand, else found from the load; empty if not known."
+    )
+    phases_found: FoundPhasesPart | None = attribute(
+        lambda insights: _phases_found(insights.review), "Null if the phases are set by hand."
+    )
     packs: list[PackPart] = attribute("review.applied")
     rules: list[RulePart] = attribute("review.findings")
 
@@ -459,7 +445,10 @@ class _JudgedPart(JsonPart):
 def _with_insights(base: type[P], place: str) -> type[P]:
     """Return the document so far, with the fields of the insights of a place."""
     fields: dict[str, Any] = {
-        insight.json.name: (insight.json.type, attribute(partial(_result, insight), insight.json.description or None))
+        insight.json.name: (
+            insight.json.type,
+            attribute(lambda insights, insight=insight: insights.of(insight), insight.json.description or None),
+        )
         for insight in insights()
         if insight.heading.place == place
     }
@@ -469,7 +458,12 @@ def _with_insights(base: type[P], place: str) -> type[P]:
 class _Measured(_with_insights(_JudgedPart, "beside")):
     """What was judged, what stands beside it, and the statistics."""
 
-    statistics: list[StatisticPart] = attribute(_statistics)
+    statistics: list[StatisticPart] = attribute(
+        lambda insights: [
+            with_fields(statistic, host=insights.review.host_of(statistic.series))
+            for statistic in insights.review.statistics
+        ]
+    )
 
 
 class ReviewDocument(_with_insights(_Measured, "causes")):

@@ -25,7 +25,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.styled import Line
 from plimsoll.model.time_arguments import TimeRange, parse_time
-from plimsoll.model.times import SECOND, Zone, parse_duration
+from plimsoll.model.times import SECOND, Zone
 from plimsoll.model.value_text import quantity
 from plimsoll.notify import alerts_document, test_message
 from plimsoll.notify.delivery import senders
@@ -184,10 +184,7 @@ def silence(
 ) -> None:
     """Notify nobody of the alerts that match, for a time. They are judged and kept as always."""
     now = time.time_ns()
-    try:
-        duration = parse_duration(length)
-    except ValueError as error:
-        raise Unusable(f"--for: {error}") from None
+    duration = args.typed_duration("--for", length)
     with opened(store) as (file, zone):
         start = parse_time(at, zone, now) if at else None  # a clock time is the next one
         added = actions.silence(file, rule, host, instance, duration, reason, at_terminal(), now, start)

@@ -1,8 +1,8 @@
 """`plimsoll compare`; `plimsoll runs judge` compares in the same way."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -23,12 +23,6 @@ from plimsoll.report.comparison.json_document import document
 from plimsoll.report.render.junit import render_junit
 
 app = args.command_app()
-
-
-class CompareFailOn(StrEnum):
-    """For what the exit status is 1."""
-
-    REGRESSION = "regression"
 
 
 @app.command(
@@ -84,7 +78,7 @@ def compare(
         None, "--junit", "Write JUnit XML: a suite per run, a case per signal and host."
     ),
     markdown: args.MarkdownOption = None,
-    fail_on: CompareFailOn | None = typer.Option(
+    fail_on: Literal["regression"] | None = typer.Option(
         None, "--fail-on", help="Exit with status 1 if a run is worse than the baseline."
     ),
     details: args.DetailsOption = False,

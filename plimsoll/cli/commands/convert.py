@@ -1,7 +1,7 @@
 """`plimsoll convert`."""
 
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -16,14 +16,6 @@ from plimsoll.model.errors import Unusable
 app = args.command_app()
 
 
-class ConvertTarget(StrEnum):
-    """The formats a log can be converted to."""
-
-    CSV = "csv"
-    PARQUET = "parquet"
-    LP = "lp"
-
-
 @app.command(
     "convert",
     epilog=args.examples(
@@ -33,7 +25,7 @@ class ConvertTarget(StrEnum):
 )
 def convert(
     log: str = typer.Argument(..., help="A log; - for standard input; run:NAME; live:HOST.", metavar="LOG"),
-    as_: ConvertTarget = typer.Option(
+    as_: Literal["csv", "parquet", "lp"] = typer.Option(
         ...,
         "--as",
         help="csv (as Performance Monitor writes it), parquet (a column each) or lp (InfluxDB line protocol).",
@@ -69,7 +61,7 @@ def convert(
     if inputs.hosts is None and len(source.times):  # of live hosts only that part was read
         start, end = inputs.when.resolve(time_zone, int(source.times[0]), int(source.times[-1]), "the log ends at")
     part = LogSelection(tuple(counter or ()), start, end, step, time_zone).of(source)
-    size, more_remarks = WRITERS[as_.value](part, out)
+    size, more_remarks = WRITERS[as_](part, out)
     if not is_stdout(out):
         print_line(f"{out}: {size}")
     print_remarks([*source.remarks, *remarks, *more_remarks])

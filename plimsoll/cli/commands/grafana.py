@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -20,7 +21,7 @@ from plimsoll.hosts.settings import Settings, load
 from plimsoll.hosts.site import SiteSettings, site_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
-from plimsoll.model.times import SECOND, duration_text, parse_duration
+from plimsoll.model.times import SECOND, duration_text
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.load import load as load_rules
 from plimsoll.rules.schema.signal import Signal
@@ -37,13 +38,6 @@ class RecordingAgent(StrEnum):
     WINDOWS = "windows"
     TELEGRAF = "telegraf"
     SYSSTAT = "sysstat"
-
-
-class DataSource(StrEnum):
-    """What dashboards ask."""
-
-    INFLUXDB = "influxdb"
-    PROMETHEUS = "prometheus"
 
 
 app = args.command_app("Write alert rules and dashboards for Grafana.")
@@ -69,8 +63,8 @@ def export(
     source: list[RecordingAgent] | None = typer.Option(
         None, "--source", help="Only rules and panels over what this agent records; repeat for more."
     ),
-    data_source: DataSource = typer.Option(
-        DataSource.INFLUXDB,
+    data_source: Literal["influxdb", "prometheus"] = typer.Option(
+        "influxdb",
         "--data-source",
         help="What dashboards ask: an InfluxDB, or a Prometheus or VictoriaMetrics. For the latter only dashboards "
         "are written, to dashboards/grafana/prometheus; their alerts are those of plimsoll prometheus export.",
@@ -80,20 +74,17 @@ def export(
     ),
 ) -> None:
     """Write alert rules and dashboards as files for Grafana. Rules that Grafana cannot express are named on stderr."""
-    try:
-        length = parse_duration(interval)
-    except ValueError as error:
-        raise Unusable(f"--interval: {error}") from None
+    length = args.typed_duration("--interval", interval)
     options = alert_files.GrafanaOptions(interval=length, emails=tuple(email or ()), webhook=webhook)
     options = replace(options, docs=docs) if docs else options
     selection = _select(config, packs or (), only or (), [agent.value for agent in source or ()])
-    write = _export_for_prometheus if data_source is DataSource.PROMETHEUS else _export
+    write = _export_for_prometheus if data_source == "prometheus" else _export
     write(out, options, selection)
 
 
 @dataclass(frozen=True)
 class _Selection:
-    """What a selection leaves of the rules; `shown` are the signals of dashboards, None for all."""
+    """The rules that are left of all; `shown` are the signals of dashboards, None for all."""
 
     catalogue: Catalogue
     signals: Mapping[str, Signal]

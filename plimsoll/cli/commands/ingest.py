@@ -48,7 +48,12 @@ def ingest(
     refuse_unnamed(contents.logs)
     refuse_name(run, "--run")
     stored = run_to_store(contents, run, labels, config, inputs.requested_zone)
-    with open_store(store, make=True, notify=print_notice) as opened, _bar() as bar:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("values"))
+    console = Console(stderr=True)
+    progress = Progress(
+        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal, transient=True
+    )
+    with open_store(store, make=True, notify=print_notice) as opened, progress as bar:
         task = bar.add_task(run, total=stored.values)
         loaded = load(
             opened,
@@ -76,9 +81,3 @@ def _summary(run: StoredRun, loaded: Loaded, where: str) -> str:
     if loaded.before:
         return f"is in {where} now: {whole}, {loaded.before:,} of them from an earlier call"
     return f"is in {where}: {whole}"
-
-
-def _bar() -> Progress:
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("values"))
-    return Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal, transient=True)

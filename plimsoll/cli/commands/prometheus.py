@@ -16,7 +16,7 @@ from plimsoll.hosts.settings import Settings, load
 from plimsoll.hosts.site import site_of
 from plimsoll.model.errors import Unusable, suggest
 from plimsoll.model.remark import counted
-from plimsoll.model.times import SECOND, parse_duration
+from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.exporter_files import exporters
 from plimsoll.rules.load import load as load_rules
 
@@ -78,10 +78,7 @@ def _options(interval: str, docs: str, names: Sequence[str] = ()) -> PrometheusO
             raise Unusable(
                 f'--names: "{name}" is not known{suggest(name, known)}; choose from telegraf, {", ".join(known)}'
             )
-    try:
-        length = parse_duration(interval)
-    except ValueError as error:
-        raise Unusable(f"--interval: {error}") from None
+    length = args.typed_duration("--interval", interval)
     if length < SECOND or length % SECOND:
         raise Unusable(f'--interval: "{interval}" is not a number of whole seconds')
     return PrometheusOptions(

@@ -1,7 +1,7 @@
 """`plimsoll review`."""
 
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import typer
 
@@ -19,13 +19,6 @@ from plimsoll.review.review import Review
 from plimsoll.review.verdict import Verdict
 
 app = args.command_app()
-
-
-class FailOn(StrEnum):
-    """The lowest severity for which the exit status is 1."""
-
-    WARNING = "warning"
-    CRITICAL = "critical"
 
 
 @app.command(
@@ -63,7 +56,7 @@ def review(
     junit: Path | None = args.path_option(
         None, "--junit", "Write JUnit XML: a suite per pack, a case per rule and host."
     ),
-    fail_on: FailOn | None = typer.Option(
+    fail_on: Literal["warning", "critical"] | None = typer.Option(
         None, "--fail-on", help="Exit with status 1 if a threshold of this severity or above was crossed."
     ),
     format_: args.FormatOption = None,
@@ -78,8 +71,8 @@ def review(
     use_memory_freely()
     with working_on("Reviewing", inputs.sources):
         insights = Insights(review_inputs(inputs, options))
-    result, time_zone = insights.review, inputs.requested_zone
-    outputs.refuse_overwriting(result.logs, *inputs.names, config)
+    judged, time_zone = insights.review, inputs.requested_zone
+    outputs.refuse_overwriting(judged.logs, *inputs.names, config)
 
     def report_text() -> str:
         from plimsoll.report.html.render import render  # only the HTML report needs jinja2
@@ -94,7 +87,7 @@ def review(
     def junit_text() -> str:
         from plimsoll.report.junit_suite import junit
 
-        return junit(result, time_zone)
+        return junit(judged, time_zone)
 
     outputs.write(
         report=report_text,
@@ -102,16 +95,16 @@ def review(
         junit=junit_text,
         lines=lambda: terminal_summary.lines(insights, time_zone, width(), all_of_it=details),
     )
-    print_remarks(result.remarks)
-    raise typer.Exit(exit_status(result, fail_on) if fail_on else 0)
+    print_remarks(judged.remarks)
+    raise typer.Exit(exit_status(judged, fail_on) if fail_on else 0)
 
 
-def exit_status(result: Review, fail_on: str) -> int:
+def exit_status(judged: Review, fail_on: str) -> int:
     """Return the exit status. Unusable if it is not known whether the run was healthy."""
     failing = ("critical",) if fail_on == "critical" else ("critical", "warning")
-    if any(finding.rule.severity in failing for finding in result.of(*CROSSED)):
+    if any(finding.rule.severity in failing for finding in judged.of(*CROSSED)):
         return 1
-    if result.verdict == Verdict.UNKNOWN or result.doubts:
-        why = doubts_text(result.doubts) if result.doubts else result.answer
+    if judged.verdict == Verdict.UNKNOWN or judged.doubts:
+        why = doubts_text(judged.doubts) if judged.doubts else judged.answer
         raise Unusable(f"--fail-on cannot say that the run was good: {why}")
     return 0

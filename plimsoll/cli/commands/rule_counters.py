@@ -14,7 +14,7 @@ from plimsoll.export.counters import logman, telegraf
 from plimsoll.export.counters.counter_list import CounterList, counters, signals_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
-from plimsoll.model.times import SECOND, parse_duration
+from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load
 
 _INTERVAL = 15 * SECOND  # Performance Monitor's default
@@ -112,10 +112,7 @@ def _interval(typed: str | None, form: Form) -> int | None:
         return None
     if form is Form.LIST:
         raise Unusable("--interval: a list does not hold it; give typeperf or logman -si 15, or choose --as logman")
-    try:
-        interval = parse_duration(typed)
-    except ValueError as error:
-        raise Unusable(f"--interval: {error}") from None
+    interval = args.typed_duration("--interval", typed)
     if interval < SECOND or interval % SECOND:
         raise Unusable(f"--interval {typed} is not whole seconds, 1 or more; write it like 15s")
     return interval

@@ -3,7 +3,7 @@
 import json as json_module
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,7 +12,7 @@ from plimsoll.api.inputs import RUN
 from plimsoll.api.open_store import open_store
 from plimsoll.api.review import ReviewSettings, reviewed
 from plimsoll.cli import args
-from plimsoll.cli.commands.compare import CompareFailOn, exit_status, write_comparison
+from plimsoll.cli.commands.compare import exit_status, write_comparison
 from plimsoll.cli.console import print_notice
 from plimsoll.cli.outputs import Outputs
 from plimsoll.comparison.signal_settings import checked
@@ -46,7 +46,7 @@ def judge(
     json: args.JsonOption = None,
     junit: Path | None = args.path_option(None, "--junit", "Write JUnit XML."),
     markdown: args.MarkdownOption = None,
-    fail_on: CompareFailOn | None = typer.Option(
+    fail_on: Literal["regression"] | None = typer.Option(
         None, "--fail-on", help="Exit with status 1 if the run is worse than those before it."
     ),
     details: args.DetailsOption = False,
@@ -59,7 +59,7 @@ def judge(
     if new is None:
         raise Unusable(f'run "{run}" is not in {where}; plimsoll runs list tells which are')
     labels = new.labels if like is None else _labels(like)
-    before = _earlier_runs(runs, new, labels)[-most:]
+    before = [earlier for earlier in _runs_with(runs, labels) if earlier.start < new.start][-most:]
     if not before:
         text = listed([f"{key}={value}" for key, value in labels.items()], 6) or "no label"
         raise Unusable(f'{where} has no complete run before "{run}" with {text}; {Parameter.LIKE} says which count')
@@ -93,8 +93,7 @@ def trend(
     labels = _labels(like or ())
     with open_store(store, notify=print_notice) as opened:
         runs, where = opened.runs.summaries(), opened.name
-    chosen = [run for run in runs if run.complete and all(run.labels.get(key) == labels[key] for key in labels)]
-    chosen.sort(key=lambda run_summary: (run_summary.start, run_summary.name))
+    chosen = _runs_with(runs, labels)
     if len(chosen) < FEWEST:
         raise Unusable(f"{where} has {counted(len(chosen), 'such run')}; a trend needs {FEWEST} or more")
     means: list[RunMeans] = []
@@ -116,14 +115,10 @@ def trend(
     )
 
 
-def _earlier_runs(runs: Sequence[RunSummary], new: RunSummary, labels: Mapping[str, str]) -> list[RunSummary]:
-    """Return the complete runs with these labels that began before another, the latest last."""
-    run_summaries = [
-        run
-        for run in runs
-        if run.complete and run.start < new.start and all(run.labels.get(key) == labels[key] for key in labels)
-    ]
-    return sorted(run_summaries, key=lambda run_summary: (run_summary.start, run_summary.name))
+def _runs_with(runs: Sequence[RunSummary], labels: Mapping[str, str]) -> list[RunSummary]:
+    """Return the complete runs with these labels, the latest last."""
+    alike = [run for run in runs if run.complete and labels.items() <= run.labels.items()]
+    return sorted(alike, key=lambda run: (run.start, run.name))
 
 
 def _labels(like: Sequence[str]) -> dict[str, str]:

@@ -68,12 +68,17 @@ def _print_log(log: Log, zone: Zone) -> None:
     print_line((str(log.path), "bold"))
     size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"
     gaps = [f"{zone.span(start, end)} ({duration_text(end - start)})" for start, end in log.gaps]
+    span = "no samples"
+    if len(log.times):
+        first, last = int(log.times[0]), int(log.times[-1])
+        span = f"{zone.span(first, last)} ({duration_text(last - first)})"
+    changes = [f"{duration_text(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals]
     facts = [
         ("format", log.format),
         ("host", ", ".join(log.hosts)),
         ("zone", zone.label(int(log.times[0]) if len(log.times) else 0)),
-        ("span", _span(log, zone)),
-        ("interval", _interval(log, zone)),
+        ("span", span),
+        ("interval", "; ".join([duration_text(log.interval), *_first(changes)]) if log.interval else "not known"),
         ("gaps", ("; ".join(_first(gaps)) or "none")),
         ("size", f"{size}: {counted(log.present, 'value')}, {log.missing:,} missing"),
     ]
@@ -109,20 +114,6 @@ def _by_object(title: str, text: str, counters_by_object: dict[str, list[str]]) 
         print_line("    ", (name, "bold"), ": ", (_shortened(counters), "dim"), indent=6)
 
 
-def _span(log: Log, zone: Zone) -> str:
-    if not len(log.times):
-        return "no samples"
-    first, last = int(log.times[0]), int(log.times[-1])
-    return f"{zone.span(first, last)} ({duration_text(last - first)})"
-
-
-def _interval(log: Log, zone: Zone) -> str:
-    if not log.interval:
-        return "not known"
-    changes = [f"{duration_text(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals]
-    return "; ".join([duration_text(log.interval), *_first(changes)])
-
-
 def _first(texts: list[str]) -> list[str]:
     hidden = len(texts) - _MOST_SPANS
     return [*texts[:_MOST_SPANS], f"{hidden} more"] if hidden > 0 else texts
@@ -145,20 +136,14 @@ def _came_and_went(log: Log, content: "Content", zone: Zone) -> list[str]:
     partly = [(name, life) for name, life in content.lives.items() if life.samples < len(log.times)]
     partly.sort(key=lambda pair: -pair[1].samples)
     of = f"of {counted(len(log.times), 'sample')}"
-    lines = [
-        f"{name}: {life.samples:,} {of}, {_from_to(life.first, life.last, zone)}" for name, life in partly[:_MOST_SHOWN]
-    ]
+    lines: list[str] = []
+    for name, life in partly[:_MOST_SHOWN]:
+        several_days = zone.local(life.first).date() != zone.local(life.last).date()
+        start, end = (zone.clock(at, date=several_days) for at in (life.first, life.last))
+        lines.append(f"{name}: {life.samples:,} {of}, {start}–{end}")
     hidden = len(partly) - _MOST_SHOWN
-    return (
-        [*lines, f"and {counted(hidden, 'more instance')} that came or went (all of them: --json)"]
-        if hidden > 0
-        else lines
-    )
-
-
-def _from_to(start: int, end: int, zone: Zone) -> str:
-    same_day = zone.local(start).date() == zone.local(end).date()
-    return f"{zone.clock(start, date=not same_day)}–{zone.clock(end, date=not same_day)}"
+    rest = [f"and {counted(hidden, 'more instance')} that came or went (all of them: --json)"] if hidden > 0 else []
+    return lines + rest
 
 
 def _natural(instance: str) -> list[tuple[int, str]]:

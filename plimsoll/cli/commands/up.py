@@ -177,7 +177,10 @@ def run(options: UpOptions) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
     os.umask(0o077)  # what libraries make, too: DuckDB's write-ahead log, SQLite's journal
     listen = _listen(options)
-    certificate = _certificate(*options.certificate)
+    chain, key = options.certificate
+    if (chain is None) != (key is None):
+        raise Unusable("--cert and --key go together: name the certificate and its key")
+    certificate = Certificate(chain, key) if chain and key else None
     with _folder(options) as folder:
         lock = OnlyOne(folder)
         try:
@@ -189,16 +192,13 @@ def run(options: UpOptions) -> None:
 def _listen(options: UpOptions) -> Listen:
     """Return the address to listen on. A demo that names none takes another port if the usual one is in use."""
     usual = Listen.parse(options.listen) if options.listen else Listen()
-    if usual.port == 0 or (options.demo and not options.listen and _is_taken(usual)):
+    with socket.socket() as probe:
+        is_taken = options.demo and not options.listen and probe.connect_ex((usual.host, usual.port)) == 0
+    if usual.port == 0 or is_taken:
         with socket.socket() as any_port:
             any_port.bind(("", 0))
             return replace(usual, port=any_port.getsockname()[1])
     return usual
-
-
-def _is_taken(listen: Listen) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((listen.host, listen.port)) == 0
 
 
 def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
@@ -292,14 +292,6 @@ def _demo(started: int) -> Source:
         return demo_points
 
     return points
-
-
-def _certificate(chain: Path | None, key: Path | None) -> Certificate | None:
-    if chain is None and key is None:
-        return None
-    if chain is None or key is None:
-        raise Unusable("--cert and --key go together: name the certificate and its key")
-    return Certificate(chain, key)
 
 
 @contextmanager

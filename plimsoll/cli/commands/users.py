@@ -3,7 +3,6 @@
 import getpass
 import sys
 import time
-from enum import StrEnum
 from json import dumps
 from pathlib import Path
 from typing import Annotated
@@ -30,14 +29,6 @@ _MOST_SHOWN = 1000
 app = args.command_app("The users of plimsoll up, what they may do, and what they did.")
 
 
-class RoleName(StrEnum):
-    """What a user may do."""
-
-    VIEWER = "viewer"
-    OPERATOR = "operator"
-    ADMIN = "admin"
-
-
 NameArgument = Annotated[str, typer.Argument(help="The name of the user.", metavar="NAME")]
 MadeOption = Annotated[bool, typer.Option("--generate", help="Make a password and show it, instead of asking for one.")]
 
@@ -50,8 +41,8 @@ MadeOption = Annotated[bool, typer.Option("--generate", help="Make a password an
 )
 def add(
     name: NameArgument,
-    role: RoleName = typer.Option(
-        RoleName.VIEWER,
+    role: Role = typer.Option(
+        Role.VIEWER,
         "--role",
         help="viewer: reads. operator: also silences, acknowledges and makes notes. admin: also runs and settings.",
     ),
@@ -70,7 +61,7 @@ def add(
         raise Unusable("--generate and --no-password: give one of them")
     is_first = not users.listed(folder)
     password = None if no_password else _password(generate=generate)
-    users.add(folder, name, Role(role), password)
+    users.add(folder, name, role, password)
     _record(folder, f"added user {name}, {role}")
     print_line(f"{name} is a user, with the role {role}")
     _show(password if generate else None)
@@ -115,12 +106,12 @@ def passwd(name: NameArgument, generate: MadeOption = False, store: args.FolderO
 @app.command("role", epilog=args.examples("plimsoll users role anna admin"))
 def change_role(
     name: NameArgument,
-    role: RoleName = typer.Argument(..., help="What the user may do."),
+    role: Role = typer.Argument(..., help="What the user may do."),
     store: args.FolderOption = None,
 ) -> None:
     """Change the role of a user."""
     folder = _folder(store)
-    users.change(folder, name, role=Role(role))
+    users.change(folder, name, role=role)
     _record(folder, f"gave {name} the role {role}")
     print_line(f"{name} has the role {role}")
 

@@ -13,10 +13,8 @@ from plimsoll.comparison.compared_signal import ComparisonOutcome
 from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.run_table import run_table
 from plimsoll.comparison.summary import answer, story
-from plimsoll.model.json_part import JsonPart, OptionalInstant, attribute
-from plimsoll.model.run import Phase
+from plimsoll.model.json_part import JsonPart, OptionalInstant, attribute, optional
 from plimsoll.model.times import iso
-from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence
 
 SCHEMA = "plimsoll.comparison/1"
@@ -25,19 +23,11 @@ OutcomeName = Literal[
 ]
 
 
-def _start(phase: Phase | None) -> str | None:
-    return iso(phase.start) if phase else None
-
-
-def _end(phase: Phase | None) -> str | None:
-    return iso(phase.end) if phase else None
-
-
 IsKnown = Annotated[bool, BeforeValidator(lambda value: value is not None)]
 RankChance = Annotated[float | None, BeforeValidator(lambda ranks: ranks and ranks.chance)]
 Count = Annotated[int, BeforeValidator(len)]
-Start = Annotated[str | None, BeforeValidator(_start)]
-End = Annotated[str | None, BeforeValidator(_end)]
+Start = Annotated[str | None, BeforeValidator(lambda phase: phase and iso(phase.start))]
+End = Annotated[str | None, BeforeValidator(lambda phase: phase and iso(phase.end))]
 
 
 class IntervalPart(JsonPart):
@@ -142,36 +132,21 @@ class LoadPart(JsonPart):
 class CrossedPart(JsonPart):
     """A documented limit that was crossed."""
 
-    rule: str
-    signal: str
-    severity: Literal["info", "warning", "critical"]
-    host: str
-    instance: str | None
-    sentence: str
-
-
-def _crossed(finding: Finding) -> CrossedPart:
-    rule, subject = finding.rule, finding.subject
-    return CrossedPart(
-        rule=rule.id,
-        signal=rule.signal,
-        severity=rule.severity,
-        host=subject.host if subject else "",
-        instance=subject.instance if subject else None,
-        sentence=breach_sentence(finding),
-    )
-
-
-Crossed = Annotated[CrossedPart, BeforeValidator(_crossed)]
+    rule: str = attribute("rule.id")
+    signal: str = attribute("rule.signal")
+    severity: Literal["info", "warning", "critical"] = attribute("rule.severity")
+    host: str = attribute(lambda finding: finding.subject.host if finding.subject else "")
+    instance: str | None = attribute(optional("subject.instance"))
+    sentence: str = attribute(breach_sentence)
 
 
 class ThresholdsPart(JsonPart):
     """Limits (warning and critical) that were crossed in one run and not in the other."""
 
-    only_baseline: list[Crossed] = attribute("only_first")
-    only_other: list[Crossed] = attribute("only_second")
-    both: Annotated[list[Crossed], BeforeValidator(lambda pairs: [second for _, second in pairs])]
-    unjudged: list[Crossed] = Field(description="Crossed in one run, and not judged in the other.")
+    only_baseline: list[CrossedPart] = attribute("only_first")
+    only_other: list[CrossedPart] = attribute("only_second")
+    both: Annotated[list[CrossedPart], BeforeValidator(lambda pairs: [second for _, second in pairs])]
+    unjudged: list[CrossedPart] = Field(description="Crossed in one run, and not judged in the other.")
 
 
 class BeyondPart(JsonPart):
