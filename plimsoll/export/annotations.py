@@ -12,8 +12,6 @@ from plimsoll.rules.wording import limit_text
 
 # For units with large values: the template function that writes a value with an SI or binary prefix, and the unit.
 _PREFIXED = {"bytes": ("humanize1024", "B"), "bytes/s": ("humanize", "B/s")}
-
-
 # Grafana serves the files in its public/ folder; docs/rules is mounted there.
 DOCS = "/public/plimsoll/"
 

@@ -18,14 +18,8 @@ from plimsoll.rules.window import OPERATORS
 from plimsoll.rules.wording import counted_by, crossed_text, healthy_text, limit_text
 
 _CODE = re.compile(r"`([^`]*)`")
-
-
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-
-
 _HEADING = re.compile(r"#+ ")
-
-
 Signals = Mapping[str, Signal]
 
 _REDUCED = {

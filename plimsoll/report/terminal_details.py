@@ -33,14 +33,8 @@ UNJUDGED = (
     (Outcome.NOT_RECORDED, "Not recorded in these logs"),
     (Outcome.OFF, "Switched off in plimsoll.toml"),
 )
-
-
 _PLACE_WIDTH = 36
-
-
 _SHORT_PLACE = 20
-
-
 _ALL = 9  # columns, and more than any row has
 
 
@@ -63,8 +57,6 @@ _LAYOUTS: tuple[Callable[[_DetailRow], tuple[str, ...]], ...] = (
     lambda row: (row.title, row.value, row.limit, row.margin),
     lambda row: (row.title, row.value, row.limit),
 )
-
-
 _MOST_IN_FULL = 6  # groups with their details
 _MOST_IN_A_LINE = 12  # more groups, a line each
 _MOST_HELD = 15

@@ -17,8 +17,6 @@ from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.wording import limit_text, reduction
 
 _MOST = 3
-
-
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
 
 

@@ -22,8 +22,6 @@ _FILES_BESIDE = {
     users.FILE: "the users, with hashes of their passwords",
     overlay.FILE_NAME: "the limits that were changed on pages",
 }
-
-
 app = args.command_app()
 
 

@@ -21,8 +21,6 @@ from plimsoll.rules.exporters.exporter_files import exporters
 from plimsoll.rules.load import load as load_rules
 
 _TELEGRAF = "telegraf"
-
-
 app = args.command_app("Write alerting rules for Prometheus, Mimir and VictoriaMetrics.")
 
 

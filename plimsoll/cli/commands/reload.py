@@ -15,8 +15,6 @@ from plimsoll.up import running
 from plimsoll.up.reloading import PATH
 
 _ANSWER_S = 60.0
-
-
 app = args.command_app()
 
 

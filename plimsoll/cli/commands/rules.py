@@ -1,32 +1,53 @@
 """`plimsoll rules`."""
 
+import re
 from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from plimsoll.api.inputs import read
 from plimsoll.cli import args
-from plimsoll.cli.commands.new_pack import new_pack
-from plimsoll.cli.commands.rule_counters import list_counters
-from plimsoll.cli.console import print_line, print_lines
-from plimsoll.cli.outputs import STDOUT, write_json
+from plimsoll.cli.console import print_error, print_line, print_lines, print_plain
+from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting, write_json, write_text
+from plimsoll.export.counters import logman, telegraf
+from plimsoll.export.counters.counter_list import CounterList, counters, signals_of
+from plimsoll.model.counter_names.unrecognised import UnknownCounter, unknown_counters
 from plimsoll.model.errors import Unusable, printable, suggest
 from plimsoll.model.remark import counted
-from plimsoll.model.times import duration_text
+from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.model.times import SECOND, duration_text
 from plimsoll.report import rule_page
 from plimsoll.rules.cases import run_case
-from plimsoll.rules.load import load
-from plimsoll.rules.schema.document import document
+from plimsoll.rules.load import YAML, load, load_packs
+from plimsoll.rules.pack_from_log import chosen, pack_text
+from plimsoll.rules.schema.document import PACK, TITLES, document, shipped
+
+# The first line of the template names this file.
+SCHEMA = "plimsoll-pack.schema.json"
+_TEMPLATE = "new_pack.yaml"
+_HEAD = f"# yaml-language-server: $schema={SCHEMA}"
+_INTERVAL = 15 * SECOND  # Performance Monitor's default
+# The names SQL Server allows, or a variable in Telegraf's configuration.
+_INSTANCE = re.compile(r"[A-Za-z_][\w#$]{0,15}")
+_VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*(:-[\w#]+)?\}")
+
+
+class Form(StrEnum):
+    """The program that is to record the counters."""
+
+    LIST = "list"
+    LOGMAN = "logman"
+    TELEGRAF = "telegraf"
+
 
 _COLUMNS = ("rule", "severity", "signal", "healthy", "for", "sources")
-
-
 PacksArgument = Annotated[
     list[str] | None,
     typer.Argument(help="Shipped packs by name, or .yaml files. Default: all shipped packs.", metavar="PACK"),
 ]
-
-
 app = args.command_app("List, check, explain and write rules; a pack is a file of rules.")
 
 
@@ -58,6 +79,10 @@ def list_rules(pack: args.PackOption = None, only: args.OnlyOption = None, json:
     print_lines([(f"  {_line(_COLUMNS, widths)}",)])
     for listed in packs:
         print_lines([(f"{listed.pack}: {listed.title}",), *((f"  {_line(row, widths)}",) for row in rows[listed.pack])])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 @app.command("check", epilog=args.examples("plimsoll rules check mine.yaml"))
@@ -98,15 +123,162 @@ def run_cases(packs: PacksArgument = None, pack: args.PackOption = None, only: a
     raise typer.Exit(1 if failed else 0)
 
 
-app.command("new", epilog=args.examples("plimsoll rules new mine.yaml"))(new_pack)
-app.command(
+@app.command("new", epilog=args.examples("plimsoll rules new mine.yaml"))
+def new_pack(
+    path: Path = typer.Argument(..., help="The file to write: mine.yaml.", metavar="FILE"),
+    from_log: list[str] | None = typer.Option(
+        None,
+        "--from",
+        help="A log: write a signal for each of its Windows counters that none reads yet. Repeat for more.",
+        metavar="LOG",
+    ),
+    counter: list[str] | None = typer.Option(
+        None,
+        "--counter",
+        help="With --from, only counters that match; * is any text: 'Shop Orders\\*'. Repeat for more.",
+    ),
+) -> None:
+    """Write a pack to begin with, and beside it the JSON schema for editors.
+
+    It is an example with comments; with --from, it has a signal for each counter that no signal reads.
+    """
+    if counter and not from_log:
+        raise Unusable("--counter is for the counters of a log: name it with --from")
+    if path.suffix not in YAML:
+        raise Unusable(f"{path}: a pack is a .yaml file; write it like {path.stem or 'mine'}.yaml")
+    beside = path.parent / SCHEMA
+    schema = shipped(PACK)
+    try:
+        if path.exists():
+            raise Unusable(f"{path}: exists already, and is not written over; name another file")
+        ours = not beside.exists() or TITLES[PACK] in beside.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise Unusable(f"{error.filename}: cannot be read: {error.strerror}") from None
+    if not ours:
+        raise Unusable(f"{beside}: is not Plimsoll's, and is not written over; name a file in another folder")
+    name = _name(path)
+    if from_log:
+        counters = _choose(from_log, counter or ())
+        write_text(beside, schema)
+        write_text(path, pack_text(name, _HEAD, counters))
+        count = counted(len(counters), "counter")
+        print_line(f"{path}: a signal for {count}; write rules on them, then plimsoll rules check {path}")
+        return
+    template = shipped_files("rules").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    text = (
+        template.replace("my-pack", name)
+        .replace("my_pack", name.replace("-", "_"))
+        .replace("FILE", printable(str(path)))
+    )
+    write_text(beside, schema)
+    write_text(path, text)
+    print_line(f"{path}: an example to change; check it with plimsoll rules check {path}")
+
+
+def _choose(logs: Sequence[str], patterns: Sequence[str]) -> list[UnknownCounter]:
+    unknown = unknown_counters(series for log in read(args.typed_inputs(logs)).logs for series in log.series)
+    if not unknown:
+        raise Unusable(f"{logs[0]}: every Windows counter in it has a signal already")
+    if matches := chosen(unknown, patterns):
+        return matches
+    raise Unusable(f"no counter without a signal matches {', '.join(patterns)}; plimsoll show {logs[0]} lists them")
+
+
+def _name(path: Path) -> str:
+    """Return a pack's name from its file's: lower case and hyphens; `my-` is put before the name of a shipped pack."""
+    name = re.sub(r"[^a-z0-9]+", "-", path.stem.casefold()).strip("-") or "mine"
+    return f"my-{name}" if name in {pack.pack for pack in load_packs()} else name
+
+
+@app.command(
     "counters",
     epilog=args.examples(
         "plimsoll rules counters --out counters.txt",
         "plimsoll rules counters --only sql-server-today --instance PAYROLL --as logman --out sql.xml",
     ),
-)(list_counters)
+)
+def list_counters(
+    pack: args.PackOption = None,
+    only: args.OnlyOption = None,
+    form: Form = typer.Option(
+        Form.LIST,
+        "--as",
+        help="list (typeperf -cf, logman create counter -cf), logman (a Data Collector Set, logman import -xml) or "
+        "telegraf (inputs.win_perf_counters).",
+    ),
+    instance: list[str] | None = typer.Option(
+        None, "--instance", help="Add a named instance of SQL Server: PAYROLL. Repeat for more."
+    ),
+    interval: str | None = typer.Option(
+        None,
+        "--interval",
+        help="The sampling interval. Default: 15s for logman, the agent's own for telegraf.",
+        callback=args.not_empty,
+    ),
+    out: Path | None = args.path_option(None, "--out", "The file; default: stdout."),
+) -> None:
+    """List the Windows counters to record, in a form for typeperf, logman or Telegraf.
+
+    These are the counters of every signal, also of your own packs; with --only, those of the packs named. How to
+    record them is in docs/collect.md.
+    """
+    sampling_interval = _interval(interval, form)
+    needed = _needed(pack or (), only or (), form, instance or ())
+    if form == "telegraf":
+        text = telegraf.text(needed, sampling_interval)
+    elif form == "logman":
+        text = logman.text(needed, sampling_interval or _INTERVAL)
+    else:
+        text = needed.as_list()
+        for note in needed.notes:  # a list has no comments
+            print_error(f"remark: {note}")
+    if out is None or out == STDOUT:
+        print_plain(text)
+        return
+    refuse_overwriting((), out, also_read=[Path(name) for name in (*(pack or ()), *(only or ()))])
+    # Windows' own programs read the other two forms.
+    write_text(out, text if form == "telegraf" else text.replace("\n", "\r\n"))
+    if not is_stdout(out):
+        objects = counted(len(needed.by_object()), "object")
+        print_line(f"{out}: {counted(len(needed.recorded), 'counter')} of {objects}")
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Sequence[str]) -> CounterList:
+    """Return the counters of every signal (dashboards also draw signals without rules), or with --only of those packs.
+
+    Unusable if a pack that was named needs no counters, or if --instance is given and none is SQL Server's.
+    """
+    for name in instances:
+        if _VARIABLE.fullmatch(name):
+            if form != "telegraf":
+                raise Unusable(f"--instance {name}: only Telegraf takes variables; write the instance's name")
+        elif not _INSTANCE.fullmatch(name) or name.casefold().startswith("mssql$"):
+            raise Unusable(f'--instance "{name}" is not the name of an instance of SQL Server; write it like PAYROLL')
+    catalogue = load(packs, only)
+    signals = catalogue.signals
+    for pack in catalogue.named if catalogue.by_hand else ():
+        if not counters(signals_of([pack], signals), signals).paths:
+            raise Unusable(
+                f"pack {pack.pack}: nothing to collect: none of its signals is taken from a counter that a Windows of "
+                "today has; name another pack"
+            )
+    names = signals_of(catalogue.packs, signals) if only else tuple(signals)
+    needed = counters(names, signals, instances)
+    if instances and needed == counters(names, signals):
+        raise Unusable(
+            f"--instance {instances[0]}: none of these counters is SQL Server's; leave it out, or choose "
+            "--only sql-server as well"
+        )
+    return needed
+
+
+def _interval(typed: str | None, form: Form) -> int | None:
+    """The sampling interval in ns, None for the default. Unusable if it is not one, or if this form cannot hold it."""
+    if typed is None:
+        return None
+    if form is Form.LIST:
+        raise Unusable("--interval: a list does not hold it; give typeperf or logman -si 15, or choose --as logman")
+    interval = args.typed_duration("--interval", typed)
+    if interval < SECOND or interval % SECOND:
+        raise Unusable(f"--interval {typed} is not whole seconds, 1 or more; write it like 15s")
+    return interval

@@ -25,12 +25,8 @@ from plimsoll.up.service.installation import Command, Step
 _UNUSABLE, _UNREACHABLE, _DEFECT = 2, 3, 70
 _log = logging.getLogger("plimsoll.service")
 _HOMES = (Path("/home"), Path("/root"))
-
-
 UpArguments = Annotated[list[str] | None, typer.Argument(metavar="[OPTION]", help="Options of plimsoll up, after --.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
-
-
 app = args.command_app(
     "Have the service manager of this system run plimsoll up, or write the file of a unit or of an agent."
 )

@@ -24,8 +24,6 @@ from plimsoll.model.times import SECOND, Zone, duration_text, iso
 
 _MOST_SHOWN = 12
 _MOST_SPANS = 5
-
-
 app = args.command_app()
 
 

@@ -21,8 +21,6 @@ SCHEMA = "plimsoll.comparison/1"
 OutcomeName = Literal[
     "regression", "improvement", "change", "explained-by-load", "within-spread", "within-tolerance", "same", "unclear"
 ]
-
-
 IsKnown = Annotated[bool, BeforeValidator(lambda value: value is not None)]
 RankChance = Annotated[float | None, BeforeValidator(lambda ranks: ranks and ranks.chance)]
 Count = Annotated[int, BeforeValidator(len)]

@@ -19,8 +19,6 @@ _OTHER = {
     Outcome.NOT_JUDGED: ("not judged", "?"),
 }
 _BRIEF, _WITHIN_LIMITS = ("crossed briefly", "∿"), ("within limits", "·")
-
-
 # The state of a signal on a host: sign, word, kind (the severity if it was crossed), and the id that it links to.
 Cell: TypeAlias = tuple[str, str, str, str]
 

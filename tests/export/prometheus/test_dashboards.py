@@ -11,8 +11,7 @@ import pytest
 import urllib3
 
 from plimsoll.dashboards.areas import load_areas
-from plimsoll.export.prometheus.dashboards.panel_promql import panel_query
-from plimsoll.export.prometheus.dashboards.prometheus_dashboards import export
+from plimsoll.export.prometheus.dashboards.prometheus_dashboards import export, panel_query
 from plimsoll.model.samples import Recorded
 from plimsoll.model.times import SECOND
 from plimsoll.review.recorded_signals import signal_samples
