@@ -26,13 +26,10 @@ from plimsoll.review.review import Review
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """What a comparison is judged by, as typed.
+    """How to compare, as typed: by which phase, and how many of the runs, from the first, are the baseline.
 
-    Attributes:
-        phase: The phase to judge by.
-        match_hosts: Whether hosts of other names are matched in order.
-        baselines: How many of the runs, from the first, are the baseline.
-        ends_at_change: Whether the baseline ends before a change of it for the worse; its runs are in order of time.
+    `match_hosts`: hosts of other names are matched in order. `ends_at_change`: the baseline, whose runs are in order of
+    time, ends before a change for the worse.
     """
 
     phase: str | None = None

@@ -202,17 +202,12 @@ class Charts:
     ) -> Chart:
         """Add a chart of at most eight lines of one unit. The first line is drawn on top.
 
-        Args:
-            lines: The lines, all in `unit`.
-            unit: The signal's unit.
-            label: What the chart shows, for those who cannot see it.
-            limits: The thresholds; the value axis includes all of them.
-            spans: The times that are shaded.
-            severity: The colour of the shaded times.
-            marks: About how many ticks the value axis has.
+        `label` says what the chart shows, for those who cannot see it. The value axis includes all `limits`, and has
+        about `marks` ticks. `spans` are shaded in the colour of `severity`.
         """
         lines = tuple(lines[:MOST_LINES])
-        samples = tuple(self._line_samples(line, unit) for line in lines)
+        new = [LineSamples.of(line.samples, self._axis(line.samples.times, line.marked), unit) for line in lines]
+        samples = tuple(self._samples.setdefault(line_samples.key, line_samples) for line_samples in new)
         highest = [float(np.nanmax(np.abs(sample.values))) for sample in samples if sample.count]
         scale = scale_for(max([*highest, *(abs(limit.level) for limit in limits)], default=0.0), unit)
         self._encoded.append({
@@ -275,10 +270,6 @@ class Charts:
 
     def _ms(self, instant: int) -> int:
         return (instant - self._start) // MILLISECOND
-
-    def _line_samples(self, line: ChartSeries, unit: str) -> LineSamples:
-        samples = LineSamples.of(line.samples, self._axis(line.samples.times, line.marked), unit)
-        return self._samples.setdefault(samples.key, samples)
 
     def _axis(self, times: Times, marked: bool) -> TimeAxis:
         if id(times) not in self._known_times:

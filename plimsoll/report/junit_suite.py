@@ -56,16 +56,16 @@ def _check(findings: Sequence[Finding], why: str, zone: Zone) -> DocumentCheck:
     """Return one rule on one host: the findings of all instances, worst first."""
     first = findings[0]
     crossed = [finding for finding in findings if finding.outcome in CROSSED]
-    details, items = tuple(_details(crossed, zone)), tuple(_other_findings(findings))
+    details, others = tuple(_details(crossed, zone)), tuple(_other_findings(findings))
     name = f"{first.rule.id} on {first.subject.host}" if first.subject else first.rule.id
     longest = max(sum(crossing.duration for crossing in finding.counted) for finding in findings) / SECOND
     if any(finding.severe for finding in crossed):
         text = f" (and {len(crossed) - 1} more)" if len(crossed) > 1 else ""
         message = f"{breach_sentence(crossed[0])}{text}"
-        return DocumentCheck(first.pack.pack, name, "failed", first.rule.severity, message, details, items, longest)
+        return DocumentCheck(first.pack.pack, name, "failed", first.rule.severity, message, details, others, longest)
     if not any(finding.outcome in JUDGED for finding in findings):
         return DocumentCheck(first.pack.pack, name, "skipped", message=_reasons(findings, why))
-    return DocumentCheck(first.pack.pack, name, output=(*details, *items), duration_s=longest)
+    return DocumentCheck(first.pack.pack, name, output=(*details, *others), duration_s=longest)
 
 
 def _details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:

@@ -5,7 +5,6 @@ The text is Markdown that is also readable as plain text.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from plimsoll.model.remark import counted
 from plimsoll.model.times import duration_text
@@ -34,32 +33,23 @@ _REDUCED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RulePageSection:
-    """A part of a rule's page: its heading, and its text."""
-
-    title: str
-    text: str
-
-
 def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
     """Return the page of a rule: what is counted, the threshold, why, sources, what to look at next."""
     head = f"# {rule.id}\n\n{rule.summary}\n\nSeverity: {rule.severity}. Pack: {pack.pack} ({pack.title})."
-    parts = [f"## {section.title}\n\n{section.text}" for section in sections(rule, signals)]
+    parts = [f"## {title}\n\n{text}" for title, text in sections(rule, signals)]
     return "\n\n".join([head, *parts]) + "\n"
 
 
-def sections(rule: Rule, signals: Signals) -> Iterator[RulePageSection]:
-    """Yield the parts of the page of a rule."""
-    yield RulePageSection(
-        "What is counted", "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals))
-    )
-    yield RulePageSection("Threshold", "\n".join(_threshold(rule, signals)))
-    if reasons := [part for part in (rule.why.strip(), _measured_on(rule)) if part]:
-        yield RulePageSection("Why", "\n\n".join(reasons))
-    yield RulePageSection("Sources", "\n".join(f"- {line}" for line in _sources(rule)))
+def sections(rule: Rule, signals: Signals) -> Iterator[tuple[str, str]]:
+    """Yield the headings of the page of a rule, each with the text below it."""
+    yield "What is counted", "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals))
+    yield "Threshold", "\n".join(_threshold(rule, signals))
+    hint = f"Measured on {rule.measured_on}; on other hardware take it as a hint." if rule.measured_on else ""
+    if reasons := [part for part in (rule.why.strip(), hint) if part]:
+        yield "Why", "\n\n".join(reasons)
+    yield "Sources", "\n".join(f"- {line}" for line in _sources(rule))
     if rule.look_at:
-        yield RulePageSection("What to look at next", "\n".join(f"- {_named(name, signals)}" for name in rule.look_at))
+        yield "What to look at next", "\n".join(f"- {_named(name, signals)}" for name in rule.look_at)
 
 
 def signal_text(name: str, signals: Signals) -> str:
@@ -67,7 +57,8 @@ def signal_text(name: str, signals: Signals) -> str:
     signal = signals[name]
     worse = "" if signal.worse == "either" else f"; {signal.worse} is worse"
     kept = ". Each instance is judged on its own" if signal.instances == "each" else ""
-    head = f"**{signal.title}** (`{name}`), in {_unit(signal)}{worse}{kept}.\n\n{signal.meaning.strip()}"
+    unit = {"/s": "events per second", "s": "seconds", "ms": "milliseconds"}.get(signal.unit, signal.unit)
+    head = f"**{signal.title}** (`{name}`), in {unit}{worse}{kept}.\n\n{signal.meaning.strip()}"
     if signal.derived:
         return f"{head}\n\nIt is {_derivation(signal.derived, signals)}."
     if signal.fact:
@@ -141,8 +132,8 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
             "info": "where that is not known it is judged as a note (info)",
             "skip": "where that is not known it does not apply",
         }
-        result = "; on others it is a note (info)" if rule.where_outside == "info" else ""
-        yield f"- Only for {hosts_text(rule)}{result}; {otherwise[rule.where_unknown]}."
+        others = "; on others it is a note (info)" if rule.where_outside == "info" else ""
+        yield f"- Only for {hosts_text(rule)}{others}; {otherwise[rule.where_unknown]}."
     if rule.drive:
         yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
     if rule.phase:
@@ -166,10 +157,6 @@ def _reduced(condition: Condition) -> str:
     return _REDUCED[condition.reduce] + (f" over {duration_text(condition.over)}" if condition.over else "")
 
 
-def _measured_on(rule: Rule) -> str:
-    return f"Measured on {rule.measured_on}; on other hardware take it as a hint." if rule.measured_on else ""
-
-
 def _sources(rule: Rule) -> Iterator[str]:
     for source in rule.sources:
         yield f"{source.document}, {source.place}" + (f": “{source.quote.strip()}”" if source.quote else "")
@@ -179,10 +166,6 @@ def _sources(rule: Rule) -> Iterator[str]:
 
 def _named(name: str, signals: Signals) -> str:
     return f"{signals[name].title} (`{name}`)"
-
-
-def _unit(signal: Signal) -> str:
-    return {"/s": "events per second", "s": "seconds", "ms": "milliseconds"}.get(signal.unit, signal.unit)
 
 
 def _derivation(derived: Derivation, signals: Signals) -> str:
@@ -196,15 +179,15 @@ def _derivation(derived: Derivation, signals: Signals) -> str:
 
 def _weights(derived: Derivation, signals: Signals) -> str:
     """`; Disk writes count 2 times with raid = 1 or 10, 4 times with raid = 5, else once`."""
-    result = ""
+    text = ""
     for name, weight in derived.weights.items():
         by_times: dict[float, list[int]] = {}
         for value, times in weight.values.items():
             if times != weight.unknown:
                 by_times.setdefault(times, []).append(value)
         parts = [f"{times:g} times with {weight.by} = {' or '.join(map(str, of))}" for times, of in by_times.items()]
-        result += f"; {signals[name].title} count {', '.join(parts)}, else {counted(round(weight.unknown), 'time')}"
-    return result
+        text += f"; {signals[name].title} count {', '.join(parts)}, else {counted(round(weight.unknown), 'time')}"
+    return text
 
 
 def _transform(transform: Transform) -> str:

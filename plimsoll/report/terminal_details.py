@@ -1,7 +1,6 @@
 """All of a review as terminal text: bottleneck, crossed limits, signals within limits, what was not judged."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 from plimsoll.insights.insights import Insights
 from plimsoll.model.parameters import Parameter
@@ -38,25 +37,6 @@ _SHORT_PLACE = 20
 _ALL = 9  # columns, and more than any row has
 
 
-@dataclass(frozen=True)
-class _DetailRow:
-    title: str
-    place: str
-    worst_of: int
-    value: str
-    reduction: str
-    limit: str
-    more_limits: int
-    margin: str
-
-
-_LAYOUTS: tuple[Callable[[_DetailRow], tuple[str, ...]], ...] = (
-    lambda row: (row.title, _placed(row, _PLACE_WIDTH), f"{row.reduction} {row.value}", _limits(row), row.margin),
-    lambda row: (row.title, _placed(row, _PLACE_WIDTH), row.value, row.limit, row.margin),
-    lambda row: (row.title, short(row.place, _SHORT_PLACE), row.value, row.limit, row.margin),
-    lambda row: (row.title, row.value, row.limit, row.margin),
-    lambda row: (row.title, row.value, row.limit),
-)
 _MOST_IN_FULL = 6  # groups with their details
 _MOST_IN_A_LINE = 12  # more groups, a line each
 _MOST_HELD = 15
@@ -172,9 +152,8 @@ def _unjudged(review: Review) -> Iterator[Line]:
         if outcome in (Outcome.NOT_JUDGED, Outcome.OFF):
             by_reason: dict[str, dict[str, None]] = {}
             for finding in findings:
-                by_reason.setdefault(reason(finding), {})[
-                    f"{finding.signal.title} ({finding.rule.id}, {place(finding)})"
-                ] = None
+                name = f"{finding.signal.title} ({finding.rule.id}, {place(finding)})"
+                by_reason.setdefault(reason(finding), {})[name] = None
             for why, names in list(by_reason.items())[:_MOST_NAMES]:
                 yield (dim(f"  {listed(list(names), 4)}: {why}"),)
             if (value := len(by_reason) - _MOST_NAMES) > 0:
@@ -219,34 +198,31 @@ def by_signal(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 
 def rows(groups: Sequence[Sequence[Finding]], width: int) -> list[Line]:
-    """A row for each signal: the rule and subject that came nearest. Columns are left out until rows fit the width."""
+    """Return a row for each signal: the rule and subject nearest to a limit. Columns are left out to fit the width."""
     fitting: list[str] = []
-    for layout in _LAYOUTS:
-        fitting = in_columns([layout(_row(group)) for group in groups], None, left=_ALL)
+    for table in zip(*map(_layouts, groups), strict=True):
+        fitting = in_columns([*table], None, left=_ALL)
         if all(cells(row) <= width for row in fitting):
             break
     return [(row,) for row in fitting]
 
 
-def _placed(row: _DetailRow, width: int) -> str:
-    return short(row.place, width) + (f" (worst of {row.worst_of:,})" if row.worst_of > 1 else "")
-
-
-def _limits(row: _DetailRow) -> str:
-    return row.limit + (f" (and {counted(row.more_limits, 'more limit')})" if row.more_limits else "")
-
-
-def _row(alike: Sequence[Finding]) -> _DetailRow:
+def _layouts(alike: Sequence[Finding]) -> tuple[tuple[str, ...], ...]:
+    """Return the row of a signal in five layouts, the widest first."""
     nearest = alike[0]
-    return _DetailRow(
-        nearest.signal.title,
-        place(nearest),
-        len({finding.subject.key for finding in alike if finding.subject}),
-        quantity(worst_shown(nearest), nearest.signal.unit),
-        extreme(nearest),
-        threshold(nearest),
-        len({finding.rule.id for finding in alike}) - 1,
-        margin(nearest) + ("" if nearest.severe else "  info"),
+    name, where, limit = nearest.signal.title, place(nearest), threshold(nearest)
+    value = quantity(worst_shown(nearest), nearest.signal.unit)
+    room = margin(nearest) + ("" if nearest.severe else "  info")
+    subjects = len({finding.subject.key for finding in alike if finding.subject})
+    worst_where = short(where, _PLACE_WIDTH) + (f" (worst of {subjects:,})" if subjects > 1 else "")
+    further = len({finding.rule.id for finding in alike}) - 1
+    all_limits = limit + (f" (and {counted(further, 'more limit')})" if further else "")
+    return (
+        (name, worst_where, f"{extreme(nearest)} {value}", all_limits, room),
+        (name, worst_where, value, limit, room),
+        (name, short(where, _SHORT_PLACE), value, limit, room),
+        (name, value, limit, room),
+        (name, value, limit),
     )
 
 

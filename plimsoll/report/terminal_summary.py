@@ -1,7 +1,6 @@
 """The review as terminal text: the answer first, on one screen; its details by choice."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from plimsoll.insights.insights import Insights
 from plimsoll.model.parameters import Parameter
@@ -29,27 +28,10 @@ _NOT_CROSSED = (
 _REST = f"{Parameter.DETAILS} prints the rest; {Parameter.OUT} writes a report with all of it."
 
 
-@dataclass(frozen=True)
-class _Room:
-    """How much is shown: crossed signals with their times, more of them in a line, signals within limits, insights."""
-
-    full: int
-    heads: int
-    nearest: int
-    beside: int
-
-
+# How much is shown: crossed signals with their times, more of them in a line, signals within limits, insights.
 _ROOMS = (
-    _Room(8, 12, 8, 3),
-    _Room(6, 10, 6, 2),
-    _Room(5, 8, 5, 1),
-    _Room(4, 6, 4, 1),
-    _Room(3, 6, 4, 0),
-    _Room(3, 4, 3, 0),
-    _Room(2, 3, 3, 0),
-    _Room(1, 3, 2, 0),
-    _Room(1, 1, 1, 0),
-    _Room(1, 0, 0, 0),
+    *((8, 12, 8, 3), (6, 10, 6, 2), (5, 8, 5, 1), (4, 6, 4, 1), (3, 6, 4, 0)),
+    *((3, 4, 3, 0), (2, 3, 3, 0), (1, 3, 2, 0), (1, 1, 1, 0), (1, 0, 0, 0)),
 )
 
 
@@ -98,24 +80,24 @@ def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
         yield (dim(phases),)
 
 
-def _brief(insights: Insights, zone: Zone, width: int, room: _Room) -> Iterator[Line]:
-    review = insights.review
+def _brief(insights: Insights, zone: Zone, width: int, room: tuple[int, int, int, int]) -> Iterator[Line]:
+    review, (full, heads, nearest, beside) = insights.review, room
     severe = [group for group in review.groups if group.worst.severe]
     if severe:
         yield ()
-        yield from _crossed(review, severe, zone, room)
+        yield from _crossed(review, severe, zone, full, heads)
     for outcome, heading in _NOT_CROSSED:
         findings = [finding for finding in review.of(outcome) if not never_tested(finding)]
-        if findings and room.nearest:
+        if findings and nearest:
             yield from title(heading)
             groups = by_signal(findings)
-            yield from rows(groups[: room.nearest], width)
-            if (value := len(groups) - room.nearest) > 0:
+            yield from rows(groups[:nearest], width)
+            if (value := len(groups) - nearest) > 0:
                 yield (dim(f"  {counted(value, 'more signal')}"),)
     answers = [line for section in insights.sections("beside", zone) for line in answer_lines(section.blocks)]
-    if answers and room.beside:
+    if answers and beside:
         yield from title("Also seen")
-        yield from answers[: room.beside]
+        yield from answers[:beside]
     yield ()
     if notes := _notes(review):
         yield (dim(notes),)
@@ -138,11 +120,11 @@ def _notes(review: Review) -> str:
     return ". ".join(parts) + "." if parts else ""
 
 
-def _crossed(review: Review, groups: Sequence[Group], zone: Zone, room: _Room) -> Iterator[Line]:
-    for group in groups[: room.full]:
+def _crossed(review: Review, groups: Sequence[Group], zone: Zone, full: int, heads: int) -> Iterator[Line]:
+    for group in groups[:full]:
         yield head(group)
         yield (f"    {when(review, group.worst, zone)}. {group.worst.rule.summary}",)
-    for group in groups[room.full : room.full + room.heads]:
+    for group in groups[full : full + heads]:
         yield head(group)
-    if (value := len(groups) - room.full - room.heads) > 0:
+    if (value := len(groups) - full - heads) > 0:
         yield (dim(f"{counted(value, 'more signal')} crossed"),)

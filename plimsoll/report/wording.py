@@ -94,7 +94,9 @@ def host_of(finding: Finding) -> str:
 
 
 def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]:
-    """A line for each old limit, as in the group of a `signal`: whether it was crossed, and why it does not count.
+    """Return a line for each old limit: whether it was crossed, and why it does not count.
+
+    The title is left out for a limit of `signal`.
 
     `memory-available (> 4 MB, NT 4.0 file server) within limits, lowest 36 MB; an old limit, not counted: ...`
     """
@@ -102,12 +104,12 @@ def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]
     for finding in findings:
         by_rule.setdefault(finding.rule.id, []).append(finding)
     lines: list[str] = []
-    for rule, items in by_rule.items():
-        worst = items[0]
+    for rule, alike in by_rule.items():
+        worst = alike[0]
         other = f"{worst.signal.title}, " if worst.rule.signal != signal else ""
         value = quantity(worst_shown(worst), worst.signal.unit)
         limit = f"{rule} ({other}{threshold(worst)}, {worst.rule.sources[0].document})"
-        where = f" on {place(worst)}" + (f", worst of {len(items):,}" if len(items) > 1 else "")
+        where = f" on {place(worst)}" + (f", worst of {len(alike):,}" if len(alike) > 1 else "")
         came = crossed_clause(worst) if worst.outcome in CROSSED else f"within limits, {extreme(worst)} {value}"
         lines.append(f"{limit} {came}{where}; {worst.notes[0]}")
     return tuple(lines)
@@ -121,15 +123,11 @@ def old_limits_in_brief(findings: Sequence[Finding]) -> str:
     first: dict[str, Finding] = {}
     for finding in findings:
         first.setdefault(finding.rule.id, finding)
-    parts = [
-        f"{rule} ({threshold(finding)}) {_crossed_value(finding) if finding.outcome in CROSSED else 'within limits'}"
-        for rule, finding in first.items()
-    ]
+    parts: list[str] = []
+    for rule, finding in first.items():
+        crossed = f"crossed, {quantity(worst_shown(finding), finding.signal.unit)}"
+        parts.append(f"{rule} ({threshold(finding)}) {crossed if finding.outcome in CROSSED else 'within limits'}")
     return f"Old limits, not counted: {'; '.join(parts)}" if parts else ""
-
-
-def _crossed_value(finding: Finding) -> str:
-    return f"crossed, {quantity(worst_shown(finding), finding.signal.unit)}"
 
 
 def reason(finding: Finding) -> str:
@@ -151,7 +149,7 @@ def crossed_summary(findings: Sequence[Finding]) -> str:
 
 
 def never_tested(finding: Finding) -> bool:
-    """Whether it was not crossed only because its other conditions never held, which says nothing of its value."""
+    """Return whether its other conditions never held, so that its value was never judged."""
     return finding.outcome in (Outcome.HELD, Outcome.TOO_SHORT) and math.isnan(finding.nearest)
 
 
@@ -172,9 +170,9 @@ def condition_text(condition: Condition, unit: str) -> str:
 
 
 def margin(finding: Finding) -> str:
-    """How far the worst value stayed from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; may be empty.
+    """Return how far the worst value stayed from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; or nothing.
 
-    For a rule with further conditions only values while those held count.
+    Only values while a rule's further conditions held count.
     """
     share = finding.margin
     if share is None and finding.outcome == Outcome.HELD and finding.brief:
@@ -207,10 +205,10 @@ def extreme(finding: Finding) -> str:
 
 def brief_crossings(finding: Finding) -> str:
     """Return the number of crossings that did not fire, and the longest: `3, longest 40 s`."""
-    longest = max((crossing.duration for crossing in finding.brief), default=0)
-    return (
-        number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "") if finding.brief else ""
-    )
+    if not finding.brief:
+        return ""
+    longest = max(crossing.duration for crossing in finding.brief)
+    return number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "")
 
 
 def where(group: Group) -> str:
@@ -237,7 +235,10 @@ def phases_text(review: Review, zone: Zone) -> str:
         return f"{found_phases.sentence} {_used(review, found_phases, zone)}"
     if review.question.whole_run:
         return f"{found_phases.sentence} Rules for the steady state were judged throughout the run, as asked."
-    typed = f"{Parameter.STEADY} {steady_typed(review, found_phases, zone)}"
+    pattern = "%Y-%m-%dT%H:%M:%S" if _several_days(review, zone) else "%H:%M:%S"
+    phase = found_phases.steady
+    ends = (zone.local(at).strftime(pattern) for at in (phase.start, phase.end)) if phase else ()
+    typed = f"{Parameter.STEADY} {'/'.join(ends)}"
     unsure = "This is not sure enough to judge by, so the whole run was judged"
     if not found_phases.ramped:
         unsure = "What comes before the steady state is too much for a ramp-up, so the whole run was judged"
@@ -255,13 +256,6 @@ def _used(review: Review, found_phases: FoundPhases, zone: Zone) -> str:
         return used
     crossed = dict.fromkeys(finding.signal.title for finding in review.before_steady)
     return f"{used} Past a limit before that only, and not counted: {listed(list(crossed), _MOST)}."
-
-
-def steady_typed(review: Review, found_phases: FoundPhases, zone: Zone) -> str:
-    """Return the steady state as it is typed: `10:22:20/12:32:00`."""
-    pattern = "%Y-%m-%dT%H:%M:%S" if _several_days(review, zone) else "%H:%M:%S"
-    phase = found_phases.steady
-    return "/".join(zone.local(at).strftime(pattern) for at in (phase.start, phase.end)) if phase else ""
 
 
 def _several_days(review: Review, zone: Zone) -> bool:

@@ -206,7 +206,7 @@ def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str
         "panel": panel,
         "limit": threshold_text(rule, catalogue.signals),
         "signal": catalogue.signals[rule.signal].title,
-        "sections": [(section.title, render_markdown(section.text)) for section in sections(rule, catalogue.signals)],
+        "sections": [(title, render_markdown(text)) for title, text in sections(rule, catalogue.signals)],
         "supersedes": [other.id for other in catalogue.rules.values() if rule.id in other.superseded_by],
         "overrides": [*_overrides(watched, rule)],
         "judged": [_judged(state, unit, zone) for state in judged[:_MOST_JUDGED]],

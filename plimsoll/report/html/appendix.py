@@ -1,7 +1,6 @@
 """The appendix of the report: statistics, what could not be judged, and what the review rests on."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from plimsoll.charts.chart import Scale, scale_for
@@ -19,10 +18,9 @@ from plimsoll.review.review import Review
 from plimsoll.review.sentences import between, place
 from plimsoll.review.statistics import WHOLE_RUN, Weights, figures
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import limit_text
 
-_MOST_FILES = 200
+MOST_FILES = 200
 _MOST_HOSTS = 300
 _MOST_REMARKS = 200
 _MOST_PLACES = 40
@@ -49,24 +47,10 @@ _UNJUDGED = (
 )
 
 
-class Hashes:
-    """The SHA-256 of every file, computed while the rest of the report is made."""
-
-    def __init__(self, review: Review) -> None:
-        self._pool = ThreadPoolExecutor()
-        self._results: list[Future[str | None]] = [
-            self._pool.submit(lambda log=log: log.digest) for log in review.logs[:_MOST_FILES]
-        ]
-
-    def texts(self) -> list[str]:
-        """Return a text for each log: its hash, or why there is none."""
-        with self._pool:
-            return [_hash(result) for result in self._results]
-
-
-def _hash(result: "Future[str | None]") -> str:
+def digest_text(log: Log) -> str:
+    """Return the SHA-256 of a file, or why there is none."""
     try:
-        return result.result() or "none: it is no file"
+        return log.digest or "none: it is no file"
     except OSError:
         return "not known: the file could not be read again"
 
@@ -152,7 +136,7 @@ def _rule(review: Review, rule: Rule, overridden: dict[str, dict[str, None]]) ->
 def _phases(review: Review, zone: Zone) -> Iterator[Section]:
     if not review.phases:
         return
-    items: tuple[Text, ...] = tuple(
+    spans: tuple[Text, ...] = tuple(
         (f"{p.name} ", (f"{zone.span(p.start, p.end)} ({duration_text(p.end - p.start)})", "quiet"))
         for p in review.phases
     )
@@ -162,8 +146,8 @@ def _phases(review: Review, zone: Zone) -> Iterator[Section]:
         if review.phases_found
         else ""
     )
-    summary = f"{number(len(items))}: {', '.join(phase.name for phase in review.phases)}"
-    blocks = (Bullets(items), *((Paragraph(note, "note"),) if note else ()))
+    summary = f"{number(len(spans))}: {', '.join(phase.name for phase in review.phases)}"
+    blocks = (Bullets(spans), *((Paragraph(note, "note"),) if note else ()))
     yield Section("Phases", blocks, summary=summary, fold="closed")
 
 
@@ -228,12 +212,12 @@ def _unjudged_packs(review: Review, findings: Iterable[Finding]) -> Iterator[Sec
     for name, rules in packs.items():
         first = next(iter(rules.values()))[0]
         quiet = f" {why.get(name, '')}" if first.outcome == Outcome.DOES_NOT_APPLY else ""
-        items: list[Text] = []
+        unjudged_rules: list[Text] = []
         for (rule, because), group in rules.items():
             places = listed([text for text in map(place, group) if text], _MOST_PLACES)
             rest = f": {because}" if because else ""
-            items.append((Link(group[0].signal.title, f"rule-{rule}"), (f" {places}".rstrip(), "quiet"), rest))
-        yield Section((first.pack.title, (quiet, "quiet")), (Bullets(tuple(items)),), level=3)
+            unjudged_rules.append((Link(group[0].signal.title, f"rule-{rule}"), (f" {places}".rstrip(), "quiet"), rest))
+        yield Section((first.pack.title, (quiet, "quiet")), (Bullets(tuple(unjudged_rules)),), level=3)
 
 
 @dataclass(frozen=True)
@@ -306,20 +290,20 @@ def _statistics_note(review: Review, *, weighted: bool) -> str:
 
 def _counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int]:
     """Return the counters that no signal uses, and how many are left out."""
-    items = sorted(
+    unused = sorted(
         signals.unused_counters(), key=lambda series: (host_key(review.host_of(series)), series.path or series.field)
     )
     weights = Weights()
     rows: list[_Row] = []
-    for series in items[:_MOST_COUNTERS]:
+    for series in unused[:_MOST_COUNTERS]:
         samples = signals.counter(series)
         title = series.path or f"{series.measurement} {series.field}"
         rows.append(_Row(title, review.host_of(series), "", low=False, samples=samples, weights=weights(samples)))
-    return rows, len(items) - len(rows)
+    return rows, len(unused) - len(rows)
 
 
 def _signal_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int, int]:
-    """The worst subjects of each recorded signal; how many are left out; the most that are shown of one signal."""
+    """Return the worst subjects of each signal, how many are left out, and the most that one signal has."""
     judged = dict.fromkeys(f.rule.signal for f in review.findings if f.track is not None)
     names = [name for name in dict.fromkeys((*judged, *review.question.signals)) if signals.of(name)]
     sizes = [len(signals.of(name)) for name in names]
@@ -334,13 +318,11 @@ def _signal_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], 
             recorded = sorted(recorded, key=lambda item: float(item[1].present.values.mean()), reverse=not low)
         rows += [
             _Row(signal.title, str(subject), signal.unit, low, samples, weights(samples))
-            for subject, samples in sorted(recorded[:most], key=lambda item: _by_name(item[0]))
+            for subject, samples in sorted(
+                recorded[:most], key=lambda item: (host_key(item[0].host), item[0].instance or "")
+            )
         ]
     return rows, sum(sizes) - len(rows), most
-
-
-def _by_name(subject: Subject) -> tuple[str, str]:
-    return host_key(subject.host), subject.instance or ""
 
 
 def _statistics_table(title: str, rows: Sequence[_Row], start: int, end: int) -> DocumentTable:
@@ -355,9 +337,7 @@ def _statistics_table(title: str, rows: Sequence[_Row], start: int, end: int) ->
 
 
 def _cells(row: _Row, start: int, end: int) -> tuple[Text, ...]:
-    """The unit, then mean, p95 and p99 (p5 and p1 if low values are the bad ones), highest, lowest, the share and mean
-    of the samples that are not zero, and the numbers of samples and of missing ones.
-    """
+    """Return the unit, and the cells of `_NUMBERS`; where low values are the bad ones, p5 and p1 for p95 and p99."""
     values = figures(row.samples, row.weights, start, end)
     beyond = (values.p5, values.p1) if row.low else (values.p95, values.p99)
     levels = (values.mean, *beyond, values.maximum, values.minimum)

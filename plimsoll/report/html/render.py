@@ -1,5 +1,6 @@
 """The review as one HTML file that loads nothing else."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from plimsoll.charts.chart import Charts
@@ -8,7 +9,7 @@ from plimsoll.model.document import Document
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
 from plimsoll.report.first_screen import first_screen
-from plimsoll.report.html.appendix import Hashes, basis, hosts_table, statistics, unjudged
+from plimsoll.report.html.appendix import MOST_FILES, basis, digest_text, hosts_table, statistics, unjudged
 from plimsoll.report.html.crossed import CrossedSections
 from plimsoll.report.html.gauge import level, level_of, water
 from plimsoll.report.html.matrix import matrix
@@ -26,13 +27,11 @@ _MOST_ON_COVER = 3  # hosts, and files
 def render(insights: Insights, zone: Zone | None = None, now: int | None = None, *, appendix: bool = False) -> str:
     """Return the report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
 
-    With the `appendix` everything is printed on paper, without it the cover and the findings. A screen has all of it.
-
-    Characters that UTF-8 cannot encode (half of a surrogate pair in a counter's name) become question marks.
+    A screen shows all of it; paper shows the cover and the findings, and all of it with the `appendix`.
     """
     review = insights.review
     zone = zone or review.zone
-    hashes = Hashes(review)
+    hashed = ThreadPoolExecutor().map(digest_text, review.logs[:MOST_FILES])  # while the report is made
     signals = review.signals
     filled = review.start is not None and review.end is not None
     unsure = review.phases_found.unsure if review.phases_found else ()
@@ -44,7 +43,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
     first = first_screen(insights)
     causes, beside = (tuple(insights.sections(place, zone)) for place in ("causes", "beside"))
     title = f"{review.word} {_name(review)}"
-    unjudged_blocks, digests = unjudged(review), hashes.texts()
+    unjudged_blocks, digests = unjudged(review), [*hashed]
     document = Document("review", title, _name(review), (*causes, *beside), simulated=review.run.simulated)
     named = first.named
     return render_page(
@@ -65,13 +64,11 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         scope=scope(review, zone),
         first=first,
         phases=phases_text(review, zone),
-        summaries=(
-            [
-                (group.severity, f"{group.worst.signal.title}, {where(group)}", breach_sentence(group.worst))
-                for group in review.groups
-                if group.worst.severe
-            ]
-        ),
+        summaries=[
+            (group.severity, f"{group.worst.signal.title}, {where(group)}", breach_sentence(group.worst))
+            for group in review.groups
+            if group.worst.severe
+        ],
         sections=[section for section in sections if section["severity"] != "info"],
         notes=[section for section in sections if section["severity"] == "info"],
         old_limits=old_limits(review.set_aside),

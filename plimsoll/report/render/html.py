@@ -87,16 +87,9 @@ def render_page(
 ) -> str:
     """Render a document as a page.
 
-    Characters that UTF-8 cannot encode (half of a surrogate pair in a counter's name) become question marks.
-
-    Args:
-        document: What the page says.
-        charts: The charts of its blocks; None for a page without any.
-        zone: The name of the zone of the charts' times.
-        elapsed: Whether times of the charts are since the start of a run.
-        now: When the page is made (UTC ns), by default now.
-        template: A template that extends `page.html.j2`.
-        details: What that template shows besides.
+    `zone` names the zone of the charts' times; with `elapsed` they are since the start of a run. `now` is when the page
+    is made (UTC ns). `template` extends `page.html.j2`, and shows the `details`. Characters that UTF-8 cannot encode
+    (half of a surrogate pair in a counter's name) become question marks.
     """
     encoded = dict(_encode_charts(document.blocks, charts))
     script = page_script() if charts is not None or details else Markup()
