@@ -1,10 +1,12 @@
 """`plimsoll.connect`: what a running `plimsoll up` knows, through its HTTP API."""
 
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from io import BytesIO
 from os import PathLike, fspath
+from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -59,7 +61,7 @@ class Connection:
         return self._read(HealthPart, "/health")
 
     def hosts(self, *, text: str = "", state: str | None = None) -> list[ApiHost]:
-        """The hosts, by name: those with a text in it, or in a state (`healthy`, `alert`, `silent`, `not judged`)."""
+        """Return the hosts, by name, with a text in it or in a state (`healthy`, `alert`, `silent`, `not judged`)."""
         return [*self._all(ApiHost, "/hosts", text=text, state=state)]
 
     def limits(self, *, host: str = "", state: str | None = None, severity: str | None = None) -> list[ApiLimit]:
@@ -125,7 +127,7 @@ class Connection:
         return self._changed(AlertPart, "POST", f"/alerts/{alert}/acknowledgement", {"who": who, "note": note})
 
     def silences(self, *, state: str = "active") -> list[SilencePart]:
-        """Return the silences that hold, or that are `planned`."""
+        """Return the silences that are active, or `planned`."""
         return [*self._all(SilencePart, "/silences", state=state)]
 
     def silence(
@@ -157,7 +159,7 @@ class Connection:
         return self._wait_for(f"/reviews/{quote(run, safe='')}", {}, wait_s)
 
     def compare(self, baseline: str, *runs: str, wait_s: float = 600) -> dict[str, Any]:
-        """Runs compared with a baseline, as docs/compare-json.md describes it."""
+        """Return runs compared with a baseline, as docs/compare-json.md describes it."""
         return self._wait_for("/comparisons", {"run": [baseline, *runs]}, wait_s)
 
     def _wait_for(self, path: str, query: Mapping[str, _QueryValue], wait_s: float) -> dict[str, Any]:
@@ -166,7 +168,7 @@ class Connection:
         while True:
             status, content = self._sent("GET", path, query)
             if status != HTTPStatus.ACCEPTED:
-                return _Anything.model_validate_json(content).model_dump(by_alias=True)
+                return json.loads(content)
             if time.monotonic() + pause_s > until:
                 raise Unreachable(f"{self._url}{path}: is still being made after {wait_s:g} s: ask again later")
             time.sleep(pause_s)
@@ -181,13 +183,18 @@ class Connection:
             offset = page.next
 
     def _read(self, model: type[_Part], path: str, **query: _QueryValue) -> _Part:
-        return self._as(model, self._sent("GET", path, query)[1])
+        return self._changed(model, "GET", path, query=query)
 
-    def _changed(self, model: type[_Part], method: str, path: str, body: Mapping[str, Any] | None = None) -> _Part:
-        return self._as(model, self._sent(method, path, {}, body)[1])
-
-    def _as(self, model: type[_Part], content: bytes) -> _Part:
+    def _changed(
+        self,
+        model: type[_Part],
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, _QueryValue] = MappingProxyType({}),
+    ) -> _Part:
         try:
+            content = self._sent(method, path, query, body)[1]
             # The aliases are those of the results that the server fills its answer from.
             return model.model_validate_json(content, by_alias=False, by_name=True)
         except ValidationError:
@@ -207,13 +214,12 @@ class Connection:
         if answer.status in (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED):
             return answer.status, answer.data
         away = answer.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT)
-        raise (Unreachable if away else Unusable)(
-            f"{self._url}{_ROOT}{path}: {_problem_text(answer.status, answer.data)}"
-        )
-
-
-class _Anything(BaseModel):
-    model_config = {"extra": "allow"}
+        try:
+            problem = _Problem.model_validate_json(answer.data)
+            why = f"{problem.error}; {problem.hint}" if problem.hint else problem.error
+        except ValidationError:
+            why = f"the answer has status {answer.status}"
+        raise (Unreachable if away else Unusable)(f"{self._url}{_ROOT}{path}: {why}")
 
 
 class _Problem(BaseModel):
@@ -228,12 +234,3 @@ def connect(url: str, token: str | None = None, *, ca: str | PathLike[str] | Non
     `ca`: a file with the certificates to trust, where the system does not.
     """
     return Connection(url, token, ca)
-
-
-def _problem_text(status: int, content: bytes) -> str:
-    """Return what the server says is wrong."""
-    try:
-        problem = _Problem.model_validate_json(content)
-    except ValidationError:
-        return f"the answer has status {status}"
-    return f"{problem.error}; {problem.hint}" if problem.hint else problem.error

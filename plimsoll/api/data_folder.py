@@ -45,7 +45,7 @@ def folder_of(store: str | None) -> Path:
     return Path(store) if store and not is_address(store) else default_folder()
 
 
-def made(folder: Path) -> Path:
+def prepare(folder: Path) -> Path:
     """Return the data folder, made for its owner alone if there is none. Unusable if others may change what is in it.
 
     What is in it becomes readable by its owner alone.

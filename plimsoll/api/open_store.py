@@ -111,7 +111,7 @@ def open_embedded(folder: Path, *, make: bool = False) -> closing[Store]:
 
         return closing(remote_store(server.address, owner_token(folder), server.check_listens))
     if make:
-        data_folder.made(folder)
+        data_folder.prepare(folder)
     elif not (folder / duck.FILE).exists():
         raise Unusable(
             f"no store: {folder} has none yet; plimsoll ingest or plimsoll up makes it; or name an InfluxDB "

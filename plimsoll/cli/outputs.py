@@ -91,14 +91,11 @@ class Outputs:
         markdown: Callable[[], str] | None = None,
     ) -> None:
         """Write what was asked for, each as rendered by a function; the text unless stdout has another output."""
-        if self.report is not None and report:
-            write_text(self.report, report())
-        if self.junit is not None and junit:
-            write_text(self.junit, junit())
-        if self.json is not None and self.json != STDOUT:
+        for path, render in ((self.report, report), (self.junit, junit), (self.markdown, markdown)):
+            if path and path != STDOUT and render:
+                write_text(path, render())
+        if self.json and self.json != STDOUT:
             write_json(self.json, json())
-        if self.markdown is not None and self.markdown != STDOUT and markdown:
-            write_text(self.markdown, markdown())
         try:
             if self.json == STDOUT:
                 write_json(STDOUT, json())

@@ -12,7 +12,7 @@ def test_a_folder_in_which_a_start_failed_is_taken_again(tmp_path, names):
     folder.mkdir(mode=0o700)
     for name in names:
         (folder / name).touch(mode=0o600)
-    assert data_folder.made(folder) == folder
+    assert data_folder.prepare(folder) == folder
 
 
 def test_a_folder_of_other_files_is_refused(tmp_path):
@@ -20,4 +20,4 @@ def test_a_folder_of_other_files_is_refused(tmp_path):
     folder.mkdir(mode=0o700)
     (folder / "notes.txt").touch()
     with pytest.raises(Unusable, match="holds other files"):
-        data_folder.made(folder)
+        data_folder.prepare(folder)

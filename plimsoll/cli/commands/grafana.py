@@ -129,11 +129,11 @@ def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selec
         raise Unusable("--email and --webhook are for Grafana's alerts over InfluxDB; Alertmanager has its own")
     if options.interval < SECOND or options.interval % SECOND:
         raise Unusable(f'--interval: "{duration_text(options.interval)}" is not a number of whole seconds')
-    exported = prometheus_dashboards.export(options.docs, selection.site, selection.shown, options.interval)
-    _write(out / FOR_PROMETHEUS, exported.files, _exported(out / FOR_PROMETHEUS, "*.json", _OWN_DASHBOARD))
-    for refused in exported.refused:
-        print_error(f"not exported: {refused}")
-    print_line(f"{counted(len(exported.files), 'dashboard')} to {out / FOR_PROMETHEUS}")
+    files, refused = prometheus_dashboards.export(options.docs, selection.site, selection.shown, options.interval)
+    _write(out / FOR_PROMETHEUS, files, _exported(out / FOR_PROMETHEUS, "*.json", _OWN_DASHBOARD))
+    for refusal in refused:
+        print_error(f"not exported: {refusal}")
+    print_line(f"{counted(len(files), 'dashboard')} to {out / FOR_PROMETHEUS}")
 
 
 def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:

@@ -34,8 +34,8 @@ def reload(store: args.FolderOption = None) -> None:
         answer = pools.request(
             "POST", f"{server.address}{PATH}", headers={"Authorization": f"Token {owner_token(folder)}"}
         )
-        result = json.loads(answer.data)
-        text, refused = str(result["text"]), bool(result["refused"])
+        reloaded = json.loads(answer.data)
+        text, refused = str(reloaded["text"]), bool(reloaded["refused"])
     except (HTTPError, OSError) as error:
         raise Unreachable(f"{server.address}: does not answer ({last_cause(error)})") from None
     except (ValueError, KeyError, TypeError):

@@ -134,11 +134,11 @@ def up(
 ) -> None:
     """Collect, take what agents send, judge it by the rules, and tell people."""
     if end_token:
-        credentials.end_token(data_folder.made(data_folder.folder_of(store)), end_token, token_for)
+        credentials.end_token(data_folder.prepare(data_folder.folder_of(store)), end_token, token_for)
         print_line(f"The token {end_token} is not valid any more")
         return
     if new_token or new_password or token_name:
-        folder = data_folder.made(data_folder.folder_of(store))
+        folder = data_folder.prepare(data_folder.folder_of(store))
         if new_token or token_name:
             _show("token", credentials.new_token(folder, token_name, token_for), token_for)
         if new_password:
@@ -301,7 +301,7 @@ def _folder(options: UpOptions) -> Generator[Path]:
         with tempfile.TemporaryDirectory(prefix="plimsoll-demo-", ignore_cleanup_errors=True) as name:
             yield Path(name)
     else:
-        yield data_folder.made(data_folder.folder_of(options.store))
+        yield data_folder.prepare(data_folder.folder_of(options.store))
 
 
 def _greet(options: UpOptions, server: Up, setup: Setup, store: Store, configuration: UpSettings) -> None:

@@ -150,7 +150,7 @@ def log(
 
 
 def _folder(store: Path | None) -> Path:
-    return data_folder.made(store or data_folder.default_folder())
+    return data_folder.prepare(store or data_folder.default_folder())
 
 
 def _password(*, generate: bool) -> str:

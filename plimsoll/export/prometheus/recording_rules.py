@@ -14,15 +14,7 @@ from plimsoll.export.prometheus.promql import PLAIN_NAME, duration, number, text
 from plimsoll.export.selections import OBJECT, POLLED
 from plimsoll.model.perfmon import SQL_NAMED
 from plimsoll.model.times import SECOND
-from plimsoll.rules.exporters.exporter_files import (
-    DEFAULT_SERVER,
-    Exporter,
-    Formula,
-    Metric,
-    MetricGroup,
-    exporters,
-    plain_name,
-)
+from plimsoll.rules.exporters.exporter_files import DEFAULT_SERVER, Formula, MetricGroup, exporters, plain_name
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.quoting import literal
 
@@ -32,29 +24,18 @@ _HOST = r"(?:([^;]+);.*|;(.*?)(?::[0-9]+)?)"
 _SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
-def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> list[dict[str, Any]]:
-    """Return the recording rules for an exporter that is scraped every `interval` ns: of all that signals read."""
-    read = {name for signal in signals.values() for name in _read_by(signal)}
-    return [*_rules(exporters()[exporter], read, interval)]
-
-
-def _read_by(signal: Signal) -> Iterator[tuple[str, str]]:
-    for source in signal.sources:
-        if source.path:
-            yield source.path.object, source.path.counter
-        else:
-            yield from ((source.measurement or "", field) for field in source.fields)
-
-
-def _rules(exporter: Exporter, read: set[tuple[str, str]], interval: int) -> Iterator[dict[str, Any]]:
-    for group in exporter.groups:
+def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> Iterator[dict[str, Any]]:
+    """Yield the recording rules for an exporter that is scraped every `interval` ns: of all that signals read."""
+    sources = [source for signal in signals.values() for source in signal.sources]
+    read = {(source.path.object, source.path.counter) for source in sources if source.path}
+    read |= {(source.measurement or "", field) for source in sources if not source.path for field in source.fields}
+    for group in exporters()[exporter].groups:
         for field, formulas in group.formulas.items():
-            if (group.measurement or group.object, field) not in read:
-                continue
-            written = _Written(group, interval)
-            expr = " or ".join(dict.fromkeys(map(written.formula, formulas)))
-            for chosen, tags in written.choices(expr):
-                yield written.rule(field, chosen, tags)
+            if (group.measurement or group.object, field) in read:
+                written = _Written(group, interval)
+                expr = " or ".join(dict.fromkeys(map(written.formula, formulas)))
+                for chosen, tags in written.choices(expr):
+                    yield written.rule(field, chosen, tags)
 
 
 @dataclass(frozen=True)
@@ -168,16 +149,15 @@ class _Written:
     def _selectors(self, name: str, matchers: Sequence[str] = ()) -> list[str]:
         but = self.group.but.items()
         left_out = [*(f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in but), *matchers]
-        return [_selector(source, left_out) for source in self.group.sources[name] if PLAIN_NAME.fullmatch(source.name)]
+        return [
+            f"{source.name}{{{', '.join((*(f'{label}={text(value)}' for label, value in source.labels), *left_out))}}}"
+            for source in self.group.sources[name]
+            if PLAIN_NAME.fullmatch(source.name)
+        ]
 
 
 def _replaced(vector: str, label: str, replacement: str, of: str, pattern: str) -> str:
     return f"label_replace({', '.join((vector, *map(text, (label, replacement, of, pattern))))})"
-
-
-def _selector(metric: Metric, left_out: Sequence[str]) -> str:
-    matchers = [*(f"{label}={text(value)}" for label, value in metric.labels), *left_out]
-    return f"{metric.name}{{{', '.join(matchers)}}}"
 
 
 def _pattern(shell: str) -> str:

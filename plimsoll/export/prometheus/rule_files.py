@@ -36,7 +36,7 @@ def export(
             count += len(alerts)
     for exporter in options.names:
         comment = f"{GENERATED}: what {exporter} records, under the names that Telegraf gives."
-        recorded = recording_rules(exporter, signals, options.interval)
+        recorded = [*recording_rules(exporter, signals, options.interval)]
         name = f"plimsoll names of {exporter}"
         files[f"{exporter}.names.rules.yaml"] = _group_file(comment, name, options.interval, recorded)
     return RuleExport(files, count, tuple(refused))

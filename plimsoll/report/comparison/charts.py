@@ -1,6 +1,7 @@
 """Charts of several runs laid over each other, by the time since each of them began."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 from plimsoll.charts.chart import Chart, ChartLimit, Charts, ChartSeries
 from plimsoll.comparison.compare import Comparison, RunSide
@@ -16,17 +17,19 @@ _UTC = Zone.parse("UTC")
 
 
 class Overlaid:
-    """The charts of a comparison; None where no run has samples."""
+    """The charts of a comparison."""
 
     def __init__(self, comparisons: Sequence[Comparison]) -> None:
         sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
         longest = max(((side.review.end or 0) - (side.review.start or 0) for side in sides), default=0)
-        # Those of the baseline: they are drawn for orientation, and each run is judged within its own.
-        phases = [Phase(phase.name, *_since(sides[0], phase.start, phase.end)) for phase in sides[0].review.phases]
+        # The baseline's phases are drawn for orientation; each run is judged within its own.
+        baseline = sides[0].review
+        begin = baseline.start or 0
+        phases = [Phase(phase.name, phase.start - begin, phase.end - begin) for phase in baseline.phases]
         self.charts = Charts(0, longest, phases, _UTC)
 
     def add(self, comparison: Comparison, compared: Compared) -> Chart | None:
-        """Return a chart of a signal in both runs."""
+        """Return a chart of a signal in both runs; None where neither has samples."""
         lines = [
             ChartSeries(f"{side.name}: {place(compared)}", kind, samples, caption=side.name)
             for side, subject, kind in (
@@ -38,34 +41,22 @@ class Overlaid:
         if not lines:
             return None
         label = f"{compared.signal.title} of {place(compared)} in both runs, over the time since their start"
-        limits = [ChartLimit.of(level, compared.signal.unit) for level in _limits(comparison.second, compared)]
+        levels = (
+            finding.track.healthy.limit
+            for finding in comparison.second.review.findings
+            if finding.rule.signal == compared.name
+            and finding.subject == compared.other
+            and finding.outcome in JUDGED
+            and finding.track
+            and finding.severe
+            and finding.rule.reduce in ("mean", "last", "max", "min")
+            and not finding.superseded_by
+        )
+        limits = [ChartLimit.of(level, compared.signal.unit) for level in islice(levels, 1)]
         return self.charts.add(lines, compared.signal.unit, label, limits=limits)
 
 
 def _samples(side: RunSide, name: str, subject: Subject) -> Samples | None:
-    samples = side.review.signals.of(name).get(subject)
-    start = side.review.start
-    if samples is None or start is None:
-        return None
-    return Samples(samples.times - start, samples.values)
-
-
-def _limits(side: RunSide, compared: Compared) -> list[float]:
-    """Return the limits of warning and critical rules that were judged of the signal there."""
-    items = [
-        finding.track.healthy.limit
-        for finding in side.review.findings
-        if finding.rule.signal == compared.name
-        and finding.subject == compared.other
-        and finding.outcome in JUDGED
-        and finding.track
-        and finding.severe
-        and finding.rule.reduce in ("mean", "last", "max", "min")
-        and not finding.superseded_by
-    ]
-    return list(dict.fromkeys(items))[:1]
-
-
-def _since(side: RunSide, start: int, end: int) -> tuple[int, int]:
-    begin = side.review.start or 0
-    return start - begin, end - begin
+    """Return the samples of a signal, with times since the start of the run."""
+    samples, start = side.review.signals.of(name).get(subject), side.review.start
+    return None if samples is None or start is None else Samples(samples.times - start, samples.values)

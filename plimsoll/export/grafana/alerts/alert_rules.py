@@ -84,7 +84,10 @@ def alert_rules(
             continue
         target, variant = source.target, source.variant
         try:
-            yield _alert_rule(source, pack, signals, options, critical_for_target(critical, target, site)), variant
+            applied = site.applied(critical, target.host or "") if critical else None
+            is_stricter = applied and not applied.off and _is_stricter(target.rule, applied.rule)
+            stricter = applied.rule if applied and is_stricter else None
+            yield _alert_rule(source, pack, signals, options, stricter), variant
         except Inexpressible as error:
             yield Refusal(rule.id, str(error), variant.label)
             continue
@@ -185,14 +188,6 @@ def critical_of(rule: Rule, pack: Pack) -> Rule | None:
     return next((critical for critical in criticals if _is_stricter(rule, critical)), None)
 
 
-def critical_for_target(critical: Rule | None, target: Target, site: SiteSettings) -> Rule | None:
-    """Return the critical rule as it applies to the target, or None if it does not apply there."""
-    if critical is None:
-        return None
-    judged = site.applied(critical, target.host or "")
-    return judged.rule if not judged.off and _is_stricter(target.rule, judged.rule) else None
-
-
 def inside_critical(critical: Rule | None, bound: BoundCondition, interval: int) -> list[BoundCondition]:
     """Return the condition that some sample kept the critical limit for as long as the critical rule takes to fire.
 
@@ -211,11 +206,9 @@ def inside_critical(critical: Rule | None, bound: BoundCondition, interval: int)
 
 def _is_stricter(warning: Rule, critical: Rule) -> bool:
     """Return whether two rules differ in their limits only, and the limit of the critical one is further out."""
-    key = _key(warning)
-    if key is None or key != _key(critical):
-        return False
     near, far = warning.healthy, critical.healthy
-    return far.limit < near.limit if far.worse == "lower" else far.limit > near.limit
+    is_further = far.limit < near.limit if far.worse == "lower" else far.limit > near.limit
+    return is_further and _key(warning) is not None and _key(warning) == _key(critical)
 
 
 def _key(rule: Rule) -> tuple[object, ...] | None:

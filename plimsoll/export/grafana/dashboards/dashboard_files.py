@@ -51,7 +51,7 @@ def dashboard_text(dashboard: Json, docs: str) -> str:
 
 
 def _influx_area(area: Area, limits: PanelLimits) -> Json:
-    chosen = [dashboard_variables.source_variable(), *dashboard_variables.panel_variables([*area.panels], limits)]
+    chosen = [dashboard_variables.source_variable(), *dashboard_variables.influx_variables([*area.panels], limits)]
     return area_dashboard(area, chosen, lambda spec, place: panels.signal_panel(spec, area.uid, place, limits))
 
 

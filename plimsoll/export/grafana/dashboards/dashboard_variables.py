@@ -1,6 +1,6 @@
 """The variables at the top of a dashboard: the data source, hosts, instances, and numbers that limits scale with."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from plimsoll.dashboards.areas import PanelSpec
@@ -19,29 +19,36 @@ NOT_SYSTEM = "([^:]*|.*[^Cc]:)"
 _NO_TOTALS = "/^(?!.*_Total$)(?!cpu-total$)(?!all$).+/"
 
 
-def panel_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
-    """Return the variables for hosts, instances, disks and numbers that these panels use."""
-    marked = [spec for spec in panels if spec.drive]
-    plain = [spec.signal for spec in panels if not spec.drive]
-    variables = [hosts_variable(plain)]
-    if marked:
+def influx_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
+    """Return the variables for hosts, instances, disks and numbers that these panels use, filled by InfluxDB."""
+    hosts = hosts_variable(spec.signal for spec in panels if not spec.drive)
+    if any(spec.drive for spec in panels):
         # Other hosts have disks too, so "All" is written as a list of these.
-        del variables[0]["allValue"]
-    if with_instances := [selection for selection in signal_selections(plain) if selection.instance]:
+        del hosts["allValue"]
+    return panel_variables(panels, limits, hosts, _instances_variable)
+
+
+def panel_variables(
+    panels: Sequence[PanelSpec],
+    limits: PanelLimits,
+    hosts: Json,
+    instances_variable: Callable[[str, str, Sequence[Selection]], Json],
+) -> list[Json]:
+    """Return the variables of panels: `hosts`, and those of instances and disks as `instances_variable` makes them.
+
+    That function takes the name and the label of a variable, and the selections that have its instances.
+    """
+    variables = [hosts]
+    if instances := signal_selections((spec.signal for spec in panels if not spec.drive), with_instance=True):
         # Not in URLs: the next dashboard has other instances, and all of them would be filtered out.
-        options = {"regex": _NO_TOTALS, "skipUrlSync": True}
-        variables.append(_instances_variable(INSTANCE_VARIABLE, "Instance", with_instances, **options))
-    for spec in marked:
-        disks = [selection for selection in signal_selections([spec.signal]) if selection.instance]
-        name, label = DISK_VARIABLE.format(spec.drive), f"{(spec.drive or '').capitalize()} disk"
-        variables.append(_instances_variable(name, label, disks, regex=_NO_TOTALS, allValue=NOT_SYSTEM))
-    return [*variables, *number_variables(panels, limits)]
-
-
-def number_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
-    """Return the variables of the numbers that the limits of these panels scale with."""
+        variables.append(instances_variable(INSTANCE_VARIABLE, "Instance", instances) | {"skipUrlSync": True})
+    for spec in panels:
+        if spec.drive:
+            disks = signal_selections([spec.signal], with_instance=True)
+            name, label = DISK_VARIABLE.format(spec.drive), f"{spec.drive.capitalize()} disk"
+            variables.append(instances_variable(name, label, disks) | {"allValue": NOT_SYSTEM})
     facts: set[Fact] = {limit.fact for spec in panels for limit in scaled(limits.rules_of(spec))}
-    return [number_variable(fact) for fact in sorted(facts)]
+    return [*variables, *map(number_variable, sorted(facts))]
 
 
 def source_variable(**fields: Any) -> Json:
@@ -77,17 +84,19 @@ def query_variable(name: str, label: str, query: str, **options: Any) -> Json:
     return part("variable", "query_variable", **fields, **options)
 
 
-def signal_selections(signals: Iterable[str]) -> list[Selection]:
-    """Return the selections that panels of these signals draw."""
+def signal_selections(signals: Iterable[str], *, with_instance: bool = False) -> list[Selection]:
+    """Return the selections that panels of these signals draw; `with_instance` only those of instances."""
     variants = (variant for signal in signals for variant in drawn(signal, load_signals()))
-    return [selection for variant in variants for selection in variant.selections]
+    selections = (selection for variant in variants for selection in variant.selections)
+    return [selection for selection in selections if selection.instance or not with_instance]
 
 
-def _instances_variable(name: str, label: str, selections: Sequence[Selection], **options: Any) -> Json:
+def _instances_variable(name: str, label: str, selections: Sequence[Selection]) -> Json:
     hosts = sorted({selection.host for selection in selections})
     either = " OR ".join(f"{identifier(tag)} =~ /^${HOST_VARIABLE}$/" for tag in hosts)
     tags = {selection.instance for selection in selections if selection.instance}
-    return _tags_variable(name, label, selections, tags, f"({either})" if len(hosts) > 1 else either) | options
+    condition = f"({either})" if len(hosts) > 1 else either
+    return _tags_variable(name, label, selections, tags, condition) | {"regex": _NO_TOTALS}
 
 
 def _tags_variable(

@@ -5,23 +5,9 @@ from typing import Any
 
 from plimsoll.dashboards.areas import WIDTH, PanelSpec, load_areas
 from plimsoll.dashboards.limits import PanelLimits, home_of, title
-from plimsoll.export.grafana.dashboards import dashboard_variables, distance_to_limits, panel_queries, panels
+from plimsoll.export.grafana.dashboards import dashboard_variables, distance_to_limits, panel_queries, panels, parts
 from plimsoll.export.grafana.dashboards.distance_to_limits import Range
-from plimsoll.export.grafana.dashboards.parts import (
-    DATASOURCE,
-    SHARED,
-    GrafanaUnit,
-    Json,
-    grid,
-    link,
-    load_look,
-    organize,
-    override,
-    panel,
-    part,
-    table_options,
-    transformation,
-)
+from plimsoll.export.grafana.dashboards.parts import Json
 from plimsoll.export.grafana.influxql import chosen
 from plimsoll.export.selections import variants
 from plimsoll.hosts.facts import DEFAULTS
@@ -50,16 +36,16 @@ def health_variables(limits: PanelLimits) -> list[Json]:
 
 def health_panels(limits: PanelLimits) -> list[Json]:
     """Return the panels, from what was crossed to the last sample of each host."""
-    look = load_look().severities
+    look = parts.load_look().severities
     firing = "Limits that are crossed and stay crossed, and hosts that fell silent. A rule leads to its page."
     notes = "Beyond what the documents measured, which by itself is no trouble."
     return [
         _count(0, "Critical limits crossed", distance_to_limits.CRITICAL, look["critical"]),
         _count(1, "Warning limits crossed", distance_to_limits.WARNING, look["warning"]),
         _crossed_the_most(),
-        distance_to_limits.distance_panel(limits, _DISTANCE, grid(13, 16, 0, 3)),
-        _alerts(1, "Firing", firing, '{severity!="info"}', grid(13, 8, 16, 3)),
-        _alerts(5, "Notes", notes, '{severity="info"}', grid(6, 12, 0, 26)),
+        distance_to_limits.distance_panel(limits, _DISTANCE, parts.grid(13, 16, 0, 3)),
+        _alerts(1, "Firing", firing, '{severity!="info"}', parts.grid(13, 8, 16, 3)),
+        _alerts(5, "Notes", notes, '{severity="info"}', parts.grid(6, 12, 0, 26)),
         _hosts(limits),
         _courses(limits),
         _last_heard_of(),
@@ -82,28 +68,28 @@ def _count(number: int, name: str, ranges: Sequence[Range], color: str) -> Json:
 
 
 def _crossed_the_most() -> Json:
-    stat = _stat("", 2, WIDTH - 2 * _COUNT_WIDTH, values=True, limit=_NAMED, calcs=[]) | part("crossed_the_most")
+    stat = _stat("", 2, WIDTH - 2 * _COUNT_WIDTH, values=True, limit=_NAMED, calcs=[]) | parts.part("crossed_the_most")
     stat["options"]["textMode"] = "value_and_name"
     ranges = [*distance_to_limits.CRITICAL, *distance_to_limits.WARNING]
     stat["transformations"].insert(0, _in_ranges(ranges))
     # Not for all columns: `503 responses` would be mapped as the number 503.
     sentence = "${__data.fields.Host}: ${__data.fields.Limit}"
-    state = override("State", {"displayName": sentence, "mappings": distance_to_limits.state_mappings()})
+    state = parts.override("State", {"displayName": sentence, "mappings": distance_to_limits.state_mappings()})
     return {**stat, "fieldConfig": {"defaults": {"noValue": "No limit was crossed"}, "overrides": [state]}}
 
 
 def _stat(name: str, number: int, width: int, **reduced: Any) -> Json:
     """Return a panel over the data of the table with the distance to the limits, so that it needs no query."""
-    place = grid(3, width, _COUNT_WIDTH * number, 0)
+    place = parts.grid(3, width, _COUNT_WIDTH * number, 0)
     targets = [_shared_query(_DISTANCE, transformed=True)]
-    stat = panel("stat", name, place, id=_FIRST_COUNT + number, datasource=SHARED, targets=targets)
+    stat = parts.panel("stat", name, place, id=_FIRST_COUNT + number, datasource=parts.SHARED, targets=targets)
     stat["options"]["reduceOptions"] = reduced
     return stat
 
 
 def _shared_query(panel_id: int, *, transformed: bool) -> Json:
     """Return the target that has the data of another panel of the dashboard, as that panel shows it or before."""
-    return {"refId": "A", "datasource": SHARED, "panelId": panel_id, "withTransforms": transformed}
+    return {"refId": "A", "datasource": parts.SHARED, "panelId": panel_id, "withTransforms": transformed}
 
 
 def _in_ranges(ranges: Sequence[Range]) -> Json:
@@ -112,11 +98,11 @@ def _in_ranges(ranges: Sequence[Range]) -> Json:
         {"fieldName": "State", "config": {"id": "between", "options": {"from": start, "to": end}}}
         for start, end in ranges
     ]
-    return transformation("filterByValue", type="include", match="any", filters=filters)
+    return parts.transformation("filterByValue", type="include", match="any", filters=filters)
 
 
 def _alerts(number: int, name: str, about: str, labels: str, place: Json) -> Json:
-    alerts = panel("alerts", name, place, id=number, description=about)
+    alerts = parts.panel("alerts", name, place, id=number, description=about)
     alerts["options"]["alertInstanceLabelFilter"] = labels
     return alerts
 
@@ -125,21 +111,23 @@ def _hosts(limits: PanelLimits) -> Json:
     """Return the table with the last value of each signal, in the colour of the limit that it is beyond."""
     targets = panel_queries.Targets()
     first = load_areas().areas[0]
-    charts = link(first.title, f"/d/{first.uid}?var-host=${{__data.fields.Host}}&${{__url_time_range}}")
-    overrides = [override(_HOST, {"custom.width": 150, "links": [charts]})]
+    charts = parts.link(first.title, f"/d/{first.uid}?var-host=${{__data.fields.Host}}&${{__url_time_range}}")
+    overrides = [parts.override(_HOST, {"custom.width": 150, "links": [charts]})]
     for heading, spec, unit in _columns(limits):
         candidates = variants(spec.signal, load_signals())
         query, _ = panel_queries.hosts_query(candidates, panels.scaled_value(unit.scale))
         targets.ask(query, f"{heading}|$tag_host")
         colors = panels.cell_thresholds(limits.rules_of(spec), unit.scale)
-        look = {"unit": spec.unit or unit.unit, "thresholds": colors, **part("hosts_column")}
-        overrides.append(override(heading, look))
-    table = panel("table", "", grid(10, 13, 0, 16), id=_HOSTS, datasource=DATASOURCE, targets=targets.all)
-    defaults = part("filterable", noValue=_DASH, mappings=[part("dash_mapping")])
+        look = {"unit": spec.unit or unit.unit, "thresholds": colors, **parts.part("hosts_column")}
+        overrides.append(parts.override(heading, look))
+    table = parts.panel(
+        "table", "", parts.grid(10, 13, 0, 16), id=_HOSTS, datasource=parts.DATASOURCE, targets=targets.all
+    )
+    defaults = parts.part("filterable", noValue=_DASH, mappings=[parts.part("dash_mapping")])
     return {
         **table,
-        **part("hosts"),
-        "options": table_options(_HOST, desc=False),
+        **parts.part("hosts"),
+        "options": parts.table_options(_HOST, desc=False),
         "fieldConfig": {"defaults": defaults, "overrides": overrides},
     }
 
@@ -152,29 +140,29 @@ def _courses(limits: PanelLimits) -> Json:
     fields |= {name: {"operation": "aggregate", "aggregations": [_FIRST]} for name in names}
     headings = dict(zip((f"{name} ({_FIRST})" for name in names), columns, strict=True))
     targets = [_shared_query(_HOSTS, transformed=False)]
-    table = panel("table", "", grid(10, 11, 13, 16), id=_COURSES, datasource=SHARED, targets=targets)
+    table = parts.panel("table", "", parts.grid(10, 11, 13, 16), id=_COURSES, datasource=parts.SHARED, targets=targets)
     return {
         **table,
-        **part("courses"),
+        **parts.part("courses"),
         "transformations": [
-            transformation("timeSeriesTable"),
-            transformation("merge"),
+            parts.transformation("timeSeriesTable"),
+            parts.transformation("merge"),
             # Merging gives several rows where hosts lack signals.
-            transformation("groupBy", fields=fields),
-            organize({"host": _HOST, **headings}),
+            parts.transformation("groupBy", fields=fields),
+            parts.organize({"host": _HOST, **headings}),
         ],
-        "options": table_options(_HOST, desc=False),
+        "options": parts.table_options(_HOST, desc=False),
         "fieldConfig": {
-            "defaults": {"noValue": _DASH, "mappings": [part("dash_mapping")]},
+            "defaults": {"noValue": _DASH, "mappings": [parts.part("dash_mapping")]},
             "overrides": [
-                override(_HOST, {"custom.width": 150}),
-                *(override(column, part("courses_column")) for column in columns),
+                parts.override(_HOST, {"custom.width": 150}),
+                *(parts.override(column, parts.part("courses_column")) for column in columns),
             ],
         },
     }
 
 
-def _columns(limits: PanelLimits) -> list[tuple[str, PanelSpec, GrafanaUnit]]:
+def _columns(limits: PanelLimits) -> list[tuple[str, PanelSpec, parts.GrafanaUnit]]:
     """Return the heading of each column, its signal with its limits, and its unit."""
     homes = [home_of(signal) for signal in load_areas().health.hosts]
     specs = [home[1] for home in homes if home]
@@ -190,16 +178,16 @@ def _last_heard_of() -> Json:
         source = f"{identifier(selection.measurement)} WHERE {where}"
         query = f'SELECT last({identifier(selection.field)}) FROM {source} GROUP BY "host"'
         targets.ask(query, result_format="table")
-    table = panel("table", "", grid(6, 12, 12, 26), datasource=DATASOURCE, targets=targets.all)
+    table = parts.panel("table", "", parts.grid(6, 12, 12, 26), datasource=parts.DATASOURCE, targets=targets.all)
     # Not for all columns: with a unit of time, Grafana reads host names as times and shows NaN.
-    ago = override("Last sample", {"unit": "dateTimeFromNow"})
+    ago = parts.override("Last sample", {"unit": "dateTimeFromNow"})
     return {
         **table,
-        **part("last_heard_of"),
+        **parts.part("last_heard_of"),
         "transformations": [
-            transformation("merge"),
-            organize({"host": _HOST, "Time": "Last sample"}, hidden=("last",)),
+            parts.transformation("merge"),
+            parts.organize({"host": _HOST, "Time": "Last sample"}, hidden=("last",)),
         ],
-        "options": table_options("Last sample", desc=False),
-        "fieldConfig": {"defaults": part("filterable", noValue=panels.NO_DATA), "overrides": [ago]},
+        "options": parts.table_options("Last sample", desc=False),
+        "fieldConfig": {"defaults": parts.part("filterable", noValue=panels.NO_DATA), "overrides": [ago]},
     }

@@ -7,7 +7,6 @@ InfluxDB chooses, for each subject and interval, the best source that has a valu
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from string import ascii_uppercase
-from typing import NamedTuple
 
 from plimsoll.dashboards.areas import Function, PanelSpec
 from plimsoll.export.grafana.dashboards.parts import DATASOURCE, Json, transformation
@@ -32,19 +31,15 @@ Parts = tuple[str, str]  # what a query selects, and the rest of it
 Ask = Callable[[Selection], Parts]
 
 
-class _Computed(NamedTuple):
-    """Lines that Grafana computes: the tags that name them, and what is added to their names."""
-
-    tags: tuple[str, ...]
-    suffix: str
-
-
 @dataclass
 class Targets:
     """The targets of a panel, in order. Computed lines have labels but no alias."""
 
     all: list[Json] = field(default_factory=list[Json])
-    _computed: dict[_Computed, list[str]] = field(default_factory=dict[_Computed, list[str]])
+    # The refIds of computed lines, by the tags that name them and what is added to their names.
+    _computed: dict[tuple[tuple[str, ...], str], list[str]] = field(
+        default_factory=dict[tuple[tuple[str, ...], str], list[str]]
+    )
     _hidden: dict[str, str] = field(default_factory=dict[str, str])
 
     def ask(self, query: str, alias: str = "", *, hide: bool = False, result_format: str = "time_series") -> str:
@@ -61,7 +56,7 @@ class Targets:
     def compute(self, expression: str, tags: tuple[str, ...], suffix: str) -> None:
         """Add an expression over other targets, whose lines are named by these tags and the suffix."""
         ref = self._add({"datasource": _EXPRESSION, "type": "math", "expression": expression})
-        self._computed.setdefault(_Computed(tags, suffix), []).append(ref)
+        self._computed.setdefault((tags, suffix), []).append(ref)
 
     def naming(self) -> list[Json]:
         """Return the transformations that name the lines, where aliases alone do not."""

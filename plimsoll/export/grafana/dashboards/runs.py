@@ -4,19 +4,8 @@ from collections.abc import Iterator
 
 from plimsoll.dashboards.areas import WIDTH, PanelSpec, load_areas, uid
 from plimsoll.dashboards.limits import PanelLimits, home_of, title
-from plimsoll.export.grafana.dashboards import dashboard_variables, panel_queries, panels
-from plimsoll.export.grafana.dashboards.parts import (
-    DATASOURCE,
-    Json,
-    grid,
-    link,
-    load_look,
-    organize,
-    override,
-    panel,
-    part,
-    table_options,
-)
+from plimsoll.export.grafana.dashboards import dashboard_variables, panel_queries, panels, parts
+from plimsoll.export.grafana.dashboards.parts import Json
 from plimsoll.store.influx.samples import RUN
 from plimsoll.store.quoting import identifier
 
@@ -44,8 +33,8 @@ _FIRST_PAIR = 10  # the panels of the first signal are 10 and 11
 
 def run_annotation() -> Json:
     """Return the annotation that shows the runs that overlap the range as regions."""
-    annotation = part("run_annotation", datasource=DATASOURCE, iconColor=load_look().run)
-    annotation["target"]["datasource"] = DATASOURCE
+    annotation = parts.part("run_annotation", datasource=parts.DATASOURCE, iconColor=parts.load_look().run)
+    annotation["target"]["datasource"] = parts.DATASOURCE
     return annotation
 
 
@@ -63,40 +52,42 @@ def run_variables(limits: PanelLimits) -> list[Json]:
     shift = dashboard_variables.query_variable(
         "shift", "Minutes back", f"SELECT {minutes} {_OF.format('run')}", **hidden
     )
-    parts = [
+    units = [
         dashboard_variables.query_variable(
             f"{name}_{unit}", f"{name}, {unit} back", f"SELECT {value} {_OF.format(name)}", **hidden
         )
         for name, total in (("run", minutes), ("baseline", further))
         for unit, value in (("days", f"floor(({total}) / 1440)"), ("minutes", f"({total}) % 1440"))
     ]
-    compared = dashboard_variables.panel_variables([_spec(signal) for signal in load_areas().runs.compared], limits)
-    return [dashboard_variables.source_variable(), run, start, baseline, shift, *parts, *compared]
+    compared = dashboard_variables.influx_variables([_spec(signal) for signal in load_areas().runs.compared], limits)
+    return [dashboard_variables.source_variable(), run, start, baseline, shift, *units, *compared]
 
 
 def run_panels(limits: PanelLimits) -> list[Json]:
     """Return the list of runs, and the panels of two runs side by side."""
-    heading = part("run_pairs", gridPos=grid(1, WIDTH, 0, 10))
-    about = part("panel", "run_about", gridPos=grid(3, WIDTH, 0, 11))
+    heading = parts.part("run_pairs", gridPos=parts.grid(1, WIDTH, 0, 10))
+    about = parts.part("panel", "run_about", gridPos=parts.grid(3, WIDTH, 0, 11))
     return [_list(), heading, about, *_pairs(limits)]
 
 
 def _list() -> Json:
     areas = load_areas()
     titles = {uid("health"): areas.health.title} | {area.uid: area.title for area in areas.areas}
-    here = link("Show here", f"/d/{uid(AREA)}?{_OPEN}&var-run=${{__data.fields.run}}")
-    links = [here, *(link(f"Open {title}", f"/d/{to}?{_OPEN}") for to, title in titles.items())]
+    here = parts.link("Show here", f"/d/{uid(AREA)}?{_OPEN}&var-run=${{__data.fields.run}}")
+    links = [here, *(parts.link(f"Open {title}", f"/d/{to}?{_OPEN}") for to, title in titles.items())]
     targets = panel_queries.Targets()
     targets.ask(_LIST, result_format="table")
-    table = panel("table", "", grid(10, WIDTH, 0, 0), datasource=DATASOURCE, targets=targets.all) | part("run_list")
-    table["transformations"].append(organize(_COLUMNS))
-    columns = {_COLUMNS["run"]: {"links": links}, **part("run_columns")}
+    table = parts.panel(
+        "table", "", parts.grid(10, WIDTH, 0, 0), datasource=parts.DATASOURCE, targets=targets.all
+    ) | parts.part("run_list")
+    table["transformations"].append(parts.organize(_COLUMNS))
+    columns = {_COLUMNS["run"]: {"links": links}, **parts.part("run_columns")}
     return {
         **table,
-        "options": table_options(_COLUMNS["Time"], desc=True),
+        "options": parts.table_options(_COLUMNS["Time"], desc=True),
         "fieldConfig": {
-            "defaults": part("filterable", noValue="No runs yet: load logs with plimsoll ingest"),
-            "overrides": [override(name, properties) for name, properties in columns.items()],
+            "defaults": parts.part("filterable", noValue="No runs yet: load logs with plimsoll ingest"),
+            "overrides": [parts.override(name, properties) for name, properties in columns.items()],
         },
     }
 
@@ -105,7 +96,7 @@ def _pairs(limits: PanelLimits) -> Iterator[Json]:
     for at, signal in enumerate(load_areas().runs.compared):
         spec = _spec(signal)
         for column, run in enumerate(("run", "baseline")):
-            place = grid(8, WIDTH // 2, column * WIDTH // 2, 14 + 8 * at)
+            place = parts.grid(8, WIDTH // 2, column * WIDTH // 2, 14 + 8 * at)
             signal_panel = panels.signal_panel(spec, uid(AREA), place, limits)
             signal_panel["id"] = _FIRST_PAIR + 2 * at + column
             signal_panel["title"] = f"{title(spec, limits)} · ${run}"

@@ -56,21 +56,15 @@ _LEFT_OUT = {
 _WITHOUT_SPACES = transformation("renameByRegex", regex="/ +(?= |$)/g", renamePattern="")
 
 
-@dataclass(frozen=True)
-class DashboardExport:
-    """The text of each dashboard by file name, and what PromQL cannot say."""
-
-    files: Mapping[str, str]
-    refused: tuple[Refusal, ...]
-
-
 def export(
     docs: str = DOCS,
     site: SiteSettings | None = None,
     signals: Collection[str] | None = None,
     interval: int = 10 * SECOND,
-) -> DashboardExport:
-    """Return the dashboards of all areas; with `signals`, of those that show one of them.
+) -> tuple[Mapping[str, str], Sequence[Refusal]]:
+    """Return the text of each dashboard by file name, and what PromQL cannot say.
+
+    With `signals` only areas that show one of them are exported.
 
     `interval` (ns) is that of the samples: the shortest of a chart. The other arguments are as for those of InfluxDB.
     """
@@ -82,7 +76,7 @@ def export(
             area_panels = _Panels(area, limits, duration(interval), refused)
             dashboard = dashboard_files.area_dashboard(area, panel_variables([*area.panels], limits), area_panels.panel)
             texts[f"{area.area}.json"] = dashboard_files.dashboard_text(dashboard, docs)
-    return DashboardExport(texts, tuple(refused))
+    return texts, refused
 
 
 @dataclass(frozen=True)
@@ -141,22 +135,9 @@ def panel_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Js
     """Return the variables of a dashboard with these panels."""
     source = dashboard_variables.source_variable(query=_TYPE)
     del source["current"]
-    drawn_selections = dashboard_variables.signal_selections(spec.signal for spec in panels)
-    hosts = _query_variable(HOST_VARIABLE, "Host", f"label_values({{{_metric_matcher(drawn_selections)}}}, {HOST})")
-    template_variables = [source, hosts]
-    if instances := _with_instance(spec.signal for spec in panels if not spec.drive):
-        # Not in URLs: the next dashboard has other instances, and all of them would be filtered out.
-        template_variables.append(_instances_variable(INSTANCE_VARIABLE, "Instance", instances) | {"skipUrlSync": True})
-    for spec in panels:
-        if spec.drive:
-            name, label = DISK_VARIABLE.format(spec.drive), f"{spec.drive.capitalize()} disk"
-            disks = _instances_variable(name, label, _with_instance([spec.signal]))
-            template_variables.append(disks | {"allValue": dashboard_variables.NOT_SYSTEM})
-    return [*template_variables, *dashboard_variables.number_variables(panels, limits)]
-
-
-def _with_instance(signals: Iterable[str]) -> list[Selection]:
-    return [selection for selection in dashboard_variables.signal_selections(signals) if selection.instance]
+    selections = dashboard_variables.signal_selections(spec.signal for spec in panels)
+    hosts = _query_variable(HOST_VARIABLE, "Host", f"label_values({{{_metric_matcher(selections)}}}, {HOST})")
+    return [source, *dashboard_variables.panel_variables(panels, limits, hosts, _instances_variable)]
 
 
 def _instances_variable(name: str, label: str, selections: Sequence[Selection]) -> Json:
