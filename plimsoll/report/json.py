@@ -29,7 +29,7 @@ from plimsoll.model.log import Log
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of, subject_title
-from plimsoll.review.verdict import Group, group_sentence
+from plimsoll.review.verdict import group_sentence
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.wording import SEVERITIES
 
