@@ -36,6 +36,11 @@ _EFFORT = 3  # a page of many hosts becomes 8 times smaller, in a few ms
 def routes(watched: Watched) -> Sequence[BaseRoute]:
     """Return the routes of all pages and of their data."""
     frame, scenes, reviews = Frame(watched.zone), Scenes(watched), RunReviews(watched)
+
+    def missing(request: Request) -> Response:
+        text = f"There is no page {request.url.path[:200]}."
+        return frame.missing(request, text, "The links above lead to all pages.")
+
     all_routes: list[Route] = [
         *static_files.routes(),
         *health.routes(watched, frame),
@@ -43,7 +48,8 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *finding.routes(watched, frame),
         *notes.routes(watched, frame),
         *record.routes(watched, frame),
-        Route(LOGIN, _logged_in),
+        # The guard has asked for the password.
+        Route(LOGIN, lambda request: see(own_address(request.query_params.get("back", "")))),
         *http_api.routes(watched, frame, scenes, reviews),
         *alerts.routes(watched, frame),
         *rules.routes(watched, frame),
@@ -52,31 +58,16 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *runs.routes(watched, frame, reviews),
         *uploads.routes(watched, reviews),
         *uploads.page_routes(watched, frame, reviews),
-        _missing(frame),
+        _ForBrowsers("/{path:path}", missing),
     ]
     for route in all_routes:
         route.app = GZipMiddleware(route.app, _LEAST_PACKED, _EFFORT)
     return all_routes
 
 
-def _logged_in(request: Request) -> Response:
-    """Redirect to the page of this server that the login is for; the guard has asked for the password."""
-    return see(own_address(request.query_params.get("back", "")))
-
-
-def _missing(frame: Frame) -> Route:
-    """Return the route that answers browsers at all other addresses."""
-
-    def page(request: Request) -> Response:
-        text = f"There is no page {request.url.path[:200]}."
-        return frame.missing(request, text, "The links above lead to all pages.")
-
-    return _ForBrowsers("/{path:path}", page)
-
-
 class _ForBrowsers(Route):
-    """A route for requests that accept HTML. It leaves out the paths of data, and those that end with a slash, which
-    Starlette redirects.
+    """A route for requests that accept HTML, but for paths of data, and paths with a slash at the end, which Starlette
+    redirects.
     """
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

@@ -1,4 +1,4 @@
-"""The runs that are being read, reviewed and compared: one worker process at a time, the others wait their turn."""
+"""The queue of runs to read, review and compare, which one worker process at a time works off."""
 
 import json
 import logging
@@ -13,20 +13,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from threading import Condition, Thread
-from typing import Any
 
 from plimsoll.rules.load import Catalogue
 
-_MOST_DONE = 200  # that are remembered
+_MOST_DONE = 200  # jobs that have ended and are remembered
 _COMMAND = (sys.executable, "-P", "-m", "plimsoll.pages.review_jobs.worker")  # -P: not from the current folder
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Upload:
-    """Logs that were uploaded: a folder that has them as `0`, `1` and so on, and what people said of them.
+    """Uploaded logs: the folder that has them as `0`, `1` and so on, and the fields of the form.
 
-    `names` are what the sender called the files: they are shown, and never used as paths.
+    `names` are the file names that the sender gave. They are shown, and never used as paths.
     """
 
     folder: Path
@@ -35,10 +34,6 @@ class Upload:
     labels: tuple[tuple[str, str], ...] = ()
     zone: str = ""
     merge: bool = False
-
-    def path(self, number: int) -> Path:
-        """Return the path of a file by its number."""
-        return self.folder / str(number)
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,7 @@ class ReviewSetup:
 
 @dataclass(frozen=True)
 class ToReview:
-    """A run to review. `run` is in the store, unless it is an upload. `review` is the id to keep the review by."""
+    """A run to review, from the store or from an upload. `review` is the id of the review."""
 
     setup: ReviewSetup
     run: str
@@ -62,7 +57,7 @@ class ToReview:
 
 @dataclass(frozen=True)
 class ToCompare:
-    """Stored runs to compare with the first, and the id to keep the comparison by."""
+    """Stored runs to compare with the first, and the id of the comparison."""
 
     setup: ReviewSetup
     runs: tuple[str, ...]
@@ -73,7 +68,7 @@ Task = ToReview | ToCompare
 
 
 class Stage(StrEnum):
-    """What is done with a run."""
+    """The stage of a job."""
 
     WAITING = "waiting"
     READING = "reading"
@@ -98,9 +93,19 @@ _STAGES = {
 class Job:
     """A task, and how far it is: `done` of `total` files or values where that is known.
 
-    `run` is the name of the run, or of those that are compared, `remarks` what was skipped, repaired or guessed,
-    `error` why there is no review, `refused` why the run is not in the store although there is a review, `hint` what
-    to do about it, `reviewed` the id of the review or comparison, `stored` what was stored.
+    Attributes:
+        id: The id of the review, the comparison or the upload.
+        run: The name of the run, or of those that are compared.
+        stage: The present stage.
+        done: How many files or values are done.
+        total: How many there are; 0 if that is not known.
+        remarks: What was skipped, repaired or guessed in the logs.
+        error: Why there is no review.
+        refused: Why the run is not in the store although there is a review.
+        hint: What to do about it.
+        reviewed: The id of the review or comparison, once there is one.
+        stored: What was stored, in a sentence.
+        storing_remarks: Remarks on what was stored.
     """
 
     id: str
@@ -128,7 +133,7 @@ class Job:
 
 
 class Jobs:
-    """Performs tasks in the order in which they came. `ended` is called after each, in a thread."""
+    """Performs tasks in the order in which they were added. `ended` is called after each, in a thread."""
 
     def __init__(self, ended: Callable[[Job], None]) -> None:
         self._ended = ended
@@ -140,10 +145,9 @@ class Jobs:
         self._stopped = False
 
     def add(self, job: Job, task: Task) -> None:
-        """Have a task performed, unless a job of the same id is not done yet."""
+        """Have a task performed, unless a job of the same id has not ended yet."""
         with self._changed:
-            current = self._jobs.get(job.id)
-            if current and not current.has_ended:
+            if (earlier := self._jobs.get(job.id)) and not earlier.has_ended:
                 return
             self._jobs[job.id] = job
             self._tasks.append((job, task))
@@ -167,31 +171,28 @@ class Jobs:
 
     @property
     def comparing(self) -> int:
-        """How many comparisons wait."""
+        """How many comparisons wait to be made."""
         with self._changed:
             return sum(isinstance(task, ToCompare) for _, task in self._tasks)
 
     def describe(self, job: Job) -> str:
-        """Return what is being done: `Storing the values`, `Waiting: 2 others come first`."""
+        """Return the stage of a job: `Storing the values`, `Waiting: 2 others come first`."""
         if job.stage is not Stage.WAITING:
             return _STAGES[job.stage]
-        before = self._count_before(job)
-        return f"Waiting: {before} {'other comes' if before == 1 else 'others come'} first" if before else "Waiting"
-
-    def _count_before(self, job: Job) -> int:
         with self._changed:
             waiting = [job.id for job, _ in self._tasks]
             running = any(not job.has_ended and job.id not in waiting for job in self._jobs.values())
-        return waiting.index(job.id) + running if job.id in waiting else 0
+        before = waiting.index(job.id) + running if job.id in waiting else 0
+        return f"Waiting: {before} {'other comes' if before == 1 else 'others come'} first" if before else "Waiting"
 
     def cancel(self, id_: str) -> Job | None:
-        """End a job: it fails. The job; None if there was nothing to end."""
+        """End a job, which then has failed, and return it; None if there was nothing to end."""
         with self._changed:
             job = self._jobs.get(id_)
             waiting = next((task for task in self._tasks if task[0].id == id_), None)
             if waiting:
                 self._tasks.remove(waiting)
-                self._fail(waiting[0], "It was stopped before its turn came.")
+                self._finish(waiting[0], "It was stopped before its turn came.")
                 return waiting[0]
             if job and not job.has_ended and self._process:
                 job.error = "It was stopped."
@@ -225,7 +226,7 @@ class Jobs:
                     self._perform(job, task, process)
                 except Exception:  # the next ones must have their turn
                     _log.exception("reviewing failed")
-                    self._fail(job, "It met a defect of Plimsoll; see the log of plimsoll up.")
+                    self._finish(job, "It met a defect of Plimsoll; see the log of plimsoll up.")
                 process.kill()
 
     def _perform(self, job: Job, task: Task, process: "subprocess.Popen[bytes]") -> None:
@@ -236,12 +237,13 @@ class Jobs:
             process.stdin.write(pickle.dumps(task))
             process.stdin.flush()
         for line in process.stdout:
-            _update(job, json.loads(line))
+            report = json.loads(line)
+            job.remarks += report.pop("remarks", [])
+            for name, value in report.items():
+                setattr(job, name, Stage(value) if name == "stage" else value)
         status = process.wait()
-        if job.error or status or not job.reviewed:
-            self._fail(job, job.error or self._why(status))
-            return
-        self._finish(job, Stage.DONE)
+        has_failed = job.error or status or not job.reviewed
+        self._finish(job, (job.error or self._why(status)) if has_failed else "")
 
     def _why(self, status: int) -> str:
         if self._stopped:
@@ -253,21 +255,11 @@ class Jobs:
             )
         return "The process that read it ended with a defect of Plimsoll; see the log of plimsoll up."
 
-    def _fail(self, job: Job, why: str) -> None:
-        job.error = why
-        self._finish(job, Stage.FAILED)
-
-    def _finish(self, job: Job, stage: Stage) -> None:
+    def _finish(self, job: Job, error: str) -> None:
         self._process = None
-        job.stage = stage
+        job.error = error
+        job.stage = Stage.FAILED if error else Stage.DONE
         self._ended(job)
-
-
-def _update(job: Job, report: dict[str, Any]) -> None:
-    """Set the fields of a job that the worker reports."""
-    job.remarks += report.pop("remarks", [])
-    for name, value in report.items():
-        setattr(job, name, Stage(value) if name == "stage" else value)
 
 
 def _start_worker(command: Sequence[str] = _COMMAND) -> "subprocess.Popen[bytes]":

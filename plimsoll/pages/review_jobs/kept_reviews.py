@@ -1,13 +1,12 @@
-"""The reviews and comparisons of runs that are kept on disk, in the folder `reviews` of the data folder.
+"""The reviews and comparisons of runs on disk, in the folder `reviews` of the data folder.
 
-There are the report of each and its document in JSON, and of a review what it says in short and the means of its
-signals.
+Each has a report and a document in JSON; a review also has a summary, and the means of its signals.
 """
 
 import hashlib
 import math
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -25,8 +24,8 @@ from plimsoll.store.protocol import RunSummary
 _FOLDER = "reviews"
 _DAY = 86_400 * SECOND
 _REPORT, _SHORT, _MEANS, _DOCUMENT = _KINDS = "html", "json", "means", "document"
-_KEPT_DAYS = 30  # of what is not in the store
-_MOST_OTHERS = 200  # reviews and comparisons that are not of a run in the store
+_KEPT_DAYS = 30  # for comparisons, and reviews of runs that are not in the store
+_MOST_OTHERS = 200  # comparisons, and reviews of runs that are not in the store
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -43,7 +42,7 @@ class ReviewOrigin(_KeptModel):
 
 
 class Crossed(_KeptModel):
-    """A signal that was crossed on a host: the worst of its findings, in a sentence."""
+    """A signal whose limit was crossed on a host: the worst of its findings, in a sentence."""
 
     signal: str
     title: str
@@ -64,7 +63,7 @@ class KeptMean(_KeptModel):
 
 
 class KeptMeans(_KeptModel):
-    """What RunMeans has of a run. `start` is UTC ns; `load` the name of what counts operations, and its mean."""
+    """The RunMeans of a run. `start` is in UTC ns; `load` is the signal that counts operations, and its mean."""
 
     run: str
     start: int | None
@@ -73,23 +72,16 @@ class KeptMeans(_KeptModel):
 
     @classmethod
     def of(cls, run_means: RunMeans) -> "KeptMeans":
-        """Return the means of a run."""
-        subjects = {key: subject for key, (_, subject) in run_means.subjects.items()}
-        means = [
-            KeptMean(
-                signal=key[0],
-                host=subject.host,
-                instance=subject.instance,
-                service=subject.service,
-                mean=run_means.means[key],
-            )
-            for key, subject in subjects.items()
+        """Return the means of a run, without those that are no numbers."""
+        means = tuple(
+            KeptMean(signal=key[0], host=on.host, instance=on.instance, service=on.service, mean=run_means.means[key])
+            for key, (_, on) in run_means.subjects.items()
             if math.isfinite(run_means.means[key])
-        ]
-        return cls(run=run_means.name, start=run_means.start, means=tuple(means), load=run_means.load)
+        )
+        return cls(run=run_means.name, start=run_means.start, means=means, load=run_means.load)
 
     def run_means(self, signals: Mapping[str, Signal]) -> RunMeans:
-        """Return the means as a run's, without signals that the catalogue no longer has."""
+        """Return the means as RunMeans, without signals that the catalogue no longer has."""
         means: dict[tuple[str, Key], float] = {}
         subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {}
         for mean in self.means:
@@ -101,9 +93,9 @@ class KeptMeans(_KeptModel):
 
 
 class KeptReview(_KeptModel):
-    """What the report of a run says in short. `severity` is the worst one that was crossed; empty if none was.
+    """The summary of a review. `severity` is the worst one that was crossed; empty if none was.
 
-    `cause` is what the run is short of, in sentences; empty if that is not known.
+    `cause` says what the run is short of, in sentences; empty if that is not known.
     """
 
     run: str
@@ -122,7 +114,7 @@ def review_id(run: RunSummary) -> str:
 
 
 def comparison_id(runs: Sequence[RunSummary], made_with: str) -> str:
-    """Return the id of a comparison of runs, the baseline first; `made_with` is the version and the rules."""
+    """Return the id of a comparison of runs, the baseline first; `made_with` names the version and the rules."""
     return _hash(made_with, *map(review_id, runs))
 
 
@@ -137,19 +129,19 @@ class KeptReviews:
         self._folder = data / _FOLDER
 
     def save(self, id_: str, report: str, document: str, means: KeptMeans, kept: KeptReview) -> None:
-        """Keep a review; `find` finds it when all of it is there."""
+        """Keep a review. `find` finds it once all of it is written."""
         self.save_report(id_, report, document)
         self._write(id_, _MEANS, means.model_dump_json())
         self._write(id_, _SHORT, kept.model_dump_json())
 
     def save_report(self, id_: str, report: str, document: str) -> None:
-        """Keep a report and its document: of a review, or of a comparison, which has nothing else."""
+        """Keep the report and the document of a review or a comparison."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._write(id_, _DOCUMENT, document)
         self._write(id_, _REPORT, report)
 
     def rename(self, id_: str, to: str) -> None:
-        """Give a review another id, in place of an earlier one that has it."""
+        """Give a review another id. It replaces an earlier review of that id."""
         for kind in _KINDS:
             self._path(id_, kind).replace(self._path(to, kind))
 
@@ -174,10 +166,10 @@ class KeptReviews:
         return self._text(id_, _DOCUMENT)
 
     def tidy(self, runs: Collection[RunSummary]) -> None:
-        """Remove comparisons, and reviews of runs that are not in the store, if they are a month old, or many."""
+        """Remove comparisons, and reviews of runs that are not in the store, if they are a month old or too many."""
         kept = {review_id(run) for run in runs}
         newest: dict[str, int] = {}
-        for path in self._files():
+        for path in self._folder.iterdir() if self._folder.is_dir() else ():
             id_ = path.name.partition(".")[0]
             if id_ not in kept:
                 newest[id_] = max(path.stat().st_mtime_ns, newest.get(id_, 0))
@@ -201,9 +193,6 @@ class KeptReviews:
         with suppress(OSError):
             return self._path(id_, kind).read_text("utf-8")
         return None
-
-    def _files(self) -> Iterator[Path]:
-        return self._folder.iterdir() if self._folder.is_dir() else iter(())
 
     def _path(self, id_: str, kind: str) -> Path:
         if not id_.isalnum():

@@ -1,4 +1,4 @@
-"""The reviews of stored runs and of uploads: which there are, which are being made, which are out of date."""
+"""The reviews of stored runs and uploads: kept ones, those being made, and those out of date."""
 
 import time
 from collections.abc import Sequence
@@ -17,18 +17,19 @@ from plimsoll.store.protocol import RunSummary
 from plimsoll.up.watched import Watched
 
 _MOST_AT_ONCE = 20
-_MOST_COMPARISONS = 20  # that wait or are being made: there are very many that can be asked for
+_MOST_COMPARISONS = 20  # that wait: very many can be requested
 
 
 class TooManyComparisons(Exception):
-    """So many comparisons wait to be made that no other is taken."""
+    """Too many comparisons wait to be made."""
 
 
 @dataclass(frozen=True)
 class RunReview:
-    """A run that is listed, with its review and the job that makes one. `outdated` says with what it was made.
+    """A stored run, with its kept review and the job that makes one.
 
-    `has_means`: those of its signals are kept.
+    `outdated` says that the review was made with another version or other rules; empty if it was not. `has_means`: the
+    means of its signals are kept.
     """
 
     run: RunSummary
@@ -66,12 +67,12 @@ class RunReviews:
 
     def runs(self) -> list[RunReview]:
         """Return all runs of the store, the latest first."""
-        return [self._of(summary) for summary in self._watched.store.runs.summaries()]
+        return [*map(self._of, self._watched.store.runs.summaries())]
 
     def find(self, name: str) -> RunReview | None:
         """Return the run of a name; None if there is none."""
-        summaries = self._watched.store.runs.summaries()
-        return next((self._of(summary) for summary in summaries if summary.name == name), None)
+        runs = self._watched.store.runs.summaries()
+        return next((self._of(run) for run in runs if run.name == name), None)
 
     def make(self, review: RunReview) -> RunReview:
         """Have a run reviewed."""
@@ -85,7 +86,7 @@ class RunReviews:
         return [self.make(run) if run.id in missing else run for run in runs]
 
     def trend(self, runs: Sequence[RunReview]) -> HistoryTrend:
-        """Return where signals changed over runs, given in order of time. The means of each have been kept."""
+        """Return where signals changed over runs, which are in order of time and have their means kept."""
         key = tuple(run.id for run in runs)
         with self._judging:
             if self._trend is None or self._trend[0] != key:
@@ -98,7 +99,7 @@ class RunReviews:
             return self._trend[1]
 
     def accept(self, upload: Upload, size: int) -> Job:
-        """Have an upload of so many bytes read, reviewed and stored; the name of its folder is its id."""
+        """Have an upload of `size` bytes read, reviewed and stored. The name of its folder is its id."""
         job = Job(upload.folder.name, upload.run)
         record = self._arrived[job.id] = Record(time.time_ns(), upload.names, size, job)
         self.uploads.save(record)
@@ -129,14 +130,14 @@ class RunReviews:
         return self._arrived.get(id_) or self.uploads.find(id_)
 
     def to_show(self) -> list[Record]:
-        """Return the uploads that are not done or whose run is not in the store, the latest first."""
+        """Return the uploads whose run is not in the store, or not yet, the latest first."""
         records = (self._arrived.get(record.job.id, record) for record in self.uploads.all())
         return [record for record in records if not record.job.stored]
 
     def forget_upload(self, id_: str) -> Record | None:
-        """Remove what is known of an upload that has ended, and its review if the run is not in the store.
+        """Remove the record of an upload that has ended, and its review if the run is not in the store.
 
-        What was known; None if there is no such upload.
+        Return the record; None if there is no such upload.
         """
         record = self.upload(id_)
         if record is None or not record.job.has_ended:

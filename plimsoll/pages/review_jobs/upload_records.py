@@ -1,8 +1,7 @@
-"""The uploads that are known: their files, and what became of each, in the folder `uploads` of the data folder."""
+"""The uploads: their files, and the outcome of each, in the folder `uploads` of the data folder."""
 
 import os
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -36,20 +35,21 @@ class UploadRecords:
 
     def __init__(self, data: Path) -> None:
         self._folder = data / _FOLDER
+        self._folder.mkdir(mode=0o700, exist_ok=True)
 
     def new_folder(self) -> Path:
         """Create a folder for the files of an upload. Its name is the id of the upload."""
-        folder = self._ready_folder() / uuid4().hex
+        folder = self._folder / uuid4().hex
         folder.mkdir(mode=0o700)
         return folder
 
     def free(self) -> int:
         """Return the free space of the disk in bytes."""
-        return shutil.disk_usage(self._ready_folder()).free
+        return shutil.disk_usage(self._folder).free
 
     def save(self, record: Record) -> None:
-        """Keep what is known of an upload. The oldest ones are forgotten."""
-        with atomic_write(self._ready_folder() / f"{record.job.id}.json") as partial:
+        """Keep the record of an upload. The oldest ones are forgotten."""
+        with atomic_write(self._folder / f"{record.job.id}.json") as partial:
             partial.write_bytes(_RECORDS.dump_json(record))
         for old in self.all()[_MOST_RECORDS:]:
             self.forget(old.job.id)
@@ -60,10 +60,11 @@ class UploadRecords:
 
     def all(self) -> list[Record]:
         """Return all uploads, the latest first."""
-        return sorted((record for path in self._paths() if (record := _read(path))), key=lambda record: -record.at)
+        records = map(_read, self._folder.glob("*.json"))
+        return sorted(filter(None, records), key=lambda record: -record.at)
 
     def forget(self, id_: str) -> None:
-        """Remove what is known of an upload."""
+        """Remove the record of an upload."""
         (self._folder / f"{id_}.json").unlink(missing_ok=True)
 
     def remove_files(self, id_: str) -> None:
@@ -71,21 +72,13 @@ class UploadRecords:
         shutil.rmtree(self._folder / id_, ignore_errors=True)
 
     def clear_leftovers(self) -> None:
-        """Remove the files that an earlier process left; uploads that were not done by then have failed."""
-        left = [path for path in self._folder.iterdir() if path.is_dir()] if self._folder.is_dir() else []
-        for folder in left:
+        """Remove the files that an earlier process left. Uploads that it had not done have failed."""
+        for folder in [path for path in self._folder.iterdir() if path.is_dir()]:
             shutil.rmtree(folder, ignore_errors=True)
         for record in self.all():
             if not record.job.has_ended:
                 record.job.stage, record.job.error = Stage.FAILED, _ENDED_EARLY
                 self.save(record)
-
-    def _ready_folder(self) -> Path:
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        return self._folder
-
-    def _paths(self) -> Iterator[Path]:
-        return self._folder.glob("*.json") if self._folder.is_dir() else iter(())
 
 
 def new_file(path: Path) -> BinaryIO:

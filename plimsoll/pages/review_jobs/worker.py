@@ -1,7 +1,7 @@
 """The worker process: reads, reviews and stores a run beside `plimsoll up`, whose alerts it must not delay.
 
-It gets its task on stdin, pickled by the server that started it, and ends when that closes the pipe. What it says is
-on stdout, a JSON object a line.
+It reads its task from stdin, pickled by the server that started it, and ends when the server closes that pipe. It
+reports on stdout, with a JSON object a line.
 """
 
 import json
@@ -10,12 +10,12 @@ import pickle
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
-from typing import Any, TextIO
+from typing import Any
 
 import psutil
 from pydantic import BaseModel
@@ -59,6 +59,11 @@ _NICE = 10
 _FIRST_TO_END = "1000"
 _REPORT_INTERVAL_S = 0.3
 _MOST_REMARKS = 200
+_HINTS: Mapping[type[Exception], str] = {
+    ZoneUnknown: "Upload it again, and fill in its time zone.",
+    Overlapping: "If its time zone is right, upload it again with the check mark at "
+    "“Load over data of the same hosts and time”.",
+}
 Say = Callable[..., None]
 
 
@@ -67,8 +72,16 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     task: Task = pickle.load(sys.stdin.buffer)
     Thread(target=_end_with_server, daemon=True).start()
-    _give_way()
-    say = _speaker(sys.stdout)
+    # Leave the processors to `plimsoll up`, and be the process that the system ends first where memory runs out.
+    psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else _NICE)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_END, "ascii")
+    out = sys.stdout
+
+    def say(**report: Any) -> None:
+        print(json.dumps(all_with_fields(report)), file=out, flush=True)
+
     try:
         work(task, say)
     except NothingRead as error:
@@ -77,18 +90,14 @@ def main() -> None:
         say(error=str(error))
 
 
-def _give_way() -> None:
-    """Leave the processors to `plimsoll up`, and be what the system ends first where memory runs out."""
-    psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else _NICE)
-    if sys.platform == "linux":
-        with suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_END, "ascii")
-
-
 def work(task: Task, say: Say) -> None:
-    """Perform a task; `say` gets what is known so far."""
+    """Perform a task; `say` reports how far it is. Raises Unreachable if the server has ended."""
     say(stage="reading")
-    store, reviews = _store(task.setup.data), KeptReviews(task.setup.data)
+    data = task.setup.data
+    server = running.find(data)
+    if server is None:
+        raise Unreachable("plimsoll up does not run any more")
+    store, reviews = remote_store(server.address, owner_token(data), server.check_listens), KeptReviews(data)
     try:
         match task:
             case ToReview():
@@ -102,7 +111,8 @@ def work(task: Task, say: Say) -> None:
 def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> None:
     """Read, review and, if it was uploaded, store a run."""
     logs, run = _read_uploaded(task.upload, say) if task.upload else _read_stored(store, task.run)
-    say(stage="reviewing", done=0, total=0, remarks=_texts([*_log_remarks(logs), *logs.remarks]))
+    remarks = [*(remark for log in logs.logs for remark in log.remarks), *logs.remarks]
+    say(stage="reviewing", done=0, total=0, remarks=_texts(remarks))
     review, _ = _review_run(logs, run, task.setup.catalogue)
     insights = Insights(review)
     text = _json(ReviewDocument.model_validate(insights))
@@ -167,7 +177,7 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
 
 
 def _json(document: BaseModel) -> str:
-    """Return a document as JSON, in which options are named as the fields of the pages."""
+    """Return a document as JSON, with the fields of the pages in place of options of commands."""
     return json.dumps(all_with_fields(json.loads(document.model_dump_json(by_alias=True))), ensure_ascii=False)
 
 
@@ -179,8 +189,8 @@ def _review_run(logs: LogSet, run: StoredRun, catalogue: Catalogue) -> tuple[Rev
 
 
 def _read_uploaded(upload: Upload, say: Say) -> tuple[LogSet, StoredRun]:
-    """Read uploaded logs. Files that are no logs become remarks if there are other files."""
-    paths = {upload.path(number): name for number, name in enumerate(upload.names)}
+    """Read uploaded logs. A file that is no log becomes a remark if there are others."""
+    paths = {upload.folder / str(number): name for number, name in enumerate(upload.names)}
     config = next((path for path, name in paths.items() if name == settings.FILE_NAME), None)
     zone = by_windows(upload.zone) or Zone.parse(upload.zone) if upload.zone else None
     names = {path: name for path, name in paths.items() if path != config}
@@ -206,7 +216,7 @@ def _read_stored(store: Store, name: str) -> tuple[LogSet, StoredRun]:
 def _save_run(
     store: Store, reviews: KeptReviews, task: ToReview, upload: Upload, logs: LogSet, run: StoredRun, say: Say
 ) -> None:
-    """Store a run. If that is refused its review stays, and says so."""
+    """Store a run. If that is refused, its review stays under the id of the upload."""
     last_report = time.monotonic()
 
     def progress(done: int) -> None:
@@ -219,7 +229,8 @@ def _save_run(
     try:
         loaded = load(store, run, logs.logs, merge=upload.merge, progress=progress)
     except (Unusable, Unreachable) as error:
-        say(refused=str(error), hint=_hint(error))
+        hint = next((hint for kind, hint in _HINTS.items() if isinstance(error, kind)), "")
+        say(refused=str(error), hint=hint)
         return
     listed = find(store.runs, run.name)
     if listed:
@@ -236,42 +247,10 @@ def _describe_stored(run: StoredRun, loaded: Loaded) -> str:
     return f"{run.values:,} values are in the store."
 
 
-def _hint(error: Exception) -> str:
-    match error:
-        case ZoneUnknown():
-            return "Upload it again, and fill in its time zone."
-        case Overlapping():
-            return (
-                "If its time zone is right, upload it again with the check mark at "
-                "“Load over data of the same hosts and time”."
-            )
-        case _:
-            return ""
-
-
-def _store(data: Path) -> Store:
-    """Return the store of the server that started this process. Raises Unreachable if the server has ended."""
-    server = running.find(data)
-    if server is None:
-        raise Unreachable("plimsoll up does not run any more")
-    return remote_store(server.address, owner_token(data), server.check_listens)
-
-
-def _log_remarks(read: LogSet) -> list[Remark]:
-    return [remark for log in read.logs for remark in log.remarks]
-
-
 def _texts(remarks: Sequence[Remark]) -> list[str]:
     texts = [f"{remark.kind.value}: {remark}" for remark in remarks[:_MOST_REMARKS]]
     left_out = len(remarks) - len(texts)
     return [*texts, f"and {left_out:,} more, which the report lists"] if left_out else texts
-
-
-def _speaker(out: TextIO) -> Say:
-    def say(**report: Any) -> None:
-        print(json.dumps(all_with_fields(report)), file=out, flush=True)
-
-    return say
 
 
 def _end_with_server() -> None:

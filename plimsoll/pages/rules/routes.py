@@ -1,4 +1,4 @@
-"""The pages of rules: all of them, and one with its documentation, sources, overrides, values now and alerts."""
+"""The page of all rules, and the page of one: its documentation, sources, overrides, present values and alerts."""
 
 import math
 import re
@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from http import HTTPStatus
 from threading import Lock
 from typing import Any
@@ -31,7 +30,6 @@ from plimsoll.pages.shared.alert_rows import rows
 from plimsoll.pages.shared.forms import Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.rule_page import sections, threshold_text
-from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.states import State
 from plimsoll.rules.wording import limit_text
@@ -42,10 +40,11 @@ _MOST_ALERTS = 20
 _RULE_LINK = re.compile(r"\]\(([a-z0-9-]+)\.md\)")
 _WORST_FIRST = (State.FIRING, State.PENDING, State.OK, State.NO_DATA, State.NOT_JUDGED)
 _WORDS = {State.FIRING: "firing", State.PENDING: "pending", State.OK: "healthy"}
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable("image")
 _MOST_HOSTS = 5000
 _one_at_a_time = Lock()
 Form = Mapping[str, str]
-# What the form has; `length` is for how long a crossing must last, `wrong` why it was refused.
+# The fields of the form. `length` is for how long a crossing must last, `wrong` why the form was refused.
 EMPTY: Form = dict.fromkeys(("host", "healthy", "length", "reason", "wrong"), "")
 _LONGEST = 100
 
@@ -54,7 +53,7 @@ _LONGEST = 100
 class RuleLine:
     """A rule in the list: for how many hosts or instances it is judged now, and for how many of them it fires.
 
-    `text` is what a search looks through; `is_shown` is whether it has the words of the address.
+    A search looks through `text`; `is_shown`: it has the words of the search in the address.
     """
 
     rule: Rule
@@ -131,7 +130,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
-    """Return the content of the form: hosts that the rule judges, and hosts whose limit can be taken back."""
+    """Return the content of the form: the hosts that the rule judges, and those whose change can be taken back."""
     hosts = {state.subject.host for state in watched.judged() if state.rule.id == rule.id}
     try:
         here = overlay.changed_here(watched.folder, rule.id)
@@ -145,7 +144,8 @@ def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
     """Change the limit of a rule on a host. Return why that is refused, empty if it is not."""
     if not form["host"]:
         return "give the host"
-    host = next((name for name in _host_names(watched) if host_key(name) == host_key(form["host"])), None)
+    names = {host.name for host in watched.health().hosts} | {state.subject.host for state in watched.judged()}
+    host = next((name for name in names if host_key(name) == host_key(form["host"])), None)
     if host is None:
         return f"no host is named {form['host'][:200]}: the page Health lists those that are known"
     if not form["healthy"]:
@@ -170,12 +170,8 @@ def undo(watched: Watched, rule: str, host: str, actor: Actor) -> str:
     return _perform(watched, actor, change_file)
 
 
-def _host_names(watched: Watched) -> set[str]:
-    return {host.name for host in watched.health().hosts} | {state.subject.host for state in watched.judged()}
-
-
 def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> str:
-    """Change the file, and judge by it. If it cannot be judged by, the file is as before."""
+    """Change the file and judge by it, or leave it as it was. Return why that is refused, empty if it is not."""
     with _one_at_a_time:
         try:
             before = overlay.text(watched.folder)
@@ -219,21 +215,12 @@ def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str
 
 
 def _rank(state: RuleState) -> tuple[int, float, str, str]:
+    """Return a sort key: the gravest states first, then the values that are furthest past their limit."""
+    over = state.value - state.healthy.limit
+    excess: Mapping[str, float] = {"higher": over, "lower": -over, "either": abs(over)}
+    furthest_first = math.inf if math.isnan(over) else -excess[state.healthy.worse]
     where = host_key(state.subject.host), (state.subject.instance or "").casefold()
-    return _WORST_FIRST.index(state.state), -_excess(state.value, state.healthy), *where
-
-
-def _excess(value: float, healthy: Healthy) -> float:
-    """Return how far a value is past its limit; negative on the healthy side."""
-    if math.isnan(value):
-        return -math.inf
-    match healthy.worse:
-        case "higher":
-            return value - healthy.limit
-        case "lower":
-            return healthy.limit - value
-        case "either":
-            return abs(value - healthy.limit)
+    return _WORST_FIRST.index(state.state), furthest_first, *where
 
 
 def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
@@ -258,28 +245,17 @@ def _states(judged: Sequence[RuleState]) -> str:
 
 
 def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
-    """Yield what plimsoll.toml changes in a rule, for all hosts and for single ones."""
+    """Yield the changes of plimsoll.toml to a rule: for all hosts, then for single ones."""
     overrides = watched.site.overrides
-    if rule.id in overrides.general:
-        yield "all hosts", _note(watched, rule, "")
-    for host, changed in overrides.by_host.items():
-        if rule.id in changed:
-            yield host, _note(watched, rule, host)
-
-
-def _note(watched: Watched, rule: Rule, host: str) -> str:
-    override = watched.site.overrides.of(rule, host)[1]
-    return override.note if override else ""
+    hosts = [host for host, changed in overrides.by_host.items() if rule.id in changed]
+    for host in [*([""] if rule.id in overrides.general else []), *hosts]:
+        override = overrides.of(rule, host)[1]
+        yield host or "all hosts", override.note if override else ""
 
 
 def render_markdown(text: str) -> Markup:
-    """Return Markdown as HTML. HTML in it is shown as it is written, and pictures are not loaded.
+    """Return Markdown as HTML. HTML in it is shown as text, and pictures are not loaded.
 
-    Links to pages of other rules in docs/rules lead to their pages here.
+    Links to other rules in docs/rules lead to their pages.
     """
-    return Markup(_parser().render(_RULE_LINK.sub(r"](/rules/\1)", printable_lines(text))))
-
-
-@cache
-def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).disable("image")
+    return Markup(_MARKDOWN.render(_RULE_LINK.sub(r"](/rules/\1)", printable_lines(text))))

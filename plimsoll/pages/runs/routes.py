@@ -1,4 +1,4 @@
-"""The runs of the store: their list, the report of each, and how to have one reviewed again or deleted."""
+"""The runs of the store: their list, the report of each, and the forms that review again or delete."""
 
 from collections.abc import Callable
 from urllib.parse import urlencode
@@ -29,7 +29,7 @@ _STATES = {
 
 
 def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
-    """Return the routes. A run may be called as an action is, so an action needs the name of a run in the query."""
+    """Return the routes. An action needs `run` in the query, as a run may have the name of an action."""
 
     def show_list(request: Request) -> Response:
         all_runs = reviews.make_missing(reviews.runs())
@@ -110,7 +110,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
 
 
 def _matches(run: RunSummary, text: str, host: str, label: str) -> bool:
-    """Return whether a run is listed: by a text in its name, hosts and labels, by a host, and by `name=value`."""
+    """Return whether a run is listed: it has the text in its name, hosts or labels, the host, and the label."""
     labels = run_labels(run)
     return (
         text.casefold() in " ".join([run.name, *run.hosts, *labels]).casefold()
@@ -120,7 +120,7 @@ def _matches(run: RunSummary, text: str, host: str, label: str) -> bool:
 
 
 def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Return an endpoint that shows the page, or why the store cannot be read."""
+    """Return an endpoint that shows a page, or why the store cannot be read."""
 
     def answer(request: Request) -> Response:
         try:
@@ -132,7 +132,7 @@ def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Req
 
 
 def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
-    """Return the page. `a` is the baseline, each `b` a run that is compared with it; `run` are ids from the list."""
+    """Return the page of a comparison of the runs `b` with the baseline `a`. The list sends ids, as `run`."""
     query, runs = request.query_params, reviews.runs()
     if ids := query.getlist("run"):
         chosen = sorted((review for review in runs if review.id in ids), key=lambda review: review.run.start)

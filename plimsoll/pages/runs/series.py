@@ -1,6 +1,6 @@
 """`/runs/series?label=NAME=VALUE`: the signals over the runs with these labels, and where they changed.
 
-A signal is a small drawing: a dot for each run, the levels, and where they change.
+Each signal is a small drawing: a dot for each run, the levels, and marks where these change.
 """
 
 from collections.abc import Sequence
@@ -16,23 +16,26 @@ from plimsoll.comparison.trend import FEWEST, Change, Course, HistoryTrend, RunM
 from plimsoll.model.log import Values
 from plimsoll.model.series import host_key
 from plimsoll.model.value_text import quantity
-from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews
+from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.comparison.trend import answer, change_text, is_worse, limits_of, scope
 from plimsoll.store.protocol import RunSummary
 
 _MOST_RUNS = 40  # the latest: more take long to judge
-_MOST_CHARTS = 24  # of signals that did not change, unless all are asked for
+_MOST_CHARTS = 24  # of signals that did not change, unless all are requested
 _WIDTH, _HEIGHT = 320, 84  # of a drawing
 _EDGE = 6  # of a drawing, that stays free
-_LEAST_RANGE = 4.0  # times the tolerance: what does not matter must not look large
-_USUAL_TOLERANCE = 0.05  # of the level, where there is no treatment: the load
+_LEAST_RANGE = 4.0  # times the tolerance: changes that do not matter must not look large
+_USUAL_TOLERANCE = 0.05  # of the level, for the load
 
 
 def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
-    """Return the page. Runs without a review, or whose review kept no means, are reviewed; the page waits for them."""
+    """Return the page. It waits for the reviews of runs that have none, or none with means."""
     labels = [label for label in request.query_params.getlist("label") if label]
     complete = [review for review in reviews.runs() if review.run.complete]
+    values: dict[str, set[str]] = {}
+    for name, value in (label for review in complete for label in review.run.labels.items()):
+        values.setdefault(name, set()).add(value)
     matches = [review for review in complete if {*labels} <= {*run_labels(review.run)}]
     chosen = sorted(matches, key=lambda review: (review.run.start, review.run.name))[-_MOST_RUNS:]
     chosen = [review if review.has_means or review.has_failed else reviews.make(review) for review in chosen]
@@ -43,7 +46,7 @@ def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response
         request,
         "runs/series.html.j2",
         "Signals over the runs",
-        labels=_label_values(complete),
+        labels={name: sorted(values[name], key=host_key) for name in sorted(values)},
         chosen_labels=labels,
         chosen=chosen,
         left=len(matches) - len(chosen),
@@ -62,7 +65,13 @@ def run_labels(run: RunSummary) -> list[str]:
 
 def _trend_content(trend: HistoryTrend, *, show_all: bool) -> dict[str, Any]:
     """Return the charts and sentences of a trend. Only some of the unchanged signals are drawn unless `show_all`."""
-    courses = _last_changed_first(trend)
+    places = {id(run): at for at, run in enumerate(trend.runs)}
+
+    def rank(course: Course) -> tuple[object, ...]:
+        latest = max((places[id(change.run)] for change in course.changes), default=-1)
+        return -latest, not any(change.is_worse for change in course.changes), course.treatment.place, course.name
+
+    courses = sorted(trend.courses, key=rank)  # those first that changed last, and for the worse
     unchanged = sum(not course.changes for course in courses)
     left_out = 0 if show_all else max(0, unchanged - _MOST_CHARTS)
     return {
@@ -78,29 +87,9 @@ def _trend_content(trend: HistoryTrend, *, show_all: bool) -> dict[str, Any]:
     }
 
 
-def _last_changed_first(trend: HistoryTrend) -> list[Course]:
-    """Return the signals, those first that changed last, and for the worse."""
-    places = {id(run): at for at, run in enumerate(trend.runs)}
-
-    def rank(course: Course) -> tuple[object, ...]:
-        latest = max((places[id(change.run)] for change in course.changes), default=-1)
-        return -latest, not any(change.is_worse for change in course.changes), course.treatment.place, course.name
-
-    return sorted(trend.courses, key=rank)
-
-
-def _label_values(runs: Sequence[RunReview]) -> dict[str, list[str]]:
-    """Return the values that runs have for each name of a label."""
-    values: dict[str, set[str]] = {}
-    for review in runs:
-        for name, value in review.run.labels.items():
-            values.setdefault(name, set()).add(value)
-    return {name: sorted(texts, key=host_key) for name, texts in sorted(values.items())}
-
-
 @dataclass(frozen=True)
 class SeriesChart:
-    """What is drawn: dots with a text, levels from `x1` to `x2` at `y`, marks of changes; the range in words."""
+    """A drawing: dots with a text, levels from `x1` to `x2` at `y`, marks of changes, and the range of the values."""
 
     title: str
     label: str
@@ -119,7 +108,7 @@ def _draw_course(course: Course, runs: Sequence[RunMeans]) -> SeriesChart:
 
 
 def _draw_load(trend: HistoryTrend) -> SeriesChart | None:
-    """Return the load of the runs, which is not judged, if all counted the same kind of operations."""
+    """Return the load of the runs if all counted the same kind of operations; None if not. It is not judged."""
     loads = [run.load for run in trend.runs]
     names = {load[0] for load in loads if load}
     if None in loads or len(names) != 1:

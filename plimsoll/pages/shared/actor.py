@@ -14,7 +14,7 @@ _NO_LOGIN = "no login"
 
 
 def actor_of(request: Request, typed: str = "", usual: str = "someone on the page") -> Actor:
-    """Return the user who is logged in; without a login the name that was typed, else the usual one."""
+    """Return the user who is logged in; without a login one with the typed name, or the usual one."""
     person = person_of(request)
     return Actor(person.name or typed or usual, person.how or _NO_LOGIN)
 

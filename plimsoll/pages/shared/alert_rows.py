@@ -13,9 +13,9 @@ Row = dict[str, Any]
 
 
 def rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
-    """Return the rows of alerts for `parts.list`, of which some may be silenced by `active`.
+    """Return the rows of alerts for the macro `parts.list`; `active` are the silences that hold.
 
-    `lasted` is empty while an alert fires: the sentence has it. `inside` are the other alerts of its incident.
+    `lasted` is empty while an alert fires, as the sentence has it. `inside` are the other alerts of its incident.
     """
     return [
         {
@@ -39,7 +39,7 @@ def incident_rows(incidents: Iterable[Incident], active: Sequence[Silence], zone
 
 
 def sentence(alert: Alert, zone: Zone, now: int) -> str:
-    """Return a sentence on the alert as it is now, or as it ended."""
+    """Return a sentence on an alert that fires, or on how it ended."""
     return still_sentence(alert, zone, now) if alert.firing else ended_sentence(alert, zone)
 
 

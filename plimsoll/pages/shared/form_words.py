@@ -1,4 +1,4 @@
-"""What the pages call the parameters that messages name: fields of their forms, or options of a command."""
+"""The names of parameters in messages: on pages the fields of forms, not the options of commands."""
 
 from typing import Any
 

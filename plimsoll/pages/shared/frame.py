@@ -34,8 +34,8 @@ _UTC = Zone.parse("UTC")
 
 @dataclass(frozen=True)
 class Frame:
-    """Makes pages. Times are in the zone of the request (`?zone=Europe/Berlin`), else in the one that the browser keeps
-    for its reader, else in `zone`.
+    """Makes pages. Their times are in the zone of the address (`?zone=Europe/Berlin`), else of the browser's cookie,
+    else in `zone`.
     """
 
     zone: Zone
@@ -63,7 +63,7 @@ class Frame:
         return Links(request, self.zone_of(request), self.zone)
 
     def missing(self, request: Request, text: str, hint: str) -> Response:
-        """Return the page for something that does not exist: `what` says it, `hint` where to look."""
+        """Return the page for something that does not exist: `text` says so, `hint` where to look."""
         return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, what=text, hint=hint)
 
     def zone_of(self, request: Request) -> Zone:
@@ -113,13 +113,10 @@ class Links:
 
     @property
     def zones(self) -> list[tuple[str, str, bool]]:
-        """The zones to choose from: label, link to this page in it, and whether it is the chosen one."""
-        zones = {zone.name: zone for zone in (self.usual, _UTC, self.zone)}
-        return [(name, self._same_page(zone), zone == self.zone) for name, zone in zones.items()]
-
-    def _same_page(self, zone: Zone) -> str:
+        """The zones to choose from: its name, the link to this page in it, and whether it is the chosen one."""
         kept = [(name, value) for name, value in self.request.query_params.multi_items() if name != "zone"]
-        return f"?{urlencode([*kept, ('zone', zone.name)])}"
+        zones = {zone.name: zone for zone in (self.usual, _UTC, self.zone)}
+        return [(name, f"?{urlencode([*kept, ('zone', name)])}", zone == self.zone) for name, zone in zones.items()]
 
 
 def iana(zone: Zone) -> str:
@@ -139,5 +136,5 @@ def asset(name: str) -> str:
 
 
 def run_path(name: str) -> str:
-    """Return the address of a run's page. A browser takes `.` and `..` for folders, also where they are quoted."""
+    """Return the address of a run's page. Names of dots are in the query: in a path, browsers take them for folders."""
     return f"/runs/{quote(name, safe='')}" if name.strip(".") else f"/runs/show?{urlencode({'run': name})}"

@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.pages.shared.frame import asset
 from plimsoll.report.render.html import chart_script, chart_style
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -19,7 +18,7 @@ def routes() -> list[Route]:
 
     def file(request: Request) -> Response:
         name = request.path_params["name"]
-        content = _file(name)
+        content = _contents().get(name)
         if content is None:
             return Response("There is no such file.\n", HTTPStatus.NOT_FOUND, media_type="text/plain")
         return Response(content, media_type=_TYPES[name.rpartition(".")[2]])
@@ -28,20 +27,9 @@ def routes() -> list[Route]:
 
 
 @cache
-def _file(name: str) -> str | None:
-    match name:
-        case "theme.css":
-            return chart_style()
-        case "charts.js":
-            return chart_script()
-        case _:
-            place = _places().get(name)
-            return asset(place) if place else None
-
-
-@cache
-def _places() -> dict[str, str]:
-    """Return the path of each script, style and picture by file name; each page has a folder."""
+def _contents() -> dict[str, str]:
+    """Return the content of each script, style and picture by file name. The folders of pages have them."""
     pages = [page for page in files("plimsoll.pages").iterdir() if page.is_dir()]
-    paths = [(file.name, f"{page.name}/{file.name}") for page in pages for file in page.iterdir()]
-    return {name: place for name, place in paths if name.rpartition(".")[2] in _TYPES}
+    static = [file for page in pages for file in page.iterdir() if file.name.rpartition(".")[2] in _TYPES]
+    contents = {file.name: file.read_text(encoding="utf-8") for file in static}
+    return {**contents, "theme.css": chart_style(), "charts.js": chart_script()}

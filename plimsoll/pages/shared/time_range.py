@@ -16,7 +16,7 @@ _KEYS = ("from", "to")
 
 @dataclass(frozen=True)
 class PageRange:
-    """From one instant to another (UTC ns), and as the address has both. It is `live` if it ends now."""
+    """A range from one instant to another (UTC ns), with the texts of both in the address."""
 
     start: int
     end: int
@@ -25,12 +25,12 @@ class PageRange:
 
     @property
     def live(self) -> bool:
-        """Whether it moves with the clock."""
+        """Whether it ends now, and moves with the clock."""
         return self.end_text == NOW
 
     @classmethod
     def parse(cls, start: str | None, end: str | None, zone: Zone, now: int | None = None) -> "PageRange":
-        """Read both ends; without them the last hour. Raises Unusable if an end is invalid or not after the start."""
+        """Read both ends, by default the last hour. Raises Unusable if one is invalid, or the range is empty."""
         at = time.time_ns() if now is None else now
         start, end = start or USUAL, end or NOW
         first, last = instant_of(start, zone, at), instant_of(end, zone, at)
@@ -44,16 +44,10 @@ class PageRange:
             return f"Last {duration_text(self.end - self.start)}"
         return zone.span(self.start, self.end)
 
-    def moved(self, by: float) -> "PageRange":
-        """Return the range moved by a share of its length."""
-        step = round((self.end - self.start) * by)
-        first, last = self.start + step, self.end + step
-        return PageRange(first, last, str(first // MILLISECOND), str(last // MILLISECOND))
-
 
 @dataclass(frozen=True)
 class RangePicker:
-    """What a page shows of its range. `problem` says why the address' own range is not used."""
+    """The range of a page, and the links to others. `problem` says why the range of the address is not used."""
 
     request: Request
     zone: Zone
@@ -76,12 +70,14 @@ class RangePicker:
 
     def moved(self, share: float) -> str:
         """Return the link to the range moved by a share of its length."""
-        span = self.chosen.moved(share)
-        return self._link(span.start_text, span.end_text)
+        step = round((self.chosen.end - self.chosen.start) * share)
+        start, end = ((at + step) // MILLISECOND for at in (self.chosen.start, self.chosen.end))
+        return self._link(str(start), str(end))
 
     def ends(self) -> tuple[str, str]:
-        """Return both ends, for fields of a form."""
-        return clock_text(self.chosen.start, self.zone), clock_text(self.chosen.end, self.zone)
+        """Return both ends to the second, for fields of a form."""
+        start, end = (self.zone.local(at // SECOND * SECOND) for at in (self.chosen.start, self.chosen.end))
+        return start.strftime("%Y-%m-%dT%H:%M:%S"), end.strftime("%Y-%m-%dT%H:%M:%S")
 
     @property
     def kept(self) -> list[tuple[str, str]]:
@@ -135,8 +131,3 @@ def instant_of(text: str, zone: Zone, now: int) -> int:
     if abs(at) > _FURTHEST:
         raise Unusable(f'"{text[:40]}" is too far away')
     return at
-
-
-def clock_text(at: int, zone: Zone) -> str:
-    """Return an instant as a form field has it, to the second."""
-    return zone.local(at // SECOND * SECOND).strftime("%Y-%m-%dT%H:%M:%S")
