@@ -20,7 +20,7 @@ from plimsoll.model.http_connections import last_cause
 from plimsoll.notify.alerts_document import AlertPart, SilencePart
 from plimsoll.pages.http_api.alerts import IncidentPart, NotePart
 from plimsoll.pages.http_api.health import ApiHost, ApiLimit, ApiSignal, HealthPart
-from plimsoll.pages.http_api.parameters import MOST_AT_ONCE, Page
+from plimsoll.pages.http_api.operation import MOST_AT_ONCE, Page
 from plimsoll.pages.http_api.runs import ApiRun
 from plimsoll.pages.http_api.samples import SeriesPart
 

@@ -1,6 +1,7 @@
 """The web application of `plimsoll up`: endpoints for samples, the store for other commands, health, and pages."""
 
 import asyncio
+import json
 import logging
 import time
 from collections import Counter
@@ -12,6 +13,7 @@ from importlib.metadata import version
 
 from anyio.to_thread import current_default_thread_limiter
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -30,11 +32,11 @@ from plimsoll.serve.access import Access
 from plimsoll.serve.guard import Guard, SecurityHeaders
 from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.metrics_endpoint import MetricsEndpoint
-from plimsoll.serve.request_body import Bodies
-from plimsoll.serve.responses import INFLUXDB, refusal
-from plimsoll.serve.store_api import store_route
+from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
+from plimsoll.serve.responses import INFLUXDB, later, refusal
 from plimsoll.serve.write_endpoint import WriteEndpoint
 from plimsoll.serve.write_handler import WriteHandler
+from plimsoll.store import remote
 from plimsoll.store.store import Store
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -171,3 +173,37 @@ def _metric_lines(health: Health) -> Iterator[str]:
             yield f"# HELP plimsoll_{name} {about}"
             yield f"# TYPE plimsoll_{name} gauge"
             yield from (f"plimsoll_{name}{labels} {value}" for labels, value in values.items())
+
+
+def store_route(store: Store, bodies: Bodies, limits: RequestLimits) -> Route:
+    """Return the route by which other commands read the store, through `plimsoll.store.remote.RemoteSamples`."""
+
+    async def call(request: Request) -> Response:
+        if request.headers.get("content-type") != remote.JSON:
+            return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"send {remote.JSON}")
+        try:
+            async with bodies.read(request, limits.own_body) as body:
+                return await run_in_threadpool(_answer, store, request.path_params["method"], bytes(body))
+        except TooLarge:
+            return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the call is too long")
+        except TooSlow:
+            return refusal(HTTPStatus.REQUEST_TIMEOUT, "the call did not arrive in time")
+        except Full:
+            return later("too much is sent at the moment", 5)
+
+    return Route(f"{remote.PATH}/{{method}}", call, methods=["POST"])
+
+
+def _answer(store: Store, method: str, body: bytes) -> Response:
+    try:
+        content, media_type = remote.answer(store, method, json.loads(body))
+    except Unusable as error:
+        return Response(str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
+    except Unreachable as error:
+        return Response(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
+    except LookupError:
+        return refusal(HTTPStatus.NOT_FOUND, "there is no such method")
+    except (ValueError, TypeError, RecursionError) as error:
+        _log.exception("a call to the store failed")
+        return refusal(HTTPStatus.BAD_REQUEST, f"the call cannot be read: {error}")
+    return Response(content, media_type=media_type)

@@ -13,8 +13,7 @@ from plimsoll.alerting.self_monitoring import Problem
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health import routes
-from plimsoll.pages.health.choice import HostChoice
-from plimsoll.pages.health.host_table import HostOverview, host_table
+from plimsoll.pages.health.host_table import HostChoice, HostOverview, host_table
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.sparkline import LastHour
 from plimsoll.receive.write_queue import WriteState

@@ -20,7 +20,6 @@ from plimsoll.alerting.firing import firing
 from plimsoll.alerting.health import Health, HostHealth, HostState
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.pages.http_api import sample_values
 from plimsoll.pages.review_jobs.kept_reviews import KeptReviews
 from plimsoll.rules.states import State
 from plimsoll.serve.credentials import CredentialUse, end_token, new_password, new_token
@@ -216,7 +215,7 @@ def test_buckets_have_the_minimum_mean_and_maximum_of_their_samples(case, alert_
 
 def test_too_many_values_are_refused_with_what_to_do(alert_data, duckdb, monkeypatch):
     write(duckdb, cpu("WEB1"), VALUES)
-    monkeypatch.setattr(sample_values, "MOST_VALUES", 59)
+    monkeypatch.setattr("plimsoll.pages.http_api.samples.MOST_VALUES", 59)
     with api(alert_data, duckdb) as here:
         whole = {"signal": "cpu.busy", "from_": "now-1d"}
         refused = get(here, "/samples", **whole)
@@ -224,7 +223,7 @@ def test_too_many_values_are_refused_with_what_to_do(alert_data, duckdb, monkeyp
         assert "bucket=5m" in refused.json()["error"]
         assert get(here, "/samples", **whole, bucket="1m").status == 422  # 1,440 buckets
         assert len(read(here, "/samples", **whole, bucket="1h")["series"]) == 1
-        monkeypatch.setattr(sample_values, "MOST_VALUES", 60)
+        monkeypatch.setattr("plimsoll.pages.http_api.samples.MOST_VALUES", 60)
         assert len(read(here, "/samples", **whole)["series"][0]["value"]) == 60
 
 

@@ -19,9 +19,8 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, quantity
-from plimsoll.pages.health.choice import STEP, HostChoice
 from plimsoll.pages.health.host_cells import CROSSED, HostCell
-from plimsoll.pages.health.host_table import HostRow, HostTable, Tile, host_table
+from plimsoll.pages.health.host_table import STEP, HostChoice, HostRow, HostTable, Tile, host_table
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.latest_health import LatestHealth
 from plimsoll.pages.shared.frame import Frame

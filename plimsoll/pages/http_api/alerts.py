@@ -16,13 +16,13 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.json_part import Instant, JsonPart, attribute, with_fields
 from plimsoll.model.times import parse_duration
 from plimsoll.notify.alerts_document import AlertPart, Number, SilencePart, alert_part
-from plimsoll.pages.http_api.operation import Operation
-from plimsoll.pages.http_api.parameters import (
+from plimsoll.pages.http_api.operation import (
     MOST_AT_ONCE,
     PROGRAM,
     UTC,
     ApiFault,
     Body,
+    Operation,
     Page,
     PageQuery,
     RangeQuery,

@@ -20,8 +20,7 @@ from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.http_api import alerts, health, runs, samples
-from plimsoll.pages.http_api.operation import LONGEST_BODY
-from plimsoll.pages.http_api.parameters import ApiFault, ApiProblem
+from plimsoll.pages.http_api.operation import LONGEST_BODY, ApiFault, ApiProblem
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.frame import Frame

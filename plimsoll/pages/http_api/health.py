@@ -13,8 +13,7 @@ from plimsoll.alerting.health import Health, HealthAnswer, HostHealth, HostState
 from plimsoll.model.json_part import JsonPart, OptionalInstant, attribute, with_fields
 from plimsoll.model.series import host_key
 from plimsoll.notify.alerts_document import Number
-from plimsoll.pages.http_api.operation import Operation
-from plimsoll.pages.http_api.parameters import ApiFault, Page, PageQuery, WatchedDependency
+from plimsoll.pages.http_api.operation import ApiFault, Operation, Page, PageQuery, WatchedDependency
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.wording import SEVERITIES, limit_text
 

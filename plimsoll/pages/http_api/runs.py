@@ -10,15 +10,7 @@ from pydantic import BaseModel, Field
 
 from plimsoll.ingest.runs.load import unload
 from plimsoll.model.json_part import Instant, JsonPart, attribute
-from plimsoll.pages.http_api.operation import Operation
-from plimsoll.pages.http_api.parameters import (
-    PROGRAM,
-    ApiFault,
-    Body,
-    Page,
-    PageQuery,
-    WatchedDependency,
-)
+from plimsoll.pages.http_api.operation import PROGRAM, ApiFault, Body, Operation, Page, PageQuery, WatchedDependency
 from plimsoll.pages.review_jobs.jobs import Job, Stage
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
 from plimsoll.pages.shared.actor import actor_of, record_action

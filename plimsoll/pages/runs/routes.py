@@ -1,10 +1,12 @@
 """The runs of the store: their list, the report of each, and the forms that review again or delete."""
 
+import re
 from collections.abc import Callable
+from http import HTTPStatus
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from plimsoll.ingest.runs.load import unload
@@ -12,7 +14,6 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import host_key
 from plimsoll.pages.review_jobs.jobs import Stage
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
-from plimsoll.pages.runs.report_page import report_page
 from plimsoll.pages.runs.series import run_labels, series_page
 from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.forms import see
@@ -21,6 +22,8 @@ from plimsoll.store.lease import LIFE_S, described
 from plimsoll.store.protocol import RunSummary, StoreState
 from plimsoll.up.watched import Watched
 
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
+_BODY = re.compile(r"<body[^>]*>")
 _MOST_RUNS = 8
 _STATES = {
     StoreState.LOADING: "incomplete: loading was cut off; load it again, or delete it",
@@ -156,3 +159,14 @@ def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Respons
         return report_page(frame, request, comparison, compared=chosen)
     stage = reviews.jobs.describe(comparison)
     return frame.page(request, "runs/compare_wait.html.j2", "Compare", runs=chosen, job=comparison, stage=stage)
+
+
+def report_page(frame: Frame, request: Request, report: str, **bar: object) -> Response:
+    """Return a report as a page with a bar of links. Its security policy allows only its own script and style."""
+    match = _POLICY.search(report)
+    if match is None:
+        return frame.missing(request, "Its report cannot be read.", "Have it reviewed again, on the page Runs.")
+    above = frame.part(request, "runs/report_bar.html.j2", **bar)
+    text = _BODY.sub(lambda body: f"{body[0]}{above}", report, count=1)
+    policy = f"{match[1]}; frame-ancestors 'none'"
+    return HTMLResponse(text.encode(errors="replace"), HTTPStatus.OK, {"Content-Security-Policy": policy})

@@ -22,7 +22,7 @@ from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.review_jobs.jobs import Upload
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
-from plimsoll.pages.runs.report_page import report_page
+from plimsoll.pages.runs.routes import report_page
 from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.uploads.form import FormItem, UploadParser, describe
