@@ -1,7 +1,7 @@
-"""up.toml: whom `plimsoll up` notifies and when, which hosts it expects, what it checks, how long it keeps samples.
+"""The settings of `plimsoll up` in up.toml: notifications, expected hosts, checks, and how long samples are kept.
 
-It lies in the data folder and holds secrets: addresses with passwords and tokens. Only its owner may be able to write
-it. docs/alerts.md is the reference.
+The file lies in the data folder and holds secrets: addresses with passwords and tokens. Only its owner may be able to
+write it. docs/alerts.md is the reference.
 """
 
 import ipaddress
@@ -10,12 +10,12 @@ import re
 import stat
 import sys
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, field_validator, model_validator
 
 from plimsoll.alerting.host_inventory import SILENT_AFTER
 from plimsoll.collect.checks.settings import CheckSettings
@@ -61,156 +61,19 @@ def _parse_network(value: object) -> object:
         raise ValueError("is no address of a proxy; write 10.0.0.7, or 10.0.0.0/28") from None
 
 
-def _check_http(address: str) -> None:
-    if not re.match(r"https?://[^/\s]+", address):
-        raise ValueError("is not an http:// or https:// address")
+def _require(is_valid: Callable[[Any], object], why: str) -> AfterValidator:
+    """Return a validator of valid values; the others are refused with the reason."""
+
+    def check(value: Any) -> Any:
+        if not is_valid(value):
+            raise ValueError(why)
+        return value
+
+    return AfterValidator(check)
 
 
-_Size = Annotated[int, BeforeValidator(_parse_size)]  # bytes
-_Network = Annotated[ipaddress.IPv4Network | ipaddress.IPv6Network, BeforeValidator(_parse_network)]
-_Header = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,100}$")]
-
-
-class RosterSettings(Strict):
-    """The hosts that are expected even if they never sent, and when a host is silent."""
-
-    hosts: tuple[str, ...] = ()
-    silent_after: Duration = SILENT_AFTER
-
-    @field_validator("silent_after")
-    @classmethod
-    def _check_silent_after(cls, silent_after: int) -> int:
-        if silent_after < 30 * SECOND:
-            raise ValueError("is shorter than 30s, within which samples are still on their way")
-        return silent_after
-
-
-class HeartbeatSettings(Strict):
-    """An address that is requested every minute while everything works."""
-
-    url: SecretStr
-
-    @field_validator("url")
-    @classmethod
-    def _check_url(cls, url: SecretStr) -> SecretStr:
-        _check_http(url.get_secret_value())
-        return url
-
-
-class StoreSettings(Strict):
-    """How long samples are kept: all of them, then one minute's minimum, maximum, mean and count; and how much.
-
-    `address`: of the InfluxDB or VictoriaMetrics that keeps them in place of the data folder, by its own rules.
-    `runs`: the folder of runs that belongs to the VictoriaMetrics.
-    """
-
-    address: str | None = None
-    runs: Name | None = None
-    raw_days: int = Field(default=RAW_DAYS, ge=1)
-    days: int = Field(default=DAYS_KEPT, ge=1)
-    size: _Size = SIZE_LIMIT
-
-    @field_validator("address")
-    @classmethod
-    def _check_address(cls, address: str | None) -> str | None:
-        if address is not None and not names_victoriametrics(address):
-            _check_http(address)
-        return address
-
-
-class LimitsSettings(Strict):
-    """How many hosts are judged, how many series are taken, and how many of them from one address."""
-
-    hosts: int = Field(default=_BOUNDS.hosts, ge=1)
-    series: int = Field(default=_BOUNDS.series, ge=1)
-    writer_hosts: int = Field(default=_BOUNDS.writer_hosts, ge=1)
-    writer_series: int = Field(default=_BOUNDS.writer_series, ge=1)
-
-    @property
-    def bounds(self) -> Bounds:
-        """The same for what is received; names may take more memory where there are more series."""
-        names = max(_BOUNDS.names, self.series * _BOUNDS.names // _BOUNDS.series)
-        return Bounds(self.series, self.hosts, self.writer_series, self.writer_hosts, names)
-
-
-class ProxySettings(Strict):
-    """A reverse proxy that people log in at, and that says in the header `user` who asks.
-
-    It is at one of the `addresses`, and sends the `secret` as X-Plimsoll-Proxy. `roles` are by the values of the header
-    `groups`, between which is `separator`; `role` is that of people who are no users and have none of these.
-    """
-
-    addresses: tuple[_Network, ...] = Field(min_length=1)
-    user: _Header
-    secret: SecretStr = SecretStr("")
-    groups: _Header | None = None
-    separator: Name = ","
-    roles: dict[RoleName, tuple[Name, ...]] = Field(default={})
-    role: RoleName | None = None
-
-    @field_validator("secret")
-    @classmethod
-    def _check_secret(cls, secret: SecretStr) -> SecretStr:
-        text = secret.get_secret_value()
-        if text and not re.fullmatch(r"[\x21-\x7e]{20,200}", text):
-            raise ValueError("has 20 to 200 characters, without spaces")
-        return secret
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if any(address.is_loopback for address in self.addresses) and not self.secret.get_secret_value():
-            raise ValueError("needs a secret: every program on this machine is at a loopback address")
-        if bool(self.roles) != bool(self.groups):
-            raise ValueError("groups names the header whose values roles has: both are needed, or none")
-        return self
-
-
-class ScrapeSettings(Strict):
-    """Exporters of Prometheus that are asked for their metrics: `app01:9100`, or an address of HTTP.
-
-    `labels` are added to each metric; the label `host` names the host. `host_label`: the label of one of the metrics
-    whose value names it. By default it is the name in the address.
-    """
-
-    targets: tuple[Name, ...] = Field(min_length=1)
-    labels: dict[str, str] = Field(default={})
-    interval: Duration = EVALUATION_INTERVAL
-    host_label: Name | None = None
-    user: str = ""
-    password: SecretStr | None = None
-    token: SecretStr | None = None
-    ca: Name | None = None
-
-    @field_validator("targets")
-    @classmethod
-    def _check_targets(cls, targets: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(map(_scrape_address, targets))
-
-    @field_validator("interval")
-    @classmethod
-    def _check_interval(cls, interval: int) -> int:
-        if interval < EVALUATION_INTERVAL or interval % EVALUATION_INTERVAL or interval > 300 * SECOND:
-            raise ValueError("is no multiple of 10s up to 5m")
-        return interval
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if "host" in self.labels and len(self.targets) > 1:
-            raise ValueError("labels.host names one host, and there are several targets; give each its own [[scrape]]")
-        if self.token and self.password:
-            raise ValueError("has a token and a password; an exporter takes one of them")
-        return self
-
-    def scrape_targets(self) -> Iterator[ScrapeTarget]:
-        """Yield what is to be asked."""
-        authorization = ""
-        if self.token:
-            authorization = f"Bearer {self.token.get_secret_value()}"
-        elif self.password:
-            pair = f"{self.user}:{self.password.get_secret_value()}".encode()
-            authorization = f"Basic {b64encode(pair).decode()}"
-        for url in self.targets:
-            yield ScrapeTarget(url, self.interval, self.labels, self.host_label, authorization, self.ca)
+def _is_http(address: str) -> object:
+    return re.match(r"https?://[^/\s]+", address)
 
 
 def _scrape_address(target: str) -> str:
@@ -224,6 +87,133 @@ def _scrape_address(target: str) -> str:
     if not is_address or "@" in url or re.search(r"\s", url):
         raise ValueError(f'"{target}" is no target; write it like app01:9100, or http://app01:9100/metrics')
     return url if urlsplit(url).path not in ("", "/") else f"{url.rstrip('/')}/metrics"
+
+
+_NO_HTTP = "is not an http:// or https:// address"
+_Size = Annotated[int, BeforeValidator(_parse_size)]  # bytes
+_Network = Annotated[ipaddress.IPv4Network | ipaddress.IPv6Network, BeforeValidator(_parse_network)]
+_Header = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,100}$")]
+
+
+class RosterSettings(Strict):
+    """The hosts that are expected even if they never sent, and how long after its last sample a host is silent."""
+
+    hosts: tuple[str, ...] = ()
+    silent_after: Annotated[
+        Duration,
+        _require(
+            lambda length: length >= 30 * SECOND, "is shorter than 30s, within which samples are still on their way"
+        ),
+    ] = SILENT_AFTER
+
+
+class HeartbeatSettings(Strict):
+    """An address that is requested every minute while everything works."""
+
+    url: Annotated[SecretStr, _require(lambda url: _is_http(url.get_secret_value()), _NO_HTTP)]
+
+
+class StoreSettings(Strict):
+    """How long samples are kept: all of them for `raw_days`, then their values by minute; and in which `size`.
+
+    `address`: of an InfluxDB or VictoriaMetrics that keeps them in place of the data folder, by its own rules.
+    `runs`: the folder of runs that belongs to the VictoriaMetrics.
+    """
+
+    address: Annotated[
+        str | None, _require(lambda text: text is None or names_victoriametrics(text) or _is_http(text), _NO_HTTP)
+    ] = None
+    runs: Name | None = None
+    raw_days: int = Field(default=RAW_DAYS, ge=1)
+    days: int = Field(default=DAYS_KEPT, ge=1)
+    size: _Size = SIZE_LIMIT
+
+
+class LimitsSettings(Strict):
+    """How many hosts are judged and how many series are accepted, in all and from one address."""
+
+    hosts: int = Field(default=_BOUNDS.hosts, ge=1)
+    series: int = Field(default=_BOUNDS.series, ge=1)
+    writer_hosts: int = Field(default=_BOUNDS.writer_hosts, ge=1)
+    writer_series: int = Field(default=_BOUNDS.writer_series, ge=1)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds of received series. Names may take more memory where there are more series."""
+        names = max(_BOUNDS.names, self.series * _BOUNDS.names // _BOUNDS.series)
+        return Bounds(self.series, self.hosts, self.writer_series, self.writer_hosts, names)
+
+
+class ProxySettings(Strict):
+    """A reverse proxy at which people log in, and which names them in the header `user`.
+
+    It is at one of the `addresses`, and sends the `secret` as X-Plimsoll-Proxy. The header `groups` has groups between
+    `separator`s, and `roles` the groups of each role; `role` is that of people without any of these.
+    """
+
+    addresses: tuple[_Network, ...] = Field(min_length=1)
+    user: _Header
+    secret: Annotated[
+        SecretStr,
+        _require(
+            lambda secret: re.fullmatch(r"(?:[\x21-\x7e]{20,200})?", secret.get_secret_value()),
+            "has 20 to 200 characters, without spaces",
+        ),
+    ] = SecretStr("")
+    groups: _Header | None = None
+    separator: Name = ","
+    roles: dict[RoleName, tuple[Name, ...]] = Field(default={})
+    role: RoleName | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if any(address.is_loopback for address in self.addresses) and not self.secret.get_secret_value():
+            raise ValueError("needs a secret: every program on this machine is at a loopback address")
+        if bool(self.roles) != bool(self.groups):
+            raise ValueError("groups names the header whose values roles has: both are needed, or none")
+        return self
+
+
+class ScrapeSettings(Strict):
+    """Exporters of Prometheus that are scraped: `app01:9100`, or an address of HTTP.
+
+    `labels` are added to each metric; the label `host` names the host. `host_label`: a label of a metric that names it.
+    By default it is the name in the address.
+    """
+
+    targets: tuple[Annotated[Name, AfterValidator(_scrape_address)], ...] = Field(min_length=1)
+    labels: dict[str, str] = Field(default={})
+    interval: Annotated[
+        Duration,
+        _require(
+            lambda length: length in range(EVALUATION_INTERVAL, 300 * SECOND + 1, EVALUATION_INTERVAL),
+            "is no multiple of 10s up to 5m",
+        ),
+    ] = EVALUATION_INTERVAL
+    host_label: Name | None = None
+    user: str = ""
+    password: SecretStr | None = None
+    token: SecretStr | None = None
+    ca: Name | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if "host" in self.labels and len(self.targets) > 1:
+            raise ValueError("labels.host names one host, and there are several targets; give each its own [[scrape]]")
+        if self.token and self.password:
+            raise ValueError("has a token and a password; an exporter takes one of them")
+        return self
+
+    def scrape_targets(self) -> Iterator[ScrapeTarget]:
+        """Yield the targets of this section."""
+        authorization = ""
+        if self.token:
+            authorization = f"Bearer {self.token.get_secret_value()}"
+        elif self.password:
+            pair = f"{self.user}:{self.password.get_secret_value()}".encode()
+            authorization = f"Basic {b64encode(pair).decode()}"
+        for url in self.targets:
+            yield ScrapeTarget(url, self.interval, self.labels, self.host_label, authorization, self.ca)
 
 
 class UpSettings(NotifySettings):
@@ -240,12 +230,12 @@ class UpSettings(NotifySettings):
 
     @property
     def targets(self) -> tuple[ScrapeTarget, ...]:
-        """The exporters that are asked for metrics."""
+        """The exporters that are scraped."""
         return tuple(target for section in self.scrape for target in section.scrape_targets())
 
     @property
     def expected(self) -> tuple[str, ...]:
-        """The hosts that are expected even if they never sent: those that are named, and those that are asked."""
+        """The hosts that are expected even if they never sent: the named ones, and those that are scraped."""
         return tuple(dict.fromkeys((*self.roster.hosts, *(target.host for target in self.targets if target.host))))
 
     @property
@@ -267,15 +257,20 @@ class UpSettings(NotifySettings):
 def load(folder: Path) -> UpSettings:
     """Read the settings of a data folder; the defaults if it has no up.toml.
 
-    Unusable, naming the file and the setting, if it is invalid, or if others than its owner may have written it.
+    Unusable, naming the file and the setting, if it is invalid, if others than its owner may have written it, or if it
+    holds secrets and others can read it; its group may where it is root's.
     """
     path = folder / FILE_NAME
     if not os.path.lexists(path):
         return UpSettings()
     _check_owner(path)
     settings = parse(user_files.read(path), path)
-    if settings.addresses or (settings.proxy and settings.proxy.secret.get_secret_value()):
-        _check_unreadable(path)
+    if sys.platform != "win32" and (
+        settings.addresses or (settings.proxy and settings.proxy.secret.get_secret_value())
+    ):
+        status = path.lstat()
+        if status.st_mode & (stat.S_IROTH | (stat.S_IRGRP if status.st_uid == os.geteuid() else 0)):
+            raise Unusable(f"{path}: others may read it, and it has passwords or tokens: chmod 600 {path}")
     return settings
 
 
@@ -295,13 +290,3 @@ def _check_owner(path: Path) -> None:
         raise Unusable(f"{path}: belongs to another user, who could have addresses of theirs notified; chown it")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise Unusable(f"{path}: others may write it, and have addresses of theirs notified: chmod 600 {path}")
-
-
-def _check_unreadable(path: Path) -> None:
-    """Unusable if others can read addresses, which hold passwords; the group may where the file is root's."""
-    if sys.platform == "win32":
-        return
-    status = path.lstat()
-    closed = stat.S_IROTH | (stat.S_IRGRP if status.st_uid == os.geteuid() else 0)
-    if status.st_mode & closed:
-        raise Unusable(f"{path}: others may read it, and it has passwords or tokens: chmod 600 {path}")
