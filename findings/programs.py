@@ -11,6 +11,7 @@ from typing import Any
 from common import (
     Changed,
     build_go_program,
+    expect,
     fetch,
     free_port,
     install_debian_package,
@@ -173,6 +174,15 @@ def compare_engines(
         server.store(series)
         stored = [server.ask(*question) for question in queries]
     return list(zip(ask_prometheus(folder, series, queries), stored, strict=True))
+
+
+def expect_answers(
+    folder: Path, series: Mapping[str, str], answers: Sequence[tuple[str, float, list[float], list[float]]]
+) -> None:
+    """Raise Changed if an engine does not answer as stated: the query, its second, Prometheus, VictoriaMetrics."""
+    seen = compare_engines(folder, series, [(query, second) for query, second, *_ in answers])
+    for (query, second, *stated), both in zip(answers, seen, strict=True):
+        expect(list(both), stated, f"{query} at {second} s, by Prometheus and VictoriaMetrics")
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ Seen at 50 s, the series beginning at 30 s (`still` at 0 s): see `_ANSWERS`.
 
 from pathlib import Path
 
-from common import expect, run_finding
-from programs import compare_engines
+from common import run_finding
+from programs import expect_answers
 
 _SERIES = {
     "still": "5 5 5 5 5",
@@ -36,9 +36,7 @@ _ANSWERS = (
 
 def probe(folder: Path) -> None:
     """Ask both engines for the growth of series that have just begun."""
-    answers = compare_engines(folder, _SERIES, [(query, second) for query, second, *_ in _ANSWERS])
-    for (query, second, *stated), seen in zip(_ANSWERS, answers, strict=True):
-        expect(list(seen), stated, f"{query} at {second} s, by Prometheus and VictoriaMetrics")
+    expect_answers(folder, _SERIES, _ANSWERS)
 
 
 if __name__ == "__main__":

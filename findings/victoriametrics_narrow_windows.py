@@ -12,8 +12,8 @@ Seen: see `_ANSWERS`.
 
 from pathlib import Path
 
-from common import expect, run_finding
-from programs import compare_engines
+from common import run_finding
+from programs import expect_answers
 
 _SERIES = {"steady": "0 10 20 30 40 50 60", "gap": "5 5 5 5 _ _ _ _ 6"}
 _ANSWERS = (
@@ -30,9 +30,7 @@ _ANSWERS = (
 
 def probe(folder: Path) -> None:
     """Ask both engines for growth over windows that hold fewer than two samples."""
-    answers = compare_engines(folder, _SERIES, [(query, second) for query, second, *_ in _ANSWERS])
-    for (query, second, *stated), seen in zip(_ANSWERS, answers, strict=True):
-        expect(list(seen), stated, f"{query} at {second} s, by Prometheus and VictoriaMetrics")
+    expect_answers(folder, _SERIES, _ANSWERS)
 
 
 if __name__ == "__main__":

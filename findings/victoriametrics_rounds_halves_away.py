@@ -10,8 +10,8 @@ Seen: see `_ANSWERS`.
 
 from pathlib import Path
 
-from common import expect, run_finding
-from programs import compare_engines
+from common import run_finding
+from programs import expect_answers
 
 _SERIES = {"five": "5 5", "one": "1 1"}
 _ANSWERS = (
@@ -24,9 +24,7 @@ _ANSWERS = (
 
 def probe(folder: Path) -> None:
     """Round halves on both sides of zero."""
-    answers = compare_engines(folder, _SERIES, [(query, second) for query, second, *_ in _ANSWERS])
-    for (query, second, *stated), seen in zip(_ANSWERS, answers, strict=True):
-        expect(list(seen), stated, f"{query} at {second} s, by Prometheus and VictoriaMetrics")
+    expect_answers(folder, _SERIES, _ANSWERS)
 
 
 if __name__ == "__main__":
