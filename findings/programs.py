@@ -177,7 +177,7 @@ def compare_engines(
 
 
 def expect_answers(
-    folder: Path, series: Mapping[str, str], answers: Sequence[tuple[str, float, list[float], list[float]]]
+    folder: Path, series: Mapping[str, str], answers: Sequence[tuple[str, float, Sequence[float], Sequence[float]]]
 ) -> None:
     """Raise Changed if an engine does not answer as stated: the query, its second, Prometheus, VictoriaMetrics."""
     seen = compare_engines(folder, series, [(query, second) for query, second, *_ in answers])
