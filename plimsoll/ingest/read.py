@@ -1,5 +1,6 @@
 """Finds the logs in the files and folders that were named, and reads them by content, never by the file's name."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -174,12 +175,11 @@ def read_files(
 def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:
     """Yield the files that were named and those in the folders that were named, each once.
 
-    Unusable if a path does not exist, or if
-    standard input is named twice.
+    Unusable if a path does not exist, or if standard input is named twice.
     """
     if named.count(STDIN) > 1:
         raise Unusable(f"{STDIN}: standard input is named twice; it can be read once")
-    targets: set[Path] = set()
+    targets: set[str] = set()
     for path in named:
         if path == STDIN:
             yield LogFile(path)
@@ -192,16 +192,9 @@ def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:
         except OSError as error:
             raise Unusable(f"{path}: cannot be read: {error.strerror or error}") from None
         for entry in entries:
-            if not (in_folder and _is_ignored(entry)) and (target := _target(entry)) not in targets:
+            if not (in_folder and _is_ignored(entry)) and (target := os.path.realpath(entry)) not in targets:
                 targets.add(target)
                 yield LogFile(entry, in_folder)
-
-
-def _target(path: Path) -> Path:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):  # Python 3.11 and 3.12 have it for a link to itself
-        return path.absolute()
 
 
 def _is_ignored(path: Path) -> bool:

@@ -69,7 +69,14 @@ def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
 
 
 def _counts() -> Mapping[str, Counts]:
-    disks = _of_linux() if sys.platform == "linux" else _of_psutil()
+    if sys.platform == "linux":
+        disks = _of_linux()
+    else:  # nowrap: psutil would add up counts over a restart of the count, which rates must see
+        by_name = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
+        disks = {
+            name: {_PSUTIL[key]: value for key, value in disk._asdict().items() if key in _PSUTIL}
+            for name, disk in by_name.items()
+        }
     chosen = {
         name: counts for name, counts in disks.items() if not any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
     }
@@ -85,9 +92,3 @@ def _of_linux() -> Mapping[str, Counts]:
             counts = dict(zip(_COLUMNS, map(float, values), strict=False))
             disks[name] = {field: _SECTOR * n if field.endswith("bytes") else n for field, n in counts.items()}
     return disks
-
-
-def _of_psutil() -> Mapping[str, Counts]:
-    # nowrap: psutil would add up counts over a restart of the count, which rates must see.
-    disks = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
-    return {name: {_PSUTIL[k]: v for k, v in disk._asdict().items() if k in _PSUTIL} for name, disk in disks.items()}

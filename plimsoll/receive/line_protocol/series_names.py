@@ -88,7 +88,7 @@ class SeriesNames:
         self._heads: dict[bytes, FieldNames] = {}
         self._by_key: dict[object, FieldNames] = {}
         self._hosts: set[str] = set()
-        self._bytes = 0
+        self.name_bytes = 0  # about how many bytes the names take
         self._brought: dict[str, _Brought] = {}
         self._writer = local()
         self.fields_of = self._heads.get
@@ -115,7 +115,7 @@ class SeriesNames:
                 self._check_room()
                 self._check_host(host_key(of.host))
                 fields = self._by_key[of.key] = FieldNames(self, of, LONGEST_KEY - 4 - len(head))
-                self._bytes += 2 * len(head) + _HEAD_OVERHEAD + _TAG_OVERHEAD * len(of.tags)
+                self.name_bytes += 2 * len(head) + _HEAD_OVERHEAD + _TAG_OVERHEAD * len(of.tags)
             # The first spelling of each always has its place: whoever sends it is not to be slowed down by others.
             if not fields.spellings or (fields.spellings < _MOST_SPELLINGS and self.may_keep(head)):
                 fields.spellings += 1
@@ -126,31 +126,30 @@ class SeriesNames:
         """Return the number of a series that is new. The caller holds the lock."""
         self._check_room()
         self._of_writer.series += 1
-        self._bytes += len(series.field) + _OVERHEAD
+        self.name_bytes += len(series.field) + _OVERHEAD
         self.series.append(series)
         return len(self.series) - 1
 
     def may_keep(self, spelling: bytes) -> bool:
         """Return whether there is memory for another spelling of a name, and count it. With the lock held."""
-        if self._bytes > self._bounds.names:
+        if self.name_bytes > self._bounds.names:
             return False
-        self._bytes += len(spelling) + _OVERHEAD
+        self.name_bytes += len(spelling) + _OVERHEAD
         return True
 
     @property
     def full(self) -> bool:
-        """Whether no more series can be added."""
+        """Whether no more series can be added, by some writer at least."""
+        bounds = self._bounds
         return (
-            len(self.series) >= self._bounds.series
-            or len(self._hosts) >= self._bounds.hosts
-            or self._bytes > self._bounds.names
-            or any(self._is_full(brought) for brought in [*self._brought.values()])
+            len(self.series) >= bounds.series
+            or len(self._hosts) >= bounds.hosts
+            or self.name_bytes > bounds.names
+            or any(
+                brought.series >= bounds.writer_series or len(brought.hosts) >= bounds.writer_hosts
+                for brought in [*self._brought.values()]
+            )
         )
-
-    @property
-    def name_bytes(self) -> int:
-        """About how many bytes the names take."""
-        return self._bytes
 
     @property
     def _of_writer(self) -> _Brought:
@@ -159,25 +158,22 @@ class SeriesNames:
             self._brought[name] = _Brought()
         return self._brought[name]
 
-    def _is_full(self, of: _Brought) -> bool:
-        return of.series >= self._bounds.writer_series or len(of.hosts) >= self._bounds.writer_hosts
-
     def _restore(self, series: Series) -> None:
         of = Series(series.host, series.measurement, series.tags, "")
         fields = self._by_key.get(of.key)
         if fields is None:
             fields = self._by_key[of.key] = FieldNames(self, of, LONGEST_KEY)
             self._hosts.add(host_key(of.host))
-            self._bytes += _HEAD_OVERHEAD + sum(_TAG_OVERHEAD + len(name) + len(value) for name, value in of.tags)
+            self.name_bytes += _HEAD_OVERHEAD + sum(_TAG_OVERHEAD + len(name) + len(value) for name, value in of.tags)
         name = series.field.encode()
         if name not in fields:
             fields[name] = len(self.series)
             self.series.append(series)
-            self._bytes += len(name) + len(of.measurement) + _OVERHEAD
+            self.name_bytes += len(name) + len(of.measurement) + _OVERHEAD
 
     def _check_room(self) -> None:
         bounds = self._bounds
-        if len(self.series) >= bounds.series or self._bytes > bounds.names:
+        if len(self.series) >= bounds.series or self.name_bytes > bounds.names:
             raise RefusedSeries(_too_many("max-series-per-database", f"{bounds.series} series", "series"))
         if self._of_writer.series >= bounds.writer_series:
             raise RefusedSeries(

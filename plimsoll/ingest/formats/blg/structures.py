@@ -23,7 +23,8 @@ class Structure:
         structure = _file()[name]
         self.name = name
         self.size: int = structure["bytes"]
-        fields = [(field, *_place(text)) for field, text in structure["fields"].items()]
+        texts = [(field, *text.split()) for field, text in structure["fields"].items()]
+        fields = [(field, int(offset, 16), kind) for field, offset, kind in texts]
         self.dtype = np.dtype(
             {
                 "names": [field for field, _, _ in fields],
@@ -39,14 +40,14 @@ class Structure:
         self._struct = struct.Struct(code)
 
     def read(self, data: bytes, at: int, end: int) -> tuple[int, ...]:
-        """Return the fields of the one at that place. BlgError if it does not end before `end`."""
+        """Return the fields of a structure at a place. BlgError if it does not end before `end`."""
         if not 0 <= at <= end - self.size:
             raise BlgError(f"is damaged: a {self.name.replace('_', ' ')} is longer than what it is in")
         return self._struct.unpack_from(data, at)
 
 
 def text_at(data: bytes, at: int, end: int) -> str:
-    """The UTF-16 text there, up to its zero character. BlgError if it has none before `end`, or is not UTF-16."""
+    """Return the UTF-16 text at a place, up to its zero character. BlgError without one, or if it is not UTF-16."""
     stop = at
     while 0 <= stop < end - 1 and (stop := data.find(b"\0\0", stop, end)) >= 0 and (stop - at) % 2:
         stop += 1
@@ -56,16 +57,11 @@ def text_at(data: bytes, at: int, end: int) -> str:
 
 
 def utf16(data: bytes) -> str:
-    """Text of UTF-16 bytes. BlgError if they are none."""
+    """Return the text of UTF-16 bytes. BlgError if they are not valid."""
     try:
         return data.decode("utf-16-le")
     except UnicodeDecodeError:
         raise BlgError("is damaged: a name is not UTF-16 text") from None
-
-
-def _place(text: str) -> tuple[int, str]:
-    offset, kind = text.split()
-    return int(offset, 16), kind
 
 
 @cache

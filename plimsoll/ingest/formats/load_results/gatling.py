@@ -54,13 +54,8 @@ def read(text: Text, options: ReadOptions) -> Log:
     done = done.with_columns(end=pl.when(pl.col("end") >= pl.col("start")).then(pl.col("end")))
     done = whole_rows(done.collect(), ("operation", "start", "end", "failed"), remarks)
     users = _users(rows.filter(pl.col("c0") == "USER"))
-    requests = Requests(
-        done["start"].to_numpy().astype(np.int64),
-        done["end"].to_numpy().astype(np.int64),
-        done["operation"],
-        done["failed"].to_numpy(),
-        users,
-    )
+    start, end = (done[name].to_numpy().astype(np.int64) for name in ("start", "end"))
+    requests = Requests(start, end, done["operation"], done["failed"].to_numpy(), users)
     return log_of(text.path, NAME, requests, remarks)
 
 

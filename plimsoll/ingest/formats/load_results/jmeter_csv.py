@@ -54,30 +54,26 @@ def read(text: Text, options: ReadOptions) -> Log:
         )
         needed += ["failed"] if rows["failed"].count() else []
     rows = without_parts(without_transactions(whole_rows(rows, needed, remarks), remarks), remarks)
-    start = rows["start"].to_numpy()
-    failed = rows["failed"] if "failed" in needed else None
     users = None
     if "allThreads" in columns:
         threads = pl.col("allThreads").cast(pl.Float64, strict=False)
         # A sample counts the threads of its injector when it is done.
-        injector = pl.concat_str(_injectors(rows), separator=" ")
+        none = pl.lit("")
+        host = pl.col("Hostname").fill_null("") if "Hostname" in columns else none
+        address = pl.col("threadName").str.extract(INJECTOR.pattern).fill_null("") if "threadName" in columns else none
+        injector = pl.concat_str(host, address, separator=" ")
         counts = rows.select(time=pl.col("start") + pl.col("took"), threads=threads, injector=injector)
         users = users_of_all(counts.filter(pl.col("threads").is_finite()))
-    requests = Requests(
-        start.astype(np.int64),
-        start + rows["took"].to_numpy(),
-        rows["label"],
-        None if failed is None else failed.to_numpy(),
-        users,
-    )
+    start, failed = rows["start"].to_numpy(), rows["failed"].to_numpy() if "failed" in needed else None
+    requests = Requests(start.astype(np.int64), start + rows["took"].to_numpy(), rows["label"], failed, users)
     return log_of(text.path, NAME, requests, remarks)
 
 
 def without_counters(text: Text, rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
-    """Return the rows without those of the PerfMon Metrics Collector, which are counters of hosts times 1,000.
+    """Return the rows without those of the PerfMon Metrics Collector, which hold counters of hosts times 1,000.
 
-    They have neither a response code nor a thread, and a label such as `web01 CPU`. They are not read, which is a
-    doubt. Unusable if there is nothing else.
+    These have neither a response code nor a thread, and a label such as `web01 CPU`. A remark says that they are not
+    read. Unusable if there are no other rows.
     """
     if not {"responseCode", "threadName"} <= set(rows.columns):
         return rows
@@ -100,7 +96,7 @@ def without_counters(text: Text, rows: pl.DataFrame, remarks: Remarks) -> pl.Dat
 
 
 def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
-    """Return the rows without those made up of others, unless there are only these."""
+    """Return the rows without those of Transaction Controllers, unless there are no others."""
     if "responseMessage" not in rows.columns:
         return rows
     made_up = rows["responseMessage"].str.starts_with(TRANSACTION).fill_null(False)
@@ -113,15 +109,6 @@ def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
         count=count,
     )
     return rows.filter(~made_up)
-
-
-def _injectors(rows: pl.DataFrame) -> list[pl.Expr]:
-    """Return what tells the injector of each row: its Hostname, and the address that its threads' names begin with."""
-    host = pl.col("Hostname").fill_null("") if "Hostname" in rows.columns else pl.lit("")
-    address = (
-        pl.col("threadName").str.extract(INJECTOR.pattern).fill_null("") if "threadName" in rows.columns else pl.lit("")
-    )
-    return [host, address]
 
 
 def users_of_all(counts: pl.DataFrame) -> tuple[Times, Values] | None:

@@ -49,7 +49,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """The requests as series; of samples within others the outer ones count, but for Transaction Controllers'."""
+    """Return the requests as series. Of samples within others only the outer ones count, except in transactions."""
     del options
     remarks = Remarks(str(text.path))
     samples = _Samples()
@@ -103,15 +103,17 @@ class _Samples:
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.EntityDeclHandler = _refuse_entity
+
+        def refuse_entity(*_: object) -> None:
+            raise Unusable(f"{text.path}: declares entities, which JMeter does not write; it is not read")
+
+        parser.EntityDeclHandler = refuse_entity
         fed = 0
         try:
             for piece in self._pieces(text):
                 fed += len(piece.encode())
                 parser.Parse(piece)
             parser.Parse("", True)
-        except _Entity:
-            raise Unusable(f"{text.path}: declares entities, which JMeter does not write; it is not read") from None
         except expat.ExpatError:
             whole = max(fed, len(text.data))
             self.unread = max(whole - parser.ErrorByteIndex, 0) / whole
@@ -176,11 +178,3 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder:
         return codecs.getincrementaldecoder(encoding)("surrogateescape")
     except LookupError:
         return codecs.getincrementaldecoder("utf-8")("surrogateescape")
-
-
-class _Entity(Exception):
-    """The document declares an entity."""
-
-
-def _refuse_entity(*_: object) -> None:
-    raise _Entity

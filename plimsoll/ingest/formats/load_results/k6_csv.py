@@ -56,7 +56,7 @@ def requests_of(rows: pl.DataFrame, remarks: Remarks) -> Requests:
 
 
 def _failed(rows: pl.DataFrame) -> pl.Expr:
-    """Return whether a request failed: as k6 says it itself, else by its error, else by its status."""
+    """Return whether a request failed: by k6's own verdict, else by its error, else by its status."""
     status = pl.lit(False)
     if "status" in rows.columns:
         number = pl.col("status").cast(pl.Int64, strict=False).fill_null(200)
@@ -65,6 +65,6 @@ def _failed(rows: pl.DataFrame) -> pl.Expr:
         if name in rows.columns:
             status = status | (pl.col(name).fill_null("") != "")
     if "expected_response" in rows.columns:
-        fill_null = pl.col("expected_response").fill_null("")
-        status = pl.when(fill_null == "true").then(False).when(fill_null == "false").then(True).otherwise(status)
+        verdict = pl.col("expected_response").fill_null("")
+        status = pl.when(verdict == "true").then(False).when(verdict == "false").then(True).otherwise(status)
     return status.alias("failed")

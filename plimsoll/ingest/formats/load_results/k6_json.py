@@ -5,7 +5,6 @@ import json
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
-from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.load_results.k6_csv import DURATIONS, USERS, requests_of
 from plimsoll.ingest.formats.load_results.requests import log_of
 from plimsoll.ingest.reading import ReadOptions
@@ -48,21 +47,12 @@ def read(text: Text, options: ReadOptions) -> Log:
     start = text.first_line[1]
     line = text.first_line[0]
     while start < len(text.data):
-        stop = _end_of_lines(text.data, start)
+        stop = text.data.find(b"\n", min(start + _BLOCK, len(text.data))) + 1 or len(text.data)
         part = text.data[start:stop]
         parts.append(_rows(text, part, line, remarks, is_last=stop >= len(text.data)))
         line += part.count(b"\n")
         start = stop
     return log_of(text.path, NAME, requests_of(pl.concat(parts), remarks), remarks)
-
-
-def _end_of_lines(data: Data, start: int) -> int:
-    """Return where a block of whole lines ends."""
-    stop = start + _BLOCK
-    if stop >= len(data):
-        return len(data)
-    end = data.find(b"\n", stop)
-    return len(data) if end < 0 else end + 1
 
 
 def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> pl.DataFrame:
@@ -101,7 +91,7 @@ def _lines(part: bytes) -> pl.DataFrame:
 
 
 def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return the lines that name a metric which is wanted; only these are decoded, since there are many others."""
+    """Return the objects of lines that name a metric of requests or users; the many others are not decoded."""
     frame = lines.filter(pl.col(_LINE).str.contains_any([f'"{name}"' for name in _METRICS]))
     if not len(frame):
         return pl.DataFrame(schema=_SCHEMA)

@@ -36,7 +36,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the statistics as series; rates are of what was counted between two rows. Unusable without counts."""
+    """Return the statistics as series; rates are the growth of counts from row to row. Unusable without counts."""
     del options
     remarks = Remarks(str(text.path))
     names = [cell.strip('"') for cell in text.header.decode("utf-8", errors="replace").split(",")]
@@ -47,7 +47,9 @@ def read(text: Text, options: ReadOptions) -> Log:
     kind = ["Type"] if "Type" in names else []
     rows = table(text, ["Timestamp", "User Count", "Name", *kind, *_COUNTS, *shown])
     numbers = ["User Count", *_COUNTS, *shown]
-    rows = rows.with_columns(epoch("Timestamp").alias("at"), *(_number(name) for name in numbers))
+    floats = [pl.col(name).cast(pl.Float64, strict=False) for name in numbers]
+    floats = [pl.when(number.is_finite() & (number >= 0)).then(number) for number in floats]
+    rows = rows.with_columns(epoch("Timestamp").alias("at"), *floats)
     rows = whole_rows(rows, ("at", "Name", *_COUNTS[:2]), remarks)
     if not len(rows):
         raise Unusable(f"{text.path}: holds no row that can be read; is it the file of a run that sent requests?")
@@ -72,11 +74,6 @@ def read(text: Text, options: ReadOptions) -> Log:
         _add(columns, operation, frame, times, reports, shown)
     values = tuple(pl.Series(column, dtype=pl.Float64, nan_to_null=True) for column in columns.values())
     return Log(text.path, NAME, times, values, tuple(columns), Zone.parse("UTC"), tuple(remarks))
-
-
-def _number(name: str) -> pl.Expr:
-    number = pl.col(name).cast(pl.Float64, strict=False)
-    return pl.when(number.is_finite() & (number >= 0)).then(number).alias(name)
 
 
 def _operations(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:

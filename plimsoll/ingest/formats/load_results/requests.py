@@ -68,11 +68,14 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
     longest = max(end - start for start, end in spans)
     if days > _LONGEST_DAYS and (fewest < _LEAST_OF_RUN or longest > _LONGEST_DAYS * 86400 * SECOND):
         raise Unusable(f"{path}: its requests reach over {days:,.0f} days; where a time is damaged, delete its line")
-    step = _step_of(longest)
-    tables = [
-        _table(_requests_within(requests, span), codes.filter(_within(requests, span)), operations, _edges(span, step))
-        for span in spans
-    ]
+    step = next(seconds for shortest, seconds in _STEPS if longest / SECOND >= shortest) * SECOND
+    tables: list[tuple[Times, dict[Series, Values]]] = []
+    for span in spans:
+        inside = _within(requests, span)
+        start, end, operation = requests.start[inside], requests.end[inside], requests.operation.filter(inside)
+        failed = None if requests.failed is None else requests.failed[inside]
+        run = Requests(start, end, operation, failed, requests.users)
+        tables.append(_table(run, codes.filter(inside), operations, _edges(span, step)))
     times = np.concatenate([edges[1:] for edges, _ in tables])
     columns = {series: np.concatenate([table[series] for _, table in tables]) for series in tables[0][1]}
     values = tuple(pl.Series(column, dtype=pl.Float64, nan_to_null=True) for column in columns.values())
@@ -100,14 +103,6 @@ def _within(requests: Requests, span: tuple[int, int]) -> NDArray[np.bool_]:
     return (requests.start >= span[0]) & (requests.start <= span[1])
 
 
-def _requests_within(requests: Requests, span: tuple[int, int]) -> Requests:
-    inside = _within(requests, span)
-    failed = None if requests.failed is None else requests.failed[inside]
-    return Requests(
-        requests.start[inside], requests.end[inside], requests.operation.filter(inside), failed, requests.users
-    )
-
-
 def _table(
     requests: Requests, codes: pl.Series, operations: Sequence[str], edges: Times
 ) -> tuple[Times, dict[Series, Values]]:
@@ -119,20 +114,17 @@ def _table(
     columns: dict[Series, Values] = {}
     _add(columns, None, frame, edges)
     seconds = np.diff(edges) / SECOND
-    begun = np.bincount(_step(requests.start, edges), minlength=len(seconds)) / seconds
-    columns[driver_series("requests_begun")] = begun
-    columns[driver_series("in_flight")] = _in_flight(requests, edges)
+    # The length of all steps but the last is that of the first.
+    steps = np.clip((requests.start - edges[0]) // (edges[1] - edges[0]), 0, len(edges) - 2)
+    columns[driver_series("requests_begun")] = np.bincount(steps, minlength=len(seconds)) / seconds
+    waited = _waited(requests.start, edges) - _waited(requests.end, edges)
+    columns[driver_series("in_flight")] = np.diff(waited) / seconds
     if requests.users is not None:
         columns[driver_series("users")] = _mean_of_steps(*requests.users, edges)
     if len(operations) > 1:
         for code, operation in enumerate(operations):
             _add(columns, operation, frame.filter(pl.col("operation") == code), edges)
     return edges, columns
-
-
-def _step_of(length: int) -> int:
-    """Return the length of the steps (ns) of a run that lasts so long (ns)."""
-    return next(seconds for shortest, seconds in _STEPS if length / SECOND >= shortest) * SECOND
 
 
 def _edges(span: tuple[int, int], step: int) -> Times:
@@ -142,11 +134,6 @@ def _edges(span: tuple[int, int], step: int) -> Times:
     edges = start + np.arange(count + 1, dtype=np.int64) * step
     edges[-1] = max(end, start + SECOND // 1000)
     return edges
-
-
-def _step(times: Times, edges: Times) -> Times:
-    """Return the step in which each time lies; the length of all but the last is that of the first."""
-    return np.clip((times - edges[0]) // (edges[1] - edges[0]), 0, len(edges) - 2)
 
 
 def _edge(times: Times, edges: Times) -> Times:
@@ -161,8 +148,7 @@ def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str
     counts = np.bincount(numbers)
     number = dict(zip(distinct.cast(pl.String).to_list(), distinct.to_physical().to_list(), strict=True))
     by_count = sorted(number, key=lambda name: (-counts[number[name]], name))
-    kept = by_count if len(by_count) <= _MOST_OPERATIONS else by_count[: _MOST_OPERATIONS - 1]
-    kept = sorted(kept)
+    kept = sorted(by_count if len(by_count) <= _MOST_OPERATIONS else by_count[: _MOST_OPERATIONS - 1])
     if len(kept) < len(by_count):
         remarks.add(
             Kind.NOTED,
@@ -175,7 +161,7 @@ def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str
 
 
 def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFrame, edges: Times) -> None:
-    """Add the series of some requests that are told when they end."""
+    """Add the series of requests of one operation, or of all, by the step in which they end."""
     count, seconds = len(edges) - 1, np.diff(edges) / SECOND
     expressions = [pl.len().alias("n"), pl.col("took").mean().alias("mean")]
     expressions += [pl.col("took").quantile(value, "linear").alias(f"p{value * 100:.0f}") for value in _PERCENTILES]
@@ -200,14 +186,8 @@ def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFra
         columns[driver_series(f"response_{name}_s", operation)] = column(name, np.nan)
 
 
-def _in_flight(requests: Requests, edges: Times) -> Values:
-    """Return the mean number of requests that were begun and not yet done, in each step."""
-    waited = _waited(requests.start, edges) - _waited(requests.end, edges)
-    return np.diff(waited) / (np.diff(edges) / SECOND)
-
-
 def _waited(times: Times, edges: Times) -> Values:
-    """For each edge, the time since all `times` before it, added up (s)."""
+    """Return for each edge the sum of the times (s) from each of `times` before it to the edge."""
     at = _edge(times, edges)
     before = np.cumsum(np.bincount(at, minlength=len(edges)))
     sums = np.cumsum(np.bincount(at, weights=(times - edges[0]) / SECOND, minlength=len(edges)))
@@ -239,12 +219,12 @@ def driver_series(field: str, operation: str | None = None) -> Series:
 
 
 def table(text: Text, columns: Sequence[str], separator: str = ",", quote: str | None = '"') -> pl.DataFrame:
-    """These columns of a table with a header. Unusable if it is no table throughout."""
+    """Return these columns of a table with a header. Unusable if it is damaged."""
     return cells(text, columns=list(columns), separator=separator, quote_char=quote, infer_schema=False)
 
 
 def cells(text: Text, **options: Any) -> pl.DataFrame:
-    """Return what polars reads so of a table. Unusable if it is none throughout."""
+    """Return a table as polars reads it with these options. Unusable if it is damaged."""
     try:
         try:
             return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, **options)
@@ -258,22 +238,22 @@ def cells(text: Text, **options: Any) -> pl.DataFrame:
 
 
 def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> pl.DataFrame:
-    """Return the rows that have all that is needed; the others are remarked."""
+    """Return the rows that have all needed cells; the others are remarked."""
     if not sum(frame[name].null_count() for name in needed):
         return frame
-    drop_nulls = frame.drop_nulls(list(needed))
-    lost = len(frame) - len(drop_nulls)
+    whole = frame.drop_nulls(list(needed))
+    lost = len(frame) - len(whole)
     if lost:
         remarks.add(
             Kind.UNREAD if lost > max(MOST_LEFT_OUT * len(frame), 1) else Kind.SKIPPED,
             f"{counted(lost, 'row')} without a time, a duration, an operation or a result left out",
             count=lost,
         )
-    return drop_nulls
+    return whole
 
 
 def epoch(column: str) -> pl.Expr:
-    """Instants in UTC ns of numbers since 1970: seconds, ms, µs or ns, as their size tells; null for others."""
+    """Return instants (UTC ns) of numbers since 1970: seconds, ms, µs or ns, by their size; null for others."""
     number = pl.col(column).cast(pl.Int64, strict=False)
     otherwise = (
         pl.when(number < _SECONDS)
@@ -288,6 +268,6 @@ def epoch(column: str) -> pl.Expr:
 
 
 def milliseconds(column: str) -> pl.Expr:
-    """Durations in ns of numbers of milliseconds; null for what is none, and below zero or above a month."""
+    """Return durations (ns) of milliseconds; null for other text, and for numbers below zero or above a month."""
     number = pl.col(column).cast(pl.Float64, strict=False)
     return pl.when(number.is_between(0, 31 * 86_400_000)).then((number * _MILLION).round().cast(pl.Int64))

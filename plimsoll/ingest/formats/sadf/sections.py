@@ -151,12 +151,8 @@ def measurement(section: SadfSection) -> str | None:
 @cache
 def _measurements(kind: str) -> Mapping[str, str]:
     """Return the measurements of one kind of section, by the column that identifies the section."""
-    return {column: name for name, columns in _file()[kind].items() for column in columns}
-
-
-@cache
-def _file() -> dict[str, dict[str, list[str]]]:
-    return shipped_table("plimsoll.ingest.formats.sadf", "sections.yaml", dict[str, dict[str, list[str]]])
+    table = shipped_table("plimsoll.ingest.formats.sadf", "sections.yaml", dict[str, dict[str, list[str]]])
+    return {column: name for name, columns in table[kind].items() for column in columns}
 
 
 def device(section: SadfSection, cell: str) -> str:
