@@ -24,8 +24,8 @@ _log = logging.getLogger(__name__)
 class Collector:
     """Collects the counters of this computer under the name of `host`, by default its own.
 
-    What a group of counters cannot give is logged once, and the others are collected all the same. `signals` are those
-    whose counters are wanted, where a system has more than can be collected; by default those that are shipped.
+    A group of counters that fails is logged once, and the others are collected all the same. Where a system has more
+    counters than can be collected, those of `signals` are; by default the shipped ones.
     """
 
     def __init__(
@@ -41,18 +41,18 @@ class Collector:
         self._series: dict[tuple[str, tuple[tuple[str, str], ...], str], Series] = {}
 
     def use(self, groups: Mapping[str, Group]) -> None:
-        """Collect these from now on."""
+        """Collect these groups from now on."""
         self._groups = groups
         self._failing = {}
 
     @property
     def failing(self) -> Mapping[str, str]:
-        """What cannot be collected, and why."""
+        """The groups that cannot be collected, and why."""
         return dict(self._failing)
 
     @property
     def silent(self) -> Mapping[str, float]:
-        """What has not answered for so many seconds, and holds up nothing else; half a minute at least."""
+        """The groups that have not answered for half a minute or more, and for how many seconds."""
         return {name: seconds for name, seconds in [*self._silent.items()] if seconds >= _SILENT_AFTER_S}
 
     def collect(self, now_ns: int) -> Points:
@@ -90,7 +90,7 @@ class Collector:
 
 
 def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
-    """Return what can be read on this system, by the name that people see when it fails."""
+    """Return the groups of this system, by the name that people see when one fails."""
     if sys.platform == "win32":
         return _windows_groups(host, load_signals() if signals is None else signals)
     common: dict[str, Group] = {

@@ -57,7 +57,7 @@ class _Item(Structure):
 
 
 class Pdh:
-    """The functions of a pdh.dll. Those that ask for one query must not run side by side."""
+    """The functions of a pdh.dll. Two threads must not use one query at the same time."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         handle, size = POINTER(c_void_p), POINTER(c_uint32)
@@ -73,14 +73,14 @@ class Pdh:
 
     @classmethod
     def of_windows(cls) -> "Pdh":
-        """That of this Windows. OSError if it cannot be loaded."""
+        """Return the library of this Windows. OSError if it cannot be loaded."""
         load = getattr(ctypes, "WinDLL", None)
         if load is None:
             raise OSError("pdh.dll is a part of Windows")
         return cls(load("pdh.dll"))
 
     def objects(self) -> list[str]:
-        """The names of this host's objects in its language, looked for anew: those of services that started since."""
+        """Return the names of this host's objects in its language, searched anew for those of services that started."""
         size, buffer, refresh = c_uint32(0), None, 1
         for _ in range(_TRIES):
             status = self._objects(None, None, buffer, byref(size), _ALL_DETAILS, refresh) & _WHOLE
@@ -102,7 +102,7 @@ class Pdh:
         self._close(query)
 
     def add(self, query: Query, path: str) -> Counter | None:
-        r"""Add a counter by its English path, which may be `\Object(*)\Counter`. None if this host has no such."""
+        r"""Add a counter by its English path, which may be `\Object(*)\Counter`. None if this host does not have it."""
         counter = c_void_p()
         status = self._add(query, path, 0, byref(counter)) & _WHOLE
         if status in _NOT_HERE:
@@ -111,7 +111,7 @@ class Pdh:
         return Counter(counter.value or 0)
 
     def collect(self, query: Query) -> bool:
-        """Take a sample of all counters of a query; whether there was any."""
+        """Take a sample of all counters of a query; return whether there was any."""
         status = self._collect(query) & _WHOLE
         if status in _NOT_HERE:
             return False
@@ -128,7 +128,7 @@ class Pdh:
         return _of(value)
 
     def values(self, counter: Counter) -> list[tuple[str, float | None]]:
-        """Return the values of all instances that a counter has now, under names that may be there more than once."""
+        """Return the values of all instances that a counter has now by their names, which may be repeated."""
         size, count = c_uint32(0), c_uint32(0)
         buffer = None
         for _ in range(_TRIES):  # there may be more of them from one call to the next
@@ -152,10 +152,10 @@ _EMPTY = 6  # so many samples without a value, and the counters are looked for a
 
 
 class ObjectCounters:
-    """The counters of one object, by a query of its own, so that what is wrong with one costs no other.
+    """The counters of one object, by a query of its own, so that a failure of one object costs no other.
 
-    Instances that begin and end are there and gone in the next sample, with their names as Performance Monitor gives
-    them: `svchost`, `svchost#1`.
+    Each sample has the instances of its time, with their names as Performance Monitor gives them: `svchost`,
+    `svchost#1`.
     """
 
     def __init__(self, pdh: Pdh, host: str, paths: Sequence[CounterPath]) -> None:
@@ -175,7 +175,7 @@ class ObjectCounters:
         return frozenset(path.counter for path in [*self._counters])  # another thread may be adding some
 
     def __call__(self) -> Iterator[Reading]:
-        """The values now. Rates are there from the second time on: they are those of the time since the last."""
+        """Yield the values now. Rates are those since the last call, so that the first call has none."""
         now = time.monotonic()
         if now - self._looked_at >= _AGAIN_S and len(self._counters) < len(self._paths):
             self._looked_at = now
@@ -195,7 +195,7 @@ class ObjectCounters:
             self.close()
 
     def close(self) -> None:
-        """End the query; the next call begins a new one. A service that was set up anew may have other counters."""
+        """End the query; the next call begins a new one, as a service that was set up again may have other counters."""
         if self._query is not None:
             self._pdh.close(self._query)
         self._query = None

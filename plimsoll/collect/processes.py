@@ -25,7 +25,7 @@ _ATTRIBUTES = ["name", "cpu_times", "memory_info", "create_time"]
 
 
 class ProcessResource(NamedTuple):
-    """What processes use: its name for people and its unit."""
+    """A resource that processes use: its name for people, and its unit."""
 
     title: str
     unit: str
@@ -64,7 +64,7 @@ _Uses: TypeAlias = Mapping[ProcessResource, Mapping[_Key, float]]
 
 
 class _Counts(NamedTuple):
-    """What a process has used since it started, and its memory now; None where it may not be read."""
+    """The use of a process since it started, and its memory now; None where it may not be read."""
 
     name: str
     created: float
@@ -75,7 +75,7 @@ class _Counts(NamedTuple):
 
 
 class _Interval(NamedTuple):
-    """What processes used between two looks (UTC ns)."""
+    """The use of each process between two looks (UTC ns)."""
 
     start: int
     end: int
@@ -83,7 +83,7 @@ class _Interval(NamedTuple):
 
 
 class ProcessWatch:
-    """Looks at all processes once a minute, and keeps who used most for half an hour.
+    """Looks at all processes once a minute, and keeps for half an hour which used most.
 
     It takes about 0.15 ms for each process. Several threads may use it.
     """
@@ -95,15 +95,15 @@ class ProcessWatch:
         self._lock = Lock()
 
     def look(self, now_ns: int) -> None:
-        """Look at the processes, if the last look was a minute ago. To be called every 10 s or so."""
+        """Look at the processes if the last look was a minute ago. Callers call this every 10 s or so."""
         with self._lock:
             if self._at is None or not 0 <= now_ns - self._at < MINUTE:
                 self._look(now_ns)
 
     def top(self, start_ns: int, end_ns: int, now_ns: int) -> list[TopProcesses]:
-        """Return who used most of each resource from `start_ns` to `end_ns`, averaged over the looks that cover it.
+        """Return which processes used most of each resource from `start_ns` to `end_ns`, on average.
 
-        What is more recent than the last look is looked at now.
+        Looks again if that is after the last look.
         """
         with self._lock:
             if self._at is None or self._at < min(end_ns, now_ns - SECOND):
@@ -144,12 +144,12 @@ def _counts_of_all() -> Mapping[int, _Counts]:
 
 
 def _used(before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: int, now_ns: int) -> _Uses:
-    """Return what each process used from the last look to now. One that was started meanwhile used all it has used."""
+    """Return the use of each process from the last look to now, by resource."""
     seconds = (now_ns - last_ns) / SECOND
     uses: dict[ProcessResource, dict[_Key, float]] = {CPU: {}, MEMORY: {}, READ: {}, WRITTEN: {}}
     for pid, counts in now.items():
         earlier = before.get(pid)
-        # The number of an ended process is given to others.
+        # The number of an ended process is given to others. A process that started since has used all in this time.
         if earlier is None or abs(counts.created - earlier.created) >= _CLOCK_MOVES_S or counts.cpu_s < earlier.cpu_s:
             earlier = _Counts(counts.name, counts.created, 0, 0, 0, 0)
         key = pid, counts.name

@@ -116,16 +116,8 @@ class Looking:
 
 
 # https://learn.microsoft.com/windows/win32/api/winsvc/ns-winsvc-service_status
-_WINDOWS = {
-    "stopped": 1,
-    "start_pending": 2,
-    "stop_pending": 3,
-    "running": 4,
-    "continue_pending": 5,
-    "pause_pending": 6,
-    "paused": 7,
-}
-# Those of Telegraf.
+_STATES = ("stopped", "start_pending", "stop_pending", "running", "continue_pending", "pause_pending", "paused")
+# The codes of Telegraf.
 _LOAD = {"loaded": 0, "stub": 1, "not-found": 2, "bad-setting": 3, "error": 4, "merged": 5, "masked": 6}
 _ACTIVE = {"active": 0, "reloading": 1, "inactive": 2, "failed": 3, "activating": 4, "deactivating": 5}
 
@@ -155,7 +147,7 @@ def _windows_service(check: CheckSettings) -> Reading:
         status = psutil.win_service_get(check.target).status()
     except psutil.NoSuchProcess:
         status = "stopped"  # one that is not there does not run
-    return Reading("win_services", {"state": _WINDOWS[status]}, tags)
+    return Reading("win_services", {"state": 1 + _STATES.index(status)}, tags)
 
 
 def _unit(check: CheckSettings) -> Reading:

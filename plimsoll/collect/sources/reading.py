@@ -35,7 +35,7 @@ def text_of(path: Path) -> str | None:
 
 
 def run_in_background(function: Callable[[], T]) -> Future[T]:
-    """Call a function that may never return in a thread of its own, which does not keep the program from ending."""
+    """Call a function that may never return, in a thread that does not keep the program from ending."""
     result: Future[T] = Future()
 
     def run() -> None:
@@ -49,7 +49,7 @@ def run_in_background(function: Callable[[], T]) -> Future[T]:
 
 
 class NoAnswer(Exception):
-    """A group has not answered for so long (s)."""
+    """A group has not answered for a time (s)."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"it has not answered for {seconds:.0f} s")
@@ -59,8 +59,8 @@ class NoAnswer(Exception):
 class Patient:
     """A group that is read within `patience_s`. While it does not answer it is not read again: NoAnswer.
 
-    What Windows reads a counter with is a library of whoever wrote the provider, which may wait for ever. What it
-    returns too late is of a time that is over, and is left out.
+    Windows reads a counter with a library of its provider, which may wait for ever. Readings that come too late are
+    left out.
     """
 
     # More than a loaded machine takes, and less than the 10 s until the next time.

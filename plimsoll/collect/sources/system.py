@@ -45,7 +45,7 @@ class ProcessorShares:
 
 
 def _times() -> Mapping[str, Times]:
-    """Return the time each processor has spent in each state, by the processor's name; its unit does not matter."""
+    """Return the time that each processor has spent in each state, in any unit, by the processor's name."""
     if sys.platform != "linux":
         processors = {f"cpu{at}": times._asdict() for at, times in enumerate(psutil.cpu_times(percpu=True))}
         return processors | {_TOTAL: psutil.cpu_times()._asdict()}
@@ -72,17 +72,8 @@ def system() -> Iterator[Reading]:
 # psutil's names of what Telegraf calls otherwise.
 _MEMORY_NAMES = {"buffers": "buffered"}
 _MEMORY_FIELDS = (
-    "total",
-    "available",
-    "used",
-    "free",
-    "active",
-    "inactive",
-    "wired",
-    "buffers",
-    "cached",
-    "shared",
-    "slab",
+    *("total", "available", "used", "free", "active", "inactive"),
+    *("wired", "buffers", "cached", "shared", "slab"),
 )
 
 
@@ -107,16 +98,7 @@ def swap() -> Iterator[Reading]:
     yield Reading("swap", fields)
 
 
-_ADAPTER_NAMES = {
-    "bytes_sent": "bytes_sent",
-    "bytes_recv": "bytes_recv",
-    "packets_sent": "packets_sent",
-    "packets_recv": "packets_recv",
-    "errin": "err_in",
-    "errout": "err_out",
-    "dropin": "drop_in",
-    "dropout": "drop_out",
-}
+_ADAPTER_NAMES = {"errin": "err_in", "errout": "err_out", "dropin": "drop_in", "dropout": "drop_out"}
 _UNKNOWN_SPEED = -1.0
 
 
@@ -129,7 +111,7 @@ def adapters() -> Iterator[Reading]:
             continue
         flags = stats[name].flags.split(",")
         if "up" in flags and "loopback" not in flags:
-            fields: dict[str, float] = {_ADAPTER_NAMES[key]: value for key, value in counts._asdict().items()}
+            fields: dict[str, float] = {_ADAPTER_NAMES.get(key, key): value for key, value in counts._asdict().items()}
             yield Reading("net", {**fields, "speed": _speed(name, stats[name].speed)}, (("interface", name),))
 
 
@@ -145,17 +127,9 @@ def _speed(name: str, fallback: int) -> float:
 
 _PROCESS_STATES = ("blocked", "zombies", "stopped", "running", "sleeping", "unknown", "idle")
 _ON_LINUX = (*_PROCESS_STATES, "dead", "paging")
-_LETTERS = {
-    "R": "running",
-    "S": "sleeping",
-    "D": "blocked",
-    "Z": "zombies",
-    "X": "dead",
-    "T": "stopped",
-    "t": "stopped",
-    "W": "paging",
-    "I": "idle",
-}
+# The letters of the kernel, and the states as Telegraf calls them.
+_LETTERS = {"R": "running", "S": "sleeping", "D": "blocked", "Z": "zombies", "X": "dead"}
+_LETTERS |= {"T": "stopped", "t": "stopped", "W": "paging", "I": "idle"}
 _STATUSES = {
     psutil.STATUS_RUNNING: "running",
     psutil.STATUS_SLEEPING: "sleeping",
@@ -176,7 +150,7 @@ def processes() -> Iterator[Reading]:
 
 
 def _processes_of_linux() -> Reading:
-    """From the files of the kernel: psutil takes ten times as long."""
+    """Return the measurement by the files of the kernel, as psutil takes ten times as long."""
     counted: Counter[str] = Counter()
     threads = 0
     for folder in PROC.iterdir():

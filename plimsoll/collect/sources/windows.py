@@ -39,7 +39,7 @@ class CountersOff(Exception):
 
 
 def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, Group]:
-    """Return what can be read, a group for each object by its name. Objects of services are added when they start."""
+    """Return a group for each object, by its name. Those of services are added when the services start."""
     groups: dict[str, Group] = {}
     objects = PerformanceObjects(pdh, host, signals, groups)
     groups["list of performance objects"] = Patient(objects.search)
@@ -59,7 +59,7 @@ class PerformanceObjects:
         self._searched_at = -_SEARCH_INTERVAL_S
 
     def search(self) -> Iterable[Reading]:
-        """Have Windows search for objects, once a minute. It gives no readings."""
+        """Search for objects of SQL Server, once a minute. Returns no readings."""
         now = time.monotonic()
         if now - self._searched_at >= _SEARCH_INTERVAL_S:
             self._searched_at = now
@@ -71,7 +71,7 @@ class PerformanceObjects:
         return ()
 
     def read_of(self, sql_instances: Iterable[str]) -> None:
-        """Read what the signals need, of these instances of SQL Server besides the default one."""
+        """Read the counters that signals need, of these instances of SQL Server besides the default one."""
         needed = counters(tuple(self._signals), self._signals, tuple(sql_instances))
         for name, paths in needed.by_object().items():
             if name not in self._groups:

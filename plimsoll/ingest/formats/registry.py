@@ -29,7 +29,7 @@ class Format(Protocol):
 
 
 class _Later:
-    """A format of a module that is imported when it is asked for: few logs come so far."""
+    """A format whose module is imported at its first use, as few logs need it."""
 
     def __init__(self, module: str) -> None:
         self._module = module
@@ -42,7 +42,7 @@ def _later(module: str) -> Format:
     return cast("Format", _Later(module))
 
 
-# Binary formats are told from the bytes of a file as they stand, before these are taken for text.
+# Binary formats are recognised by the bytes of a file, before these are decoded as text.
 BINARY: tuple[Format, ...] = (blg,)
 # The first format that takes a log reads it. A log that was saved again often has the header that was recorded, so that
 # the formats of what was recorded take it, too.

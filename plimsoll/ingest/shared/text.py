@@ -7,7 +7,7 @@ machine's ANSI code page, which no byte of the file names.
 import csv
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
@@ -129,11 +129,6 @@ class Text:
         """Return the line that begins there, without its line feed."""
         end = self.data.find(b"\n", start)
         return self.data[start : len(self.data) if end < 0 else end]
-
-    def rewritten(self, line: int, header: bytes, rest: int) -> "Text":
-        """Return blank lines up to `line`, then `header`, then the bytes from `rest` on."""
-        with memoryview(self.data) as data:
-            return replace(self, data=b"".join((b"\n" * (line - 1), header, data[rest:])))
 
     def decode(self, raw: bytes) -> tuple[str, str | None]:
         """Return the text of header bytes, and the code page where it had to be guessed.

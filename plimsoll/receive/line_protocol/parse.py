@@ -1,7 +1,7 @@
 """Parses InfluxDB's line protocol into points."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import NamedTuple
@@ -216,14 +216,8 @@ class Lines:
                 raise ValueError("a time is out of range")
 
 
-PRECISIONS: Mapping[str, int] = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-V1_PRECISIONS: Mapping[str, int] = PRECISIONS | {
-    "n": 1,
-    "u": 1_000,
-    "µ": 1_000,
-    "m": 60_000_000_000,
-    "h": 3_600_000_000_000,
-}
+PRECISIONS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+V1_PRECISIONS = PRECISIONS | {"n": 1, "u": 1_000, "µ": 1_000, "m": 60 * 10**9, "h": 3600 * 10**9}
 MOST_VALUES = 5_000_000
 MOST_LINES = 1_000_000
 _HOUR = 3_600_000_000_000
