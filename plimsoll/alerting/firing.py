@@ -1,4 +1,4 @@
-"""The alerts that fire, grouped into incidents once for all who ask: pages, metrics and the HTTP API."""
+"""The alerts that fire, grouped into incidents once for pages, metrics and the HTTP API."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from plimsoll.rules.wording import SEVERITIES
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """The alerts of one host and one cause: the gravest first, and of those the one that was crossed first."""
+    """The alerts of one host and one cause: the most severe first, and of those the one that was crossed first."""
 
     alerts: Sequence[Alert]
 
@@ -65,7 +65,7 @@ class Firing:
     every: Sequence[Alert] = ()
 
     def like(self, rule: str, host: str, instance: str) -> int:
-        """Count those that match these patterns."""
+        """Count the alerts that match these patterns."""
         on_hosts = (alerts for name, alerts in self._by_host.items() if is_like(name, host))
         return sum(
             is_like(alert.rule, rule) and is_like(alert.instance or "", instance)
@@ -112,7 +112,7 @@ _kept = WeakKeyDictionary[AlertsFile, tuple[tuple[int, int], Firing]]()
 
 
 def firing(file: AlertsFile) -> Firing:
-    """Return what fires: the same object until the file changes."""
+    """Return the alerts that fire: the same object until the file changes."""
     with file.alone():
         version = file.version
         if version is None:  # within a transaction, which may be undone

@@ -1,4 +1,4 @@
-"""What `plimsoll up` says about itself on its page, and how far its judging is."""
+"""The health that `plimsoll up` shows on its page, and the progress of its evaluations."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,15 +29,18 @@ class HostState(StrEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the loop is: the last evaluation, when it was performed (UTC ns), how long it took, and what is wrong.
+    """The progress of the loop: the last evaluation, its time of execution (UTC ns), its duration, and the problem.
 
-    `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
-    crossed, but not yet for as long as they must be. `lacking` are the facts that limits need and nobody gives, by
-    host, and `impossible` the values that are not judged because they cannot be. `ahead` is how far the clocks of some
-    hosts are ahead (ns), and `behind` of others behind. `begun` is when the first evaluation after a start, or with new
-    settings, began, while it runs: it takes long for a large fleet. `left_out` hosts are not judged, as there are too
-    many; of those `beyond` (case-folded) not everything is, as they have too many limits. `unsent` are the resources
-    that hosts (case-folded) send no more though they send, with the newest sample (UTC ns).
+    Attributes:
+        judged: The number of warning and critical limits that are judged, by host (case-folded).
+        pending: The number of those that are crossed, but not yet for the time that `for` demands.
+        lacking: The facts that limits need and that are not known, by host.
+        impossible: The values that are not judged because they are impossible, by host.
+        ahead, behind: How far the clocks of hosts are ahead or behind (ns).
+        left_out: The number of hosts that are not judged, as there are too many.
+        beyond: The hosts (case-folded) that have too many limits, of which some are not judged.
+        unsent: The resources that hosts (case-folded) have stopped sending, with the newest sample (UTC ns).
+        begun: While the first evaluation after a start or with new settings runs, its begin (UTC ns).
     """
 
     evaluated: int | None = None
@@ -68,12 +71,12 @@ class HostHealth:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of the whole: `answer`, why in `reason`, and what that rests on in `basis`.
+    """The health of all hosts: the `answer`, its `reason`, and its `basis`.
 
-    `firing` is what fires; `info` is how many alerts of severity info.
-    `problems` are what somebody has to mend, in sentences: a full disk, notifications that cannot be delivered.
-    `warnings` are those with which all is judged still: values of a day that are missing.
-    `evaluated` is the last evaluation (UTC ns), `points_a_minute` how many values were written in the last minute.
+    `firing` are the alerts that fire, `info` the number of those of severity info. `problems` are sentences on what
+    somebody must solve, such as a full disk; with `warnings`, such as missing values of a day, everything is still
+    judged. `evaluated` is the last evaluation (UTC ns), `points_a_minute` the number of values written in the last
+    minute.
     """
 
     answer: HealthAnswer = HealthAnswer.NOT_KNOWN

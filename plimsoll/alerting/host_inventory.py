@@ -1,9 +1,9 @@
-"""The roster: which hosts are expected to send, and an alert for each that is silent.
+"""The hosts that are expected to send samples, and an alert for each that is silent.
 
 A host is expected when it has sent for ten minutes, or when up.toml lists it, until it is retired. It is silent if its
-newest sample is older than `silent_after`, or than four of its intervals if that is longer. The time in which Plimsoll
-did not run, or the machine slept, does not count. If several hosts are expected and all of them are silent, one alert
-says so in place of theirs. Of a host that sends, the processors, memory or disks may be silent alone.
+newest sample is older than `silent_after` and than four sampling intervals. The time in which Plimsoll did not run, or
+the machine slept, does not count. If several hosts are expected and all of them are silent, one more alert says so. Of
+a host that sends, the processors, memory or disks may be silent alone.
 """
 
 import sqlite3
@@ -32,7 +32,7 @@ _LOOK_AT = ("its agent (Telegraf, the collector)", "the network between it and t
 
 @dataclass(frozen=True, slots=True)
 class LastSample:
-    """What a host has sent: the time of its newest sample (UTC ns), and the time between samples if it is known."""
+    """The time of a host's newest sample (UTC ns), and its sampling interval (ns) if that is known."""
 
     newest: int
     interval: int | None = None
@@ -40,9 +40,9 @@ class LastSample:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host of the roster; its columns are those of the table. `host` is case-folded, `name` as it was first spelled.
+    """A row of the table `roster`. `host` is case-folded, `name` as it was first spelled.
 
-    `since` is the beginning of its data without a long pause. Times are UTC ns.
+    `since` is the time from which on its samples have no long pause. Times are UTC ns.
     """
 
     host: str
@@ -59,11 +59,11 @@ class Host:
         return bool(self.expected) and self.retired_at is None
 
     def is_late(self, now: int) -> bool:
-        """Return whether its newest sample is older than one of a host that sends without a pause."""
+        """Return whether its newest sample is too old for a host that sends without a pause."""
         return self.newest is None or now - self.newest > max(SILENT_AFTER, _INTERVALS * (self.interval or 0))
 
     def after(self, last_sample: LastSample, now: int) -> "Host":
-        """Return the host after it was seen. A retired host that sends again is expected again."""
+        """Return the host after a sample. A retired host that sends again is expected again."""
         newest = min(last_sample.newest, now)  # a clock that is ahead must not hide that the host is silent
         if self.newest is not None and newest <= self.newest:
             return self
@@ -81,7 +81,7 @@ class Host:
         )
 
     def early(self, now: int) -> "Host":
-        """Return the host after it has written samples of a time that has not come, and none before."""
+        """Return the host after it has sent samples from the future, and no others."""
         if self.newest is not None or self.retired_at is not None:
             return self
         since = now if self.since is None else self.since
@@ -89,7 +89,7 @@ class Host:
 
 
 class HostInventory:
-    """The hosts that are expected. Used by the one loop that steps the alert book."""
+    """The expected hosts, used by the alert loop alone."""
 
     def __init__(self, file: AlertsFile, listed: Sequence[str] = (), silent_after: int = SILENT_AFTER) -> None:
         self._file = file
@@ -102,7 +102,7 @@ class HostInventory:
         self._unsent: Mapping[str, Mapping[Resource, int]] = {}
 
     def expect(self, listed: Sequence[str], silent_after: int) -> None:
-        """Expect other hosts, and find them silent after another time (ns), from the next step on."""
+        """Change the hosts that are expected, and the time (ns) after which they are silent, from the next step on."""
         self._listed = {host_key(name): name for name in listed}
         self._silent_after = silent_after
 
@@ -113,9 +113,10 @@ class HostInventory:
         reasons: Mapping[HostKey, str] | None = None,
         early: Collection[str] = (),
     ) -> None:
-        """Begin and end the alerts of silent hosts. `samples` is what each host has sent so far, by its name;
-        `reasons` are why the samples of some hosts (case-folded) cannot be judged; `early` are hosts that write samples
-        of a time that has not come.
+        """Begin and end the alerts of silent hosts.
+
+        `samples` has the last sample of each host, by its name. `reasons` say why the samples of some hosts
+        (case-folded) cannot be judged. `early` are hosts that send samples from the future.
 
         To be called at every evaluation, except while catching up. Raises NotKept if the file cannot be written; the
         next call makes up for it.
@@ -143,22 +144,22 @@ class HostInventory:
         samples: Mapping[str, LastSample],
         now: int,
     ) -> Mapping[str, Mapping[Resource, int]]:
-        """The newest sample (UTC ns) of resources that hosts (case-folded) have sent, and no longer do while they send.
+        """Return the newest sample (UTC ns) of each resource that a host (case-folded) has stopped sending.
 
-        `newest` gives that of each resource that is judged at the evaluation `now`, and its sampling interval; see
-        `AlertStates.newest`. It is asked every minute. What is silent is measured by what else the host has sent: in an
-        outage all of it is late.
+        `newest` returns the newest sample of each judged resource, and its sampling interval; see
+        `AlertStates.newest`. It is called every minute. A resource is silent if other samples of its host are newer:
+        in an outage all are late.
         """
         if now % _LOOK_EVERY:
             return self._unsent
         for key, (at, interval) in newest(now - _LOOK_EVERY).items():
             self._sampled[key] = max(at, self._sampled.get(key, (0, 0))[0]), interval
         heard: dict[str, int] = {host_key(name): sample.newest for name, sample in samples.items()}
-        value = max(self._silent_after, SILENT_AFTER)
+        limit = max(self._silent_after, SILENT_AFTER)
         late = {
             key: at
             for key, (at, interval) in self._sampled.items()
-            if heard.get(key[0], 0) - at > max(value, _INTERVALS * interval)
+            if heard.get(key[0], 0) - at > max(limit, _INTERVALS * interval)
         }
         unsent: dict[str, dict[Resource, int]] = {}
         for host, resource in late.keys() & self._late:  # an agent that starts again does not send all at once
@@ -168,13 +169,13 @@ class HostInventory:
         return unsent
 
     def forget_resources(self) -> None:
-        """Expect no resource any more: other limits may judge others."""
+        """Expect no resources any more, as the limits of new settings may judge others."""
         self._sampled, self._late, self._unsent = {}, frozenset(), {}
 
     def oldest_first(self) -> list[str]:
         """Return the hosts, case-folded: those that up.toml lists, then those whose data began first."""
-        items = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
-        return [*self._listed, *(host.host for host in sorted(items, key=lambda host: host.since or 0))]
+        others = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
+        return [*self._listed, *(host.host for host in sorted(others, key=lambda host: host.since or 0))]
 
     def _alert(
         self,
@@ -197,7 +198,20 @@ class HostInventory:
                     end(connection, number, now, now, "recovered")
             elif number is not None or now - max(host.newest or watching, watching) > limit:
                 silent += 1
-                self._keep_silent(connection, number, host, now, limit, reasons.get(host_key(host.host), ""))
+                note = reasons.get(host_key(host.host), "")
+                if number is None:
+                    details = Details(
+                        title="Samples",
+                        limit=f"one in {duration_text(limit)}",
+                        summary="A host sends no more samples: its thresholds are not judged.",
+                        note=note,
+                        look_at=_LOOK_AT,
+                    )
+                    _begin(connection, "host-silent", host.name, host.newest, now, details)
+                elif self._noted.get(number) != note:
+                    query = "UPDATE alerts SET details = json_set(details, '$.note', ?) WHERE id = ?"
+                    connection.execute(query, (note, number))
+                    self._noted[number] = note
         everywhere = len(expected) > 1 and silent == len(expected)
         number = firing.get(("all-silent", host_key("")))
         if everywhere and number is None:
@@ -216,24 +230,6 @@ class HostInventory:
         elif not everywhere and number is not None:
             end(connection, number, now, now, "recovered")
 
-    def _keep_silent(
-        self, connection: sqlite3.Connection, number: int | None, host: Host, now: int, limit: int, note: str
-    ) -> None:
-        """Begin the alert of a silent host, or keep why its samples cannot be judged now."""
-        if number is None:
-            details = Details(
-                title="Samples",
-                limit=f"one in {duration_text(limit)}",
-                summary="A host sends no more samples: its thresholds are not judged.",
-                note=note,
-                look_at=_LOOK_AT,
-            )
-            _begin(connection, "host-silent", host.name, host.newest, now, details)
-        elif self._noted.get(number) != note:
-            query = "UPDATE alerts SET details = json_set(details, '$.note', ?) WHERE id = ?"
-            connection.execute(query, (note, number))
-            self._noted[number] = note
-
 
 def hosts(file: AlertsFile) -> list[Host]:
     """Return the hosts of the inventory, retired ones and those not expected yet included."""
@@ -241,15 +237,15 @@ def hosts(file: AlertsFile) -> list[Host]:
 
 
 def retired(file: AlertsFile) -> dict[HostKey, int]:
-    """Return when hosts (case-folded) were retired (UTC ns) that have sent nothing since."""
+    """Return the time of retirement (UTC ns) of the hosts (case-folded) that have sent nothing since."""
     rows = file.rows("SELECT host, retired_at FROM roster WHERE retired_at IS NOT NULL")
     return {host_key(row["host"]): row["retired_at"] for row in rows}
 
 
 def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
-    """Take a host off the roster and close its alerts; how many there were. Unusable if it is not on the roster.
+    """Retire a host and end its alerts; return it and the number of these. Unusable if the host is not known.
 
-    Its rules' statuses are forgotten, so that they can fire again if it sends again.
+    The statuses of its rules are forgotten, so that they can fire again if it sends again.
     """
     gone = next((host for host in hosts(file) if host.host == host_key(name)), None)
     if gone is None:
@@ -257,11 +253,11 @@ def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
     with file.transaction() as connection:
         connection.execute("UPDATE roster SET retired_at = ? WHERE host = ?", (now, gone.host))
         rows = connection.execute("SELECT id, host FROM alerts WHERE ended_at IS NULL").fetchall()
-        items = [row["id"] for row in rows if host_key(row["host"]) == gone.host]
-        for number in items:
+        numbers = [row["id"] for row in rows if host_key(row["host"]) == gone.host]
+        for number in numbers:
             end(connection, number, now, now, "retired")
         connection.execute("DELETE FROM statuses WHERE json_extract(key, '$[1]') = ?", (gone.host,))
-    return gone, len(items)
+    return gone, len(numbers)
 
 
 def _begin(

@@ -1,4 +1,4 @@
-"""Rules for their subjects as they were after the last evaluation: a column for each rule, a row for each subject."""
+"""The rules and their subjects after the last evaluation: a batch for each rule, with a row for each subject."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ class RuleBatch:
     """A rule as it applies to subjects, its conditions at the last evaluation, and its states.
 
     Attributes:
-        states: PENDING or FIRING, and OK for all else.
-        since: From when the condition has been true (UTC ns), where it is pending or firing.
-        worst: Of those that are pending, the worst value since then.
+        states: PENDING or FIRING, and OK for all other states.
+        since: The time from which the condition has been true (UTC ns), if the state is pending or firing.
+        worst: The worst value since then, if the state is pending.
         limits: The limits of the subjects.
         values: The reduced values at the last evaluation; NaN for no data.
         has_data: Whether the condition was known at the last evaluation.
-        odd: The reduced values that cannot be; NaN elsewhere.
-        retired: Which subjects are of hosts that are retired: nothing of them is known.
+        odd: The reduced values that are impossible; NaN elsewhere.
+        retired: Whether the host of a subject is retired, so that its samples are ignored.
     """
 
     def __init__(self, targets: Sequence[RuleTarget]) -> None:
@@ -62,14 +62,14 @@ class RuleBatch:
         return Status(state, int(self.since[row])) if state in CROSSED else Status()
 
     def set(self, row: int, status: Status, worst: float = nan) -> None:
-        """Go on from a status."""
+        """Replace the status of a row."""
         is_active = status.state in CROSSED
         self.states[row] = status.state if is_active else State.OK
         self.since[row] = status.since if is_active and status.since is not None else 0
         self.worst[row] = worst if status.state == State.PENDING else nan
 
     def intervals_changed(self, widest: int) -> None:
-        """Windows up to so long (ns) may be others now, as they are at least two sampling intervals."""
+        """Take note that windows of up to `widest` ns may have changed, as they are at least two sampling intervals."""
         if min(condition.over for condition in self.rule.conditions) < widest:
             self._parts = None
 
@@ -82,8 +82,8 @@ class RuleBatch:
     ) -> Iterator[StateChange]:
         """Judge at these evaluations, and yield the changes of state.
 
-        `lacking` is called with the facts that are not known: who needs them is not judged. `covered` gives how much of
-        the window of a rule samples cover at an evaluation.
+        `lacking` is called with each target that is not judged, and the fact that it lacks. `covered` returns how much
+        of the window of a rule is covered by samples at an evaluation.
         """
         if self._parts is None or len(at) > self._evaluations:
             self._parts, self._evaluations = [*self._make_parts(judge, len(at), lacking)], len(at)
@@ -152,7 +152,7 @@ class RuleBatch:
             self.worst[rows[after != State.PENDING]] = nan
 
     def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], matrix: ConditionMatrix, column: int) -> None:
-        """Keep the worst values of those that are pending, or were until they fire."""
+        """Update the worst values of the rows that are pending, or that begin to fire."""
         if not len(pending):
             return
         worsening, values = rows[pending], matrix.values[pending, column]
@@ -172,11 +172,11 @@ CROSSED = (State.PENDING, State.FIRING)
 
 @dataclass(frozen=True, slots=True)
 class RuleState:
-    """What is known of a rule for a host or instance.
+    """The state of a rule for a host or instance.
 
-    `healthy` is the limit as it applies there, `value` the reduced value (NaN for no data), `since` (UTC ns) from when
-    it is crossed if it is pending or firing. `key` is that of its alerts. `note` says what plimsoll.toml changes.
-    `impossible` is the value if the signal cannot have it; it is no data then.
+    `healthy` is the limit as it applies there, `value` the reduced value (NaN for no data), `since` the time (UTC ns)
+    from which it has been crossed if it is pending or firing. `key` is that of its alerts. `note` says what
+    plimsoll.toml changes. `impossible` is a value that the signal cannot have; it counts as no data.
     """
 
     rule: Rule
@@ -200,11 +200,11 @@ class Limits:
     @cached_property
     def rows(self) -> Mapping[Healthy, NDArray[np.intp]]:
         """The rows of each limit: most subjects have the same one."""
-        entries: dict[Healthy, list[int]] = {}
+        rows_of: dict[Healthy, list[int]] = {}
         for row, healthy in enumerate(self.by_row):
             if healthy is not None:
-                entries.setdefault(healthy, []).append(row)
-        return {healthy: np.array(rows) for healthy, rows in entries.items()}
+                rows_of.setdefault(healthy, []).append(row)
+        return {healthy: np.array(rows) for healthy, rows in rows_of.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,17 +224,17 @@ class RuleStates:
         return (self.states == State.PENDING) | (self.states == State.FIRING)
 
     def at(self, rows: Sequence[int]) -> Iterator[RuleState]:
-        """Yield what is known of some rows, but for those where a fact is lacking."""
-        columns = (entry[rows].tolist() for entry in (self.values, self.states, self.since, self.impossible))
+        """Yield the states of some rows, without those that lack a fact."""
+        columns = (column[rows].tolist() for column in (self.values, self.states, self.since, self.impossible))
         for row, value, state, since, odd in zip(rows, *columns, strict=True):
-            item, healthy = self.limits.judged[row], self.limits.by_row[row]
+            judged, healthy = self.limits.judged[row], self.limits.by_row[row]
             if healthy is not None:
-                begun = since if state in CROSSED else None
-                yield RuleState(item.rule, item.subject, healthy, value, State(state), begun, item.key, item.note, odd)
+                begun, target = since if state in CROSSED else None, (judged.key, judged.note)
+                yield RuleState(judged.rule, judged.subject, healthy, value, State(state), begun, *target, odd)
 
 
 class HostRows:
-    """Where the rows of each host are. It is the same object until other subjects are judged."""
+    """Finds the rows of a host. It is the same object until other subjects are judged."""
 
     def __init__(self, rules: Sequence[Sequence[RuleTarget | RuleState]]) -> None:
         self._rules = rules
@@ -242,38 +242,38 @@ class HostRows:
     @cached_property
     def hosts(self) -> Sequence[HostKey]:
         """The hosts."""
-        return [*dict.fromkeys(item.subject.key[0] for judged in self._rules for item in judged)]
+        return [*dict.fromkeys(target.subject.key[0] for judged in self._rules for target in judged)]
 
     @cached_property
     def numbers(self) -> Sequence[NDArray[np.intp]]:
-        """For each rule the host of each row, as its place in `hosts`."""
+        """For each rule the host of each row, as its position in `hosts`."""
         number = {host: at for at, host in enumerate(self.hosts)}
-        return [np.array([number[item.subject.key[0]] for item in judged], np.intp) for judged in self._rules]
+        return [np.array([number[target.subject.key[0]] for target in judged], np.intp) for judged in self._rules]
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Mapping[int, Sequence[int]]]:
-        """The rows of each rule on a host, by the rule's place."""
-        entries: dict[HostKey, dict[int, list[int]]] = {}
+        """The rows of each rule on a host, by the rule's position."""
+        rows_of: dict[HostKey, dict[int, list[int]]] = {}
         for at, judged in enumerate(self._rules):
-            for row, item in enumerate(judged):
-                entries.setdefault(item.subject.key[0], {}).setdefault(at, []).append(row)
-        return entries
+            for row, target in enumerate(judged):
+                rows_of.setdefault(target.subject.key[0], {}).setdefault(at, []).append(row)
+        return rows_of
 
 
 class LatestEvaluation:
-    """All rules for all their subjects. What is known of one is put together when somebody asks: few are looked at."""
+    """All rules for all their subjects. States of single rules are made on demand, as few are looked at."""
 
     def __init__(self, rules: Sequence[RuleStates] = (), hosts: HostRows | None = None) -> None:
         self.rules = rules
         self.places = hosts or HostRows([states.limits.judged for states in rules])
 
     def on(self, host: HostKey) -> list[RuleState]:
-        """Return what is judged on a host."""
+        """Return the states of all rules on a host."""
         batches = self.places.of_host.get(host, {})
         return [state for rule, rows in batches.items() for state in self.rules[rule].at(rows)]
 
     def pending(self) -> list[RuleState]:
-        """Return what is crossed, but not for as long yet as it takes to alert."""
+        """Return the states of the rules that are pending."""
         rows = (np.flatnonzero(states.states == State.PENDING).tolist() for states in self.rules)
         return [state for states, pending in zip(self.rules, rows, strict=True) for state in states.at(pending)]
 

@@ -1,4 +1,4 @@
-"""The alert loop: evaluates what is due, keeps it in the alert book, and watches the hosts."""
+"""The alert loop: performs the evaluations that are due, saves them in the alert history, and watches the hosts."""
 
 import logging
 import time
@@ -22,7 +22,7 @@ from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
-from plimsoll.model.series import HostKey, host_key
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text, iso
 from plimsoll.rules.states import EVALUATION_INTERVAL, State
 from plimsoll.rules.subjects import host_of, host_tags
@@ -30,8 +30,8 @@ from plimsoll.store.protocol import SampleReader
 
 DELAY = 30 * SECOND  # an evaluation at e is performed at e + DELAY, so that samples on their way are in
 _HOUR = 3600 * SECOND
-_QUIET_LAG = 60 * SECOND  # what is evaluated later than this is caught up, and only what still fires is notified
-_SET_BACK = 60 * SECOND  # less is over before anybody could look
+_QUIET_LAG = 60 * SECOND  # evaluations later than this are caught up, and only alerts that still fire are notified
+_SET_BACK = 60 * SECOND  # a smaller step of the clock is over before anybody could look
 _MOST_CAUGHT_UP = 24 * _HOUR
 _CHUNK = 360  # evaluations at once while catching up
 _TICK_S = 1.0
@@ -40,11 +40,11 @@ _log = logging.getLogger(__name__)
 
 
 class AlertLoop:
-    """Steps the rules over the data of a store, whoever wrote it.
+    """Evaluates the rules on the live samples of a store.
 
-    `processes` gives the top processes of some hosts at an evaluation, a line each; `troubles` what is wrong with
-    Plimsoll itself. `on_step` is called after evaluations, with the time. `perform` is called every second or so, and
-    `written` with what was written; both take the time (UTC ns), so that it can be simulated.
+    `processes` returns the top processes of hosts at an evaluation, a line each; `troubles` the problems of Plimsoll
+    itself. `on_step` is called with the time after evaluations. `perform` is called about every second, and `written`
+    with each batch of samples; both take the time (UTC ns), so that it can be simulated.
     """
 
     def __init__(
@@ -85,29 +85,29 @@ class AlertLoop:
         self.judged = LatestEvaluation()
 
     def run(self, stop: Event) -> None:
-        """Perform what is due until `stop` is set; what is being evaluated then is left to the next start."""
+        """Perform what is due until `stop` is set; an evaluation that is cut off is repeated at the next start."""
         self._stop = stop
         while not stop.wait(_TICK_S):
             self.perform(time.time_ns())
 
     @property
     def last(self) -> int | None:
-        """The last evaluation that was kept (UTC ns), None before the first. It moves while others are caught up."""
+        """The last evaluation that was saved (UTC ns), None before the first. It advances while catching up."""
         return self._last
 
     def written(self, points: Points, now: int) -> None:
-        """Note samples that were written after their evaluation, so that history can be amended, and wrong clocks."""
+        """Note samples that came after their evaluation, to amend the history, and hosts with wrong clocks."""
         self._skew.written(points, now)
         if self._reading is not None:  # what comes during an evaluation may come after its samples were read
             self._late_samples.written(points, self._reading)
 
     def judge_by(self, site: Site, configured: ConfiguredFacts) -> None:
-        """Judge by other settings from the next evaluation on; what fires goes on from where it is, as at a start."""
+        """Judge by other settings from the next evaluation on; firing alerts go on, as at a start."""
         with self._lock:
             self._fresh = site, configured
 
     def perform(self, now: int) -> None:
-        """Perform all evaluations that are due. What fails is logged, kept as the problem, and tried again."""
+        """Perform all evaluations that are due. A failure is logged, shown as the problem, and tried again."""
         with self._lock:
             fresh, self._fresh = self._fresh, None
         if fresh is not None:
@@ -122,17 +122,16 @@ class AlertLoop:
             self._evaluator = None
         except (Unreachable, Unusable, NotKept) as error:
             self._failed(str(error))
-            self._evaluator = None  # what was evaluated may not have been kept: begin again from what was
-        except Exception as error:  # the loop must go on, and say that it does not
+            self._evaluator = None  # the evaluation may not have been saved: begin again after the last saved one
+        except Exception as error:  # the loop must go on, and report the defect
             _log.exception("the alert loop failed")
             self._failed(f"a defect of Plimsoll: {type(error).__name__}: {error}")
             self._evaluator = None
 
     def _evaluate(self, now: int) -> None:
         due = (now - self._delay) // EVALUATION_INTERVAL * EVALUATION_INTERVAL
-        evaluator, is_start = self._evaluator, False
-        if evaluator is None:
-            evaluator, is_start = self._start(due), True
+        is_start = self._evaluator is None
+        evaluator = self._evaluator or self._start(due)
         last = due - _HOUR if self._last is None else self._last
         if last - due > _SET_BACK:
             self._failed(
@@ -159,11 +158,11 @@ class AlertLoop:
             if host not in self._last_samples or newest > self._last_samples[host].newest:
                 self._last_samples[host] = LastSample(newest)
         sent = self._skew.last_sent(now)
-        for host, sample in self._last_samples.items():
-            self._last_samples[host] = replace(
-                sample, newest=min(sample.newest, sent.get(host_key(host), sample.newest))
-            )
-        # As of the evaluation: samples after it may be there, but have not been looked for.
+        self._last_samples = {
+            host: replace(sample, newest=min(sample.newest, sent.get(host_key(host), sample.newest)))
+            for host, sample in self._last_samples.items()
+        }
+        # At the time of the evaluation, as samples after it have not been read.
         ahead = self._skew.ahead(now)
         self._inventory.step(self._last_samples, int(at[-1]), self._skew.reasons(now), ahead)
         self.progress = Progress(
@@ -203,7 +202,7 @@ class AlertLoop:
             raise Stopped
 
     def _step(self, evaluator: Evaluator, at: Times, now: int, *, is_quiet: bool) -> None:
-        """Evaluate, and keep what that brought."""
+        """Evaluate, and save the outcome."""
         gone = retired(self._history.file)
         evaluator.states.retire(frozenset(gone))
         self._reading = int(at[-1])
@@ -220,16 +219,15 @@ class AlertLoop:
         )
         evaluator.states.forget(lost)
         self._last = step.at
+        tags = host_tags(self._site.catalogue.signals)
         for host, newest in step.heard.items():
             left = gone.get(host_key(host))
-            # An evaluation is after samples that may be older than the retirement.
-            if left is None or (newest > left and host_key(host) in self._sending(left + 1, step.at)):
-                self._last_samples[host] = LastSample(newest, evaluator.interval(host))
-
-    def _sending(self, start: int, end: int) -> set[HostKey]:
-        """Return the hosts that have samples in a range."""
-        tags = host_tags(self._site.catalogue.signals)
-        return {host_key(host_of(series, tags)) for series in self._store.series(start, end).series}
+            if left is not None:
+                # `newest` is the evaluation; the samples themselves may be older than the retirement.
+                since = self._store.series(left + 1, step.at).series if newest > left else ()
+                if host_key(host) not in {host_key(host_of(series, tags)) for series in since}:
+                    continue
+            self._last_samples[host] = LastSample(newest, evaluator.interval(host))
 
     def _failed(self, problem: str) -> None:
         if problem != self.progress.problem:

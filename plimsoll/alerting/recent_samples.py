@@ -19,7 +19,7 @@ _LEAST_ROOM = 16
 
 
 class SampleRow:
-    """The samples of a series: a row of the matrix of a clock."""
+    """The samples of a series, as a row of a matrix."""
 
     __slots__ = ("clock", "row", "series")
 
@@ -30,15 +30,15 @@ class SampleRow:
 
     @property
     def samples(self) -> Samples:
-        """The samples."""
+        """The samples of the row, with their sampling interval."""
         clock = self.clock
         return Samples(clock.times, self.row[clock.first : clock.end], clock.interval)
 
 
 class SampleMatrix:
-    """Series that have the same times from their reach (ns) on, and the sampling interval that these show.
+    """Series whose samples have equal times, within their reach (ns), and the sampling interval of these times.
 
-    Columns `first` to before `end` are held; `number` is its place among the others.
+    Columns `first` to before `end` hold samples; `number` is the position among all matrices, from 1.
     """
 
     def __init__(self, windows: Sequence[SampleRow], times: Times, rows: Sequence[Values], reach: int) -> None:
@@ -47,10 +47,6 @@ class SampleMatrix:
         self.number = 0
         self.interval: int | None = None
         self.first, self.end = 0, len(times)
-        self._make(times, rows)
-
-    def _make(self, times: Times, rows: Sequence[Values]) -> None:
-        """Have these columns, and room for more."""
         room = int(_ROOM * len(times)) + _LEAST_ROOM
         self.columns = np.empty(room, dtype=np.int64)
         self._matrix = np.empty((len(self.windows), room))
@@ -61,11 +57,9 @@ class SampleMatrix:
             window.clock, window.row = self, row
 
     def extend(self, times: Times, values: Values, since: int, start: int) -> None:
-        """Have these samples in place of those from `since` on, and forget those before `start`."""
-        samples = self.times
-        kept = int(samples.searchsorted(since))
-        was_empty = not len(samples)
-        if len(times) or kept < len(samples):
+        """Replace the samples from `since` on by these, and forget those before `start`."""
+        kept, count = int(self.times.searchsorted(since)), len(self.times)
+        if len(times) or kept < count:
             self.end = self.first + kept
             if self.end + len(times) > len(self.columns):
                 self._make_room(len(times), start)
@@ -73,21 +67,21 @@ class SampleMatrix:
             self.columns[self.end : end] = times
             self._matrix[:, self.end : end] = values
             self.end = end
-            self.interval = _interval(self.columns[self.first : end], None if was_empty else self.interval)
+            self.interval = _interval(self.columns[self.first : end], self.interval if count else None)
         self.first += int(self.columns[self.first : self.end].searchsorted(start))
         self.times = self.columns[self.first : self.end]
 
-    def _make_room(self, value: int, start: int) -> None:
+    def _make_room(self, more: int, start: int) -> None:
         values = self.columns[self.first : self.end]
         # The newest steps show the interval, however long ago they were.
         first = self.first + max(0, min(int(values.searchsorted(start)), len(values) - _KEPT_UP - 1))
         columns = slice(first, self.end)
         kept = self.end - first
-        if _ROOM * (kept + value) <= len(self.columns):
+        if _ROOM * (kept + more) <= len(self.columns):
             self.columns[:kept] = self.columns[columns].copy()
             self._matrix[:, :kept] = self._matrix[:, columns].copy()
         else:
-            room = int(_ROOM * (kept + value)) + _LEAST_ROOM
+            room = int(_ROOM * (kept + more)) + _LEAST_ROOM
             times, matrix = np.empty(room, dtype=np.int64), np.empty((len(self.windows), room))
             times[:kept], matrix[:, :kept] = self.columns[columns], self._matrix[:, columns]
             self.columns, self._matrix = times, matrix
@@ -99,15 +93,14 @@ class SampleMatrix:
 _EMPTY: Values = np.empty(0)
 NONE = SampleMatrix((), np.empty(0, dtype=np.int64), (), 0)
 _NOTHING = Samples(np.empty(0, dtype=np.int64), np.empty(0))
-_APART = 2  # times as many clocks as there were: those that are alike again are put together
+_APART = 2  # with this many times more matrices, those with equal times again are joined
 _FEW = 100
 
 
 class RecentSamples:
-    """Samples of the series that are judged, read from a store step by step.
+    """The samples of the series that are judged, read from a store step by step.
 
-    `overlap` (ns) is how far back each step reads again, so that samples that arrived late are in the windows of later
-    evaluations.
+    Each step reads the last `overlap` ns again, so that late samples are in the windows of later evaluations.
     """
 
     def __init__(self, store: SampleReader, overlap: int) -> None:
@@ -124,11 +117,11 @@ class RecentSamples:
         self._widest_change = 0
 
     def read(self, reach: Mapping[Series, int], start: int, end: int) -> None:
-        """Hold the samples up to `end` of these series; each from its reach (ns) before `start`.
+        """Read the samples up to `end` of these series, each from its reach (ns) before `start`.
 
-        A mapping that was given does not change.
+        The mapping must not change afterwards.
         """
-        # Where the last step ended before `start`, what lies between is needed, too.
+        # If the last step ended before `start`, the samples between are needed, too.
         since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
         new: list[Series] = []
         if reach is not self._reach or self._again or len(self._clocks) > _APART * self._arranged + _FEW:
@@ -143,20 +136,20 @@ class RecentSamples:
         self._end = end
 
     def samples(self, series: Series) -> Samples:
-        """Return the samples of a series; none if it is not among those that were read."""
+        """Return the samples of a series; empty if the series was not read."""
         sample_row = self._rows.get(series)
         return sample_row.samples if sample_row else _NOTHING
 
     def together(self, series: Sequence[Series]) -> Together:
-        """Return the samples of several series, which are those of later steps as well."""
+        """Return a view of the samples of several series, which follows later steps."""
         return _Rows(self, [self._rows.get(series) or SampleRow(series) for series in series])
 
     def forget(self, series: Collection[Series]) -> None:
-        """Read these series anew, from their reach on, at the next step: late samples were written."""
+        """Read these series again at the next step, over their whole reach, as late samples were written."""
         self._again |= self._rows.keys() & series
 
     def widest_change(self) -> int:
-        """Twice the longest sampling interval that changed since this was last asked: no longer window did."""
+        """Return twice the longest sampling interval that has changed since the last call; longer windows have not."""
         value, self._widest_change = self._widest_change, 0
         return value
 
@@ -168,11 +161,11 @@ class RecentSamples:
 
     @property
     def size(self) -> int:
-        """How many samples are held."""
+        """The number of samples in memory."""
         return sum(len(clock.times) * len(clock.windows) for clock in self._clocks)
 
     def spans(self, at: Times, window: int, clocks: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Of these clocks, the first column in the window of each evaluation, and the one after the last."""
+        """Return the columns of matrices (by number) in the window of each evaluation: the first, and the end."""
         key = at.tobytes(), window
         span = self._spans.get(key)
         if span is None:
@@ -186,7 +179,7 @@ class RecentSamples:
         return span.first[clocks], span.last[clocks]
 
     def _arrange(self, reach: Mapping[Series, int]) -> None:
-        """Hold these series only, together those that have the same times."""
+        """Keep these series only, and join those with equal times."""
         alike: dict[object, list[SampleRow]] = {}
         for clock in self._clocks:
             times = clock.times.tobytes()
@@ -200,16 +193,16 @@ class RecentSamples:
         self._number()
 
     def _begin(self, series: Sequence[Series], samples_list: Sequence[Samples], start: int) -> None:
-        """Hold the samples of series that are new, or read anew."""
+        """Add the samples of series that are new, or read again."""
         alike: dict[object, list[tuple[Series, Samples]]] = {}
-        for item, samples in zip(series, samples_list, strict=True):
-            alike.setdefault((self._reach[item], samples.times.tobytes()), []).append((item, samples))
-        for items in alike.values():
-            reach, times = self._reach[items[0][0]], items[0][1].times
-            windows = [self._rows.setdefault(series, SampleRow(series)) for series, _ in items]
+        for pair in zip(series, samples_list, strict=True):
+            alike.setdefault((self._reach[pair[0]], pair[1].times.tobytes()), []).append(pair)
+        for pairs in alike.values():
+            reach, times = self._reach[pairs[0][0]], pairs[0][1].times
+            windows = [self._rows.setdefault(series, SampleRow(series)) for series, _ in pairs]
             before = {window.clock.interval for window in windows}
-            clock = SampleMatrix(windows, times[:0], [samples.values[:0] for _, samples in items], reach)
-            clock.extend(times, np.stack([samples.values for _, samples in items]), start - reach, start - reach)
+            clock = SampleMatrix(windows, times[:0], [samples.values[:0] for _, samples in pairs], reach)
+            clock.extend(times, np.stack([samples.values for _, samples in pairs]), start - reach, start - reach)
             self._clocks.append(clock)
             for interval in before:
                 self._note(interval, clock.interval)
@@ -217,22 +210,20 @@ class RecentSamples:
         self._number()
 
     def _extend(self, samples_list: Sequence[Samples], since: int, start: int) -> None:
-        """Append what was found, in the order of `_order`."""
+        """Append samples, in the order of `_order`."""
         lengths = np.fromiter((len(samples.times) for samples in samples_list), np.intp, len(samples_list))
         ends = np.cumsum(lengths).tolist()
-        times, values = (
-            np.concatenate([samples.times for samples in samples_list]),
-            np.concatenate([samples.values for samples in samples_list]),
-        )
+        times = np.concatenate([samples.times for samples in samples_list])
+        values = np.concatenate([samples.values for samples in samples_list])
         at, begin, is_split = 0, 0, False
         clocks: list[SampleMatrix] = []
         for clock in self._clocks:
             part = slice(at, at + len(clock.windows))
-            at, value = part.stop, int(lengths[part.start])
+            at, count = part.stop, int(lengths[part.start])
             span = slice(begin, ends[at - 1])
             begin = span.stop
-            if (lengths[part] == value).all():
-                table = times[span].reshape(len(clock.windows), value)
+            if (lengths[part] == count).all():
+                table = times[span].reshape(len(clock.windows), count)
                 if (table == table[:1]).all():
                     self._grow(clock, table[0], values[span].reshape(table.shape), since, start)
                     clocks.append(clock)
@@ -251,14 +242,14 @@ class RecentSamples:
     def _split(
         self, clock: SampleMatrix, samples_list: Sequence[Samples], since: int, start: int
     ) -> list[SampleMatrix]:
-        """Return the clocks of series that do not have the same times any more."""
+        """Return the matrices of series whose times are no longer equal."""
         alike: dict[bytes, list[tuple[SampleRow, Samples]]] = {}
-        for window, samples in zip(clock.windows, samples_list, strict=True):
-            alike.setdefault(samples.times.tobytes(), []).append((window, samples))
+        for pair in zip(clock.windows, samples_list, strict=True):
+            alike.setdefault(pair[1].times.tobytes(), []).append(pair)
         clocks: list[SampleMatrix] = []
-        for items in alike.values():
-            joined = _joined([window for window, _ in items], clock.reach)
-            self._grow(joined, items[0][1].times, np.stack([samples.values for _, samples in items]), since, start)
+        for pairs in alike.values():
+            joined = _joined([window for window, _ in pairs], clock.reach)
+            self._grow(joined, pairs[0][1].times, np.stack([samples.values for _, samples in pairs]), since, start)
             clocks.append(joined)
         return clocks
 
@@ -273,7 +264,7 @@ class RecentSamples:
 
 
 def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
-    """Return a clock of series that have the same times and interval now."""
+    """Return the matrix of series that have equal times and intervals now."""
     samples_list = [window.samples for window in windows]
     clock = SampleMatrix(windows, samples_list[0].times, [samples.values for samples in samples_list], reach)
     clock.interval = samples_list[0].declared
@@ -281,7 +272,7 @@ def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
 
 
 class _Spans:
-    """For each clock, its columns in the window of each evaluation, as far as they are known; 0 has no columns."""
+    """The columns of each matrix in the window of each evaluation, as far as computed; number 0 has no columns."""
 
     def __init__(self, clocks: int, evaluations: int) -> None:
         self.first = np.zeros((clocks + 1, evaluations), dtype=np.intp)
@@ -291,14 +282,14 @@ class _Spans:
 
 
 class _Rows:
-    """Several series that are reduced at once."""
+    """The rows of several series, which are reduced together."""
 
     def __init__(self, buffers: RecentSamples, windows: Sequence[SampleRow]) -> None:
         self._buffers = buffers
         self._windows = windows
 
     def cut(self, bounds: WindowBounds) -> Cut:
-        """Return what of them lies in the windows."""
+        """Return the samples that lie in the windows."""
         windows = self._windows
         clocks = np.fromiter((window.clock.number for window in windows), np.intp, len(windows))
         first, last = self._buffers.spans(bounds.at, bounds.window, clocks)
@@ -316,7 +307,7 @@ class _Rows:
 
 
 def _interval(times: Times, value: int | None) -> int | None:
-    """Return the interval that the newest steps show if these are alike, else the known one."""
+    """Return the interval of the newest steps if these are alike, else the earlier one (`value`)."""
     newest = times[-_KEPT_UP - 1 :]
     steps = newest[1:] - newest[:-1]
     if len(steps) == _KEPT_UP:

@@ -1,4 +1,4 @@
-"""Judges stored samples over columns, as a review does: which alerts there were, had all samples arrived in time."""
+"""Judges stored samples as a review does, and finds the alerts that would have fired had all samples been in time."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -30,7 +30,7 @@ def replay(
 ) -> Iterator[AlertInterval]:
     """Yield the alerts that fired at an evaluation from `start` to `end` (UTC ns).
 
-    What was firing two hours before `start` already is reported as firing from some time in these two hours on.
+    An alert that began over two hours before `start` is reported to begin within these two hours.
     """
     for target, conditions in evaluate_again(store, site, configured, start, end):
         yield from alert_intervals(target, conditions, start)
@@ -45,15 +45,15 @@ def evaluate_again(
     hosts: Collection[str] = (),
     check: Check = check_nothing,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
-    """Yield what is judged from two hours before `start` to `end` (UTC ns); of these hosts, or of all.
+    """Yield the targets and their conditions from two hours before `start` to `end` (UTC ns), of these hosts or of all.
 
-    `check` is called again and again, and may raise to end this.
+    `check` is called often, and may raise to end the work.
     """
     first = start - _BEFORE
     tags = host_tags(site.catalogue.signals)
     by_host: dict[str, list[Series]] = {}
-    for item in store.series(first, end).series:
-        by_host.setdefault(host_key(host_of(item, tags)), []).append(item)
+    for recorded in store.series(first, end).series:
+        by_host.setdefault(host_key(host_of(recorded, tags)), []).append(recorded)
     chosen = {host_key(host) for host in hosts}
     for host, series in by_host.items():
         if not chosen or host in chosen:
@@ -69,7 +69,7 @@ def conditions_of(
     end: int,
     check: Check = check_nothing,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
-    """Yield what is judged on the series of hosts, at every evaluation from the first sample of each on."""
+    """Yield the targets of series, each with its conditions at every evaluation from its first sample on."""
     samples: dict[Series, Samples] = {}
 
     def read(needed: Collection[Series]) -> None:
@@ -89,18 +89,14 @@ def conditions_of(
         check()
         firsts = [int(samples[part].times[0]) for part in series_of(target.origin) if len(samples[part].times)]
         if firsts:
-            at = np.arange(
-                -(-min(firsts) // EVALUATION_INTERVAL) * EVALUATION_INTERVAL,
-                end + 1,
-                EVALUATION_INTERVAL,
-                dtype=np.int64,
-            )
+            first = -(-min(firsts) // EVALUATION_INTERVAL) * EVALUATION_INTERVAL
+            at = np.arange(first, end + 1, EVALUATION_INTERVAL, dtype=np.int64)
             with suppress(UnknownFact):
                 yield target, judge.evaluate_conditions(target.rule, target.subject, target.origin, at)
 
 
 def pending_since(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:
-    """Since when (UTC ns) a rule is pending for a subject at the end, and the worst value since; None if it is not."""
+    """Return since when (UTC ns) a rule is pending at the end, and the worst value since; None if it is not pending."""
     states = _states(target, conditions)
     if not len(states) or states[-1] != State.PENDING:
         return None
@@ -113,11 +109,11 @@ def _states(target: RuleTarget, conditions: Conditions) -> States:
 
 
 def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> Iterator[AlertInterval]:
-    """Yield the times that a rule fired for a subject, those left out that ended before `start` (UTC ns)."""
+    """Yield the times that a rule fired for a subject, without those that ended before `start` (UTC ns)."""
     states = _states(target, conditions)
     active = (states == State.PENDING) | (states == State.FIRING)
     with_data = np.flatnonzero(conditions.enter != Truth.NO_DATA)
-    value = int(conditions.times[with_data[-1]]) if len(with_data) else None
+    last_data = int(conditions.times[with_data[-1]]) if len(with_data) else None
     firing = np.concatenate(([False], states == State.FIRING, [False]))
     edges = np.flatnonzero(np.diff(firing.astype(np.int8))).reshape(-1, 2)
     for first, stop in edges.tolist():
@@ -135,5 +131,5 @@ def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> I
             worst_of(conditions.healthy, conditions.values[since:stop]),
             conditions.healthy,
             target.note,
-            last_data=value,
+            last_data=last_data,
         )

@@ -1,4 +1,4 @@
-"""Which rules are judged for which subjects of the live hosts: as a review would, from the series there are."""
+"""Plans which rules are judged for which subjects of live hosts, from their series, as a review does."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,16 +15,16 @@ from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder, ResolvedSource, ResolvedSources
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 
-# An alert by rule, host and instance, case-folded.
+# The rule id, host and instance of an alert, case-folded.
 Key: TypeAlias = tuple[str, str, str | None]
-# How much is judged, so that no host takes the time in which others are judged.
+# The most limits that are judged, so that no host takes the time of others.
 MOST_OF_HOST = 5_000  # limits of a host, one for each instance: a second or two of a processor
 MOST = 50_000
 
 
 @dataclass(frozen=True)
 class Site:
-    """What is judged, and what plimsoll.toml says of the hosts: `labels` are those of each (case-folded) host."""
+    """The rules to judge, and the settings of hosts in plimsoll.toml; `labels` are by case-folded host."""
 
     catalogue: Catalogue
     overrides: Overrides = field(default_factory=Overrides)
@@ -42,7 +42,7 @@ class Site:
 
 @dataclass(frozen=True, eq=False)
 class RuleTarget:
-    """A rule that is judged for a subject, as it applies there, and where its signal comes from.
+    """A rule that is judged for a subject, as it applies there, and the source of its signal.
 
     `note` says what plimsoll.toml changes.
     """
@@ -61,20 +61,20 @@ class RuleTarget:
 def plan(
     site: Site, series: Sequence[Series], facts: Facts, check: Callable[[], None] = lambda: None
 ) -> tuple[list[RuleTarget], Finder]:
-    """Return what is judged where these series have samples, and the finder of their signals.
+    """Return the targets for these series, and the finder of their signals.
 
-    Superseded rules are notes (severity info), unless the host is one that the limit was measured on and no current
-    rule is judged for the same thing. `check` is called again and again, and may raise to end this.
+    Superseded rules are notes (severity info), unless the limit was measured on such a host and no current rule is
+    judged for the same subject. `check` is called often, and may raise to end the work.
     """
     finder = Finder(site.catalogue.signals, series, lambda _: True, facts.find)
     tags = host_tags(site.catalogue.signals)
     hosts = hosts_of(series, tags)
     kinds: dict[tuple[str, str | None], Series] = {}
     on_host: dict[str, set[tuple[str, str | None]]] = {}
-    for item in series:
-        kind = item.measurement, item.tag("objectname")
-        kinds.setdefault(kind, item)
-        on_host.setdefault(host_key(host_of(item, tags)), set()).add(kind)
+    for recorded in series:
+        kind = recorded.measurement, recorded.tag("objectname")
+        kinds.setdefault(kind, recorded)
+        on_host.setdefault(host_key(host_of(recorded, tags)), set()).add(kind)
     rule_targets: list[RuleTarget] = []
     for pack in site.catalogue.packs:
         fitting = {kind for kind, series in kinds.items() if is_for(pack, [series])}
@@ -130,7 +130,7 @@ def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: F
     for target in planned:
         instances.setdefault((target.rule.id, target.subject.key[0]), set()).add(target.subject.key[1])
 
-    def as_it_counts(target: RuleTarget) -> RuleTarget:
+    def with_severity(target: RuleTarget) -> RuleTarget:
         is_chosen = target.rule.id in by_hand or target.note  # named by the user, or with a limit from plimsoll.toml
         if is_chosen or not target.rule.superseded_by:
             return target
@@ -140,14 +140,13 @@ def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: F
         severity: Severity = "info"
         return replace(target, rule=target.rule.model_copy(update={"severity": severity}))
 
-    tells = (
-        target
+    return [
+        with_severity(target)
         for target in planned
         if target.rule.id in by_hand
         or target.note
         or not says_nothing(target.rule, partial(facts.find, target.subject))
-    )
-    return [as_it_counts(tell) for tell in tells]
+    ]
 
 
 def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:
@@ -160,10 +159,10 @@ def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | N
 def limit_targets(
     targets: Iterable[RuleTarget], hosts: Iterable[str], *, most: int = MOST, of_host: int = MOST_OF_HOST
 ) -> tuple[list[RuleTarget], set[str]]:
-    """Return what is judged of what was planned, and the hosts (case-folded) of which not everything is.
+    """Return the targets that are judged, and the hosts (case-folded) of which some targets are not.
 
-    `hosts` (case-folded) have their turns in this order. Of a host with too much, the rules with many instances are
-    judged for the first ones only.
+    `hosts` (case-folded) are served in this order. Of a host with too many targets, rules with many instances are
+    judged for the first instances only.
     """
     by_host: dict[str, list[RuleTarget]] = {host: [] for host in hosts}
     for target in targets:
@@ -180,7 +179,7 @@ def limit_targets(
 
 
 def _cut(targets: Sequence[RuleTarget], most: int) -> list[RuleTarget]:
-    """Return at most so many, alike of each rule that has more than its part."""
+    """Return at most `most` targets, shared evenly among the rules that have more than their share."""
     by_rule: dict[str, list[RuleTarget]] = {}
     for target in targets:
         by_rule.setdefault(target.rule.id, []).append(target)

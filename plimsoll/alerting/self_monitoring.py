@@ -1,4 +1,4 @@
-"""Plimsoll's own troubles as alerts: a full disk, data that cannot be judged."""
+"""Alerts about Plimsoll itself, such as a full disk or data that cannot be judged."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ _HOST = "plimsoll"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something of Plimsoll itself that somebody has to mend: an id (`store-full`), and a sentence.
+    """A problem of Plimsoll itself that somebody must solve: an id (`store-full`), and a sentence.
 
-    A warning is of what works still.
+    With a warning, everything still works.
     """
 
     id: str

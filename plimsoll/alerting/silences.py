@@ -1,6 +1,6 @@
-"""Silences: for a time, the alerts that match are not notified. Each has an end, a reason and who set it.
+"""Silences: times in which matching alerts are not notified. Each has an end, a reason and an author.
 
-They are kept in alerts.db, and beside it in silences.json, a text that survives when alerts.db is damaged.
+They are stored in alerts.db, and copied to silences.json, which survives when alerts.db is damaged.
 """
 
 import json
@@ -16,7 +16,7 @@ from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, duration_text, instant, iso
 
-MOST = 1000  # that hold or are planned: each alert is compared with all
+MOST = 1000  # active and planned ones, as each alert is compared with all
 FARTHEST = 366 * 86_400 * SECOND
 LONGEST = 30 * 86_400 * SECOND
 
@@ -69,17 +69,17 @@ def add(
         (count,) = connection.execute("SELECT count(*) FROM silences WHERE until > ?", (now,)).fetchone()
         if count >= MOST:
             raise Unusable(f"there are {count:,} silences already: end some, or let one have * for what they share")
-        value = connection.execute(
+        number = connection.execute(
             "INSERT INTO silences (rule, host, instance, start, until, reason, who) VALUES (?, ?, ?, ?, ?, ?, ?)",
             values,
         ).lastrowid
         save_copy(file, now)
-    return Silence(value or 0, *values)
+    return Silence(number or 0, *values)
 
 
 def end(file: AlertsFile, silence: int, now: int) -> Silence:
-    """End a silence, or take back one that is planned. Unusable if it is neither."""
-    silenced = next((item for item in [*active(file, now), *planned(file, now)] if item.id == silence), None)
+    """End a silence that is active or planned. Unusable if there is none of this number."""
+    silenced = next((other for other in [*active(file, now), *planned(file, now)] if other.id == silence), None)
     if silenced is None:
         raise Unusable(f"silence {silence} is not active; plimsoll alerts list shows those that are")
     with file.transaction() as connection:
@@ -89,7 +89,7 @@ def end(file: AlertsFile, silence: int, now: int) -> Silence:
 
 
 def active(file: AlertsFile, now: int) -> list[Silence]:
-    """Return the silences that hold now."""
+    """Return the silences that are active now."""
     return [Silence(**dict(row)) for row in file.rows(_ACTIVE, (now, now))]
 
 
@@ -99,7 +99,7 @@ def planned(file: AlertsFile, now: int) -> list[Silence]:
 
 
 def is_silenced(connection: sqlite3.Connection, alert: sqlite3.Row | dict[str, Any], now: int) -> bool:
-    """Return whether an alert (its row) matches a silence that holds now."""
+    """Return whether an alert, as a row, matches a silence that is active now."""
     silences = (Silence(**dict(row)) for row in connection.execute(_ACTIVE, (now, now)).fetchall())
     return any(silence.matches(alert["rule"], alert["host"], alert["instance"]) for silence in silences)
 
@@ -108,7 +108,7 @@ _ACTIVE = "SELECT * FROM silences WHERE start <= ? AND until > ? ORDER BY until"
 
 
 def save_copy(file: AlertsFile, now: int) -> None:
-    """Write the silences that hold or are planned into silences.json. NotKept if that is not possible."""
+    """Write the active and planned silences to silences.json. NotKept if that is not possible."""
     path = file.path.with_name(SILENCES)
     silences = [
         {**asdict(silence), "start": iso(silence.start), "until": iso(silence.until)}
@@ -123,7 +123,7 @@ def save_copy(file: AlertsFile, now: int) -> None:
 
 
 def restore_copy(file: AlertsFile) -> None:
-    """Take the silences of silences.json into a new alerts.db. Unusable if it cannot be read."""
+    """Copy the silences of silences.json to a new alerts.db. Unusable if they cannot be read."""
     path = file.path.with_name(SILENCES)
     if not path.exists():
         return

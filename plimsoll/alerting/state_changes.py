@@ -1,4 +1,4 @@
-"""What evaluations bring: changes of state, and the intervals in which alerts fired."""
+"""The outcome of evaluations: changes of state, and the intervals in which alerts fired."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from plimsoll.rules.subjects import Subject
 
 
 class _OfRule:
-    """Something of a rule and a subject, by which alerts are told apart: case of hosts and instances does not count."""
+    """The base of what concerns one rule and one subject."""
 
     __slots__ = ()
     rule: Rule
@@ -20,7 +20,7 @@ class _OfRule:
 
     @property
     def key(self) -> Key:
-        """The key of the alerts of the rule and the subject."""
+        """The key of the alerts of the rule and the subject, case-folded."""
         return self.rule.id, *self.subject.key
 
 
@@ -77,10 +77,10 @@ class AlertInterval(_OfRule):
 
 @dataclass(frozen=True)
 class EvaluationStep:
-    """What one or several evaluations brought: changes of state in order, and what is active at the last, `at`.
+    """The outcome of evaluations up to `at`: the changes of state in order, and the statuses after the last one.
 
-    `readings` are the values of what fires, NaN for no data (stale). `heard` are the hosts that have samples since the
-    step before, or that came late: the evaluation, or (for these) a time that is not after their newest sample.
+    `readings` are the values of firing rules, NaN for no data (stale). `heard` has the hosts with new samples, each
+    with the evaluation, or for late samples a time that is not after the newest one.
     """
 
     at: int
