@@ -54,16 +54,15 @@ class World:
         self.series = {}
         self.open()
 
-    def open(self):
+    def open(self, **bounds):
         self.file = AlertsFile(self.path)
         self.file.rows("PRAGMA synchronous = OFF")  # nobody pulls the plug here
-        self.loop = AlertLoop(
-            self.store, SITE, {}, AlertHistory(self.file, SITE.catalogue.signals), HostInventory(self.file)
-        )
+        book = AlertHistory(self.file, SITE.catalogue.signals)
+        self.loop = AlertLoop(self.store, SITE, {}, book, HostInventory(self.file), **bounds)
 
-    def restart(self):
+    def restart(self, **bounds):
         self.file.close()
-        self.open()
+        self.open(**bounds)
 
     def points(self, host, times, idle):
         return self.points_of({host: idle}, times)
@@ -414,14 +413,7 @@ def test_a_clock_that_is_set_back_is_why_nothing_is_judged(world):
 
 
 def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(world):
-    world.loop = AlertLoop(
-        world.store,
-        SITE,
-        {},
-        AlertHistory(world.file, SITE.catalogue.signals),
-        HostInventory(world.file),
-        most_hosts=2,
-    )
+    world.restart(most_hosts=2)
     world.pass_at_once(5 * MINUTE, {"web1": 60, "web2": 60})
     world.run(15 * MINUTE, {"web1": 2, "web2": 60, **{f"a{at}": 2 for at in range(20)}})
     assert {one.host for one in firing(world.file)} == {"web1"}
@@ -431,15 +423,7 @@ def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(w
 
 def test_a_restart_judges_the_hosts_that_were_there_first(world):
     world.pass_at_once(15 * MINUTE, {"web1": 60, "web2": 60})
-    world.restart()
-    world.loop = AlertLoop(
-        world.store,
-        SITE,
-        {},
-        AlertHistory(world.file, SITE.catalogue.signals),
-        HostInventory(world.file),
-        most_hosts=2,
-    )
+    world.restart(most_hosts=2)
     world.run(5 * MINUTE, {f"a{at}": 60 for at in range(20)} | {"web1": 60, "web2": 60})
     assert set(world.loop.progress.judged) == {"web1", "web2"}
 

@@ -81,6 +81,10 @@ def phases(*tables):
     return "".join(f"[[run.phases]]\n{table}" for table in tables)
 
 
+OUTSIDE = (
+    "is no part of the recording, which reaches from 2008-01-15 10:00:00 to 2008-01-15 10:10:00 "
+    "(W. Europe Standard Time, UTC+01:00); are its day and offset right?"
+)
 WRONG = {
     "a name no rule knows": (
         phases(STEADY.replace("steady", "steady-state")),
@@ -94,19 +98,15 @@ WRONG = {
     ),
     "another year": (
         phases(STEADY.replace("2008", "2009")),
-        'run.phases.1: the phase "steady", 2009-01-15 10:02:00–10:08:00, is no part of the recording, which reaches from '
-        "2008-01-15 10:00:00 to 2008-01-15 10:10:00 (W. Europe Standard Time, UTC+01:00); are its day and offset right?",
+        f'run.phases.1: the phase "steady", 2009-01-15 10:02:00–10:08:00, {OUTSIDE}',
     ),
     "another offset": (
         phases(STEADY.replace("+01:00", "Z")),
-        'run.phases.1: the phase "steady", 2008-01-15 11:02:00–11:08:00, is no part of the recording, which reaches from '
-        "2008-01-15 10:00:00 to 2008-01-15 10:10:00 (W. Europe Standard Time, UTC+01:00); are its day and offset right?",
+        f'run.phases.1: the phase "steady", 2008-01-15 11:02:00–11:08:00, {OUTSIDE}',
     ),
     "a phase that hardly ends": (
         phases(STEADY.replace("15T10:08", "16T10:08")),
-        'run.phases.1: the phase "steady", 2008-01-15 10:02:00–2008-01-16 10:08:00, is no part of the recording, which '
-        "reaches from 2008-01-15 10:00:00 to 2008-01-15 10:10:00 (W. Europe Standard Time, UTC+01:00); are its day and "
-        "offset right?",
+        f'run.phases.1: the phase "steady", 2008-01-15 10:02:00–2008-01-16 10:08:00, {OUTSIDE}',
     ),
     "two at once": (
         phases('name = "ramp-up"\nfrom = 2008-01-15T10:00:00+01:00\nto = 2008-01-15T10:03:00+01:00\n', STEADY),

@@ -140,13 +140,13 @@ def test_a_name_is_one_runs(plimsoll, environment, store, tmp_path, change, says
     assert content(store) == before
 
 
+def without_a_zone(path):
+    times = 1_700_000_000_000_000_000 + np.arange(3) * 10**10
+    write_pdh(path, None, times, [(r"\\WEB1\Memory\Pages/sec", np.ones(3))])
+
+
 def test_a_log_read_in_another_zone_is_told_apart(plimsoll, environment, tmp_path):
-    write_pdh(
-        tmp_path / "a.csv",
-        None,
-        1_700_000_000_000_000_000 + np.arange(3) * 10**10,
-        [(r"\\WEB1\Memory\Pages/sec", np.ones(3))],
-    )
+    without_a_zone(tmp_path / "a.csv")
     plimsoll("ingest", tmp_path / "a.csv", "--run", "night", "--zone", "Europe/Berlin")
     again = plimsoll("ingest", tmp_path / "a.csv", "--run", "night", "--zone", "UTC")
     assert again.status == 2
@@ -154,12 +154,7 @@ def test_a_log_read_in_another_zone_is_told_apart(plimsoll, environment, tmp_pat
 
 
 def test_a_log_without_a_zone_is_refused_until_it_is_named(plimsoll, environment, store, tmp_path):
-    write_pdh(
-        tmp_path / "a.csv",
-        None,
-        1_700_000_000_000_000_000 + np.arange(3) * 10**10,
-        [(r"\\WEB1\Memory\Pages/sec", np.ones(3))],
-    )
+    without_a_zone(tmp_path / "a.csv")
     refused = plimsoll("ingest", tmp_path / "a.csv", "--run", "night")
     assert refused.status == 2
     assert "--zone" in refused.err
@@ -203,19 +198,6 @@ def test_deleting_a_run_removes_exactly_what_it_wrote(plimsoll, environment, sto
     assert {host for host, _, _ in content(store)} == {"DB1"}
     plimsoll("runs", "delete", "far")
     assert (content(store), store.runs.summaries()) == ({}, [])
-
-
-def test_a_wrong_zone_is_mended_by_deleting_the_run(plimsoll, environment, store, tmp_path):
-    write_pdh(
-        tmp_path / "a.csv",
-        None,
-        1_700_000_000_000_000_000 + np.arange(30) * 10**10,
-        [(r"\\WEB1\Memory\Pages/sec", np.ones(30))],
-    )
-    plimsoll("ingest", tmp_path / "a.csv", "--run", "night", "--zone", "+02:00")
-    plimsoll("runs", "delete", "night")
-    assert plimsoll("ingest", tmp_path / "a.csv", "--run", "night", "--zone", "+01:00").status == 0
-    assert len(content(store)) == 1
 
 
 def test_deleting_what_is_not_there_is_told(plimsoll, environment, tmp_path):

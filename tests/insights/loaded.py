@@ -9,7 +9,6 @@ which a station reaches a limit is known exactly.
 import heapq
 from collections import deque
 from dataclasses import dataclass, field
-from math import exp
 from pathlib import Path
 
 import numpy as np
@@ -40,11 +39,6 @@ class System:
     think_s: float = 2.0
     pool: int | None = None  # connections to the database
     pool_hold_s: float = 0.0  # what an operation holds a connection for beside its work at the database
-    background: float = 0.0  # of the processors of WEB01
-    bursts: float = 0.0  # more of that in every tenth minute
-    misses: float = 0.0  # by which share the demand of the disk is more at `misses_at` operations a second
-    misses_at: float = 1.0
-    overhead: float = 0.0  # by which share processors work more for each operation under the highest load: switching
 
     def demand(self, station: int) -> float:
         """The mean demand of an operation at a station."""
@@ -53,8 +47,7 @@ class System:
     def limit(self, station: int, use: float) -> float:
         """The operations a second with which the use (0 to 1) of a station is reached, if demands are constant."""
         servers = (self.web_processors, self.db_processors, 1)[station]
-        idle = self.background + self.bursts / 10 if station == 0 else 0.0
-        return (use - idle) * servers / self.demand(station)
+        return use * servers / self.demand(station)
 
 
 @dataclass
@@ -83,8 +76,6 @@ def simulate(system: System, levels, level_s=120, seed=0) -> Measured:
     times = [[] for _ in range(rows)]
     flight = [0.0] * rows
     events, count = [], 0
-    recent = 0.0  # operations a second, smoothed: what the cache has to hold
-    last_at = 0.0
 
     drawn, picked = iter(()), iter(())
 
@@ -125,10 +116,6 @@ def simulate(system: System, levels, level_s=120, seed=0) -> Measured:
             enter(at, 2, job)
             return
         demand = system.mix[job[0]][1 + (0, 0, 1, 2)[station]]
-        if station == 3 and system.misses:
-            demand *= 1 + system.misses * min(recent / system.misses_at, 2)
-        if station == 0 and system.overhead:
-            demand *= 1 + system.overhead * (1 - free[0] / servers[0])
         length = demand * exponential()
         spend(station, at, length)
         push(at + length, "done", (station, job))
@@ -161,8 +148,6 @@ def simulate(system: System, levels, level_s=120, seed=0) -> Measured:
             times[row].append(at - job[1])
             for other in range(int(job[1] // STEP_S), row + 1):
                 flight[other] += min(at, (other + 1) * STEP_S) - max(job[1], other * STEP_S)
-            recent = recent * exp(-(at - last_at) / 5) + 1 / 5
-            last_at = at
             push(at + system.think_s * exponential(), "think", None)
         else:
             station, job = what
@@ -176,9 +161,6 @@ def simulate(system: System, levels, level_s=120, seed=0) -> Measured:
                 push(at + hold, "hold", job)
     held = np.repeat(np.array(levels, dtype=float), level_s // STEP_S)
     use = np.array(busy) / STEP_S / np.array(servers)[:, None]
-    clock = np.arange(rows) * STEP_S
-    more = system.background + system.bursts * ((clock // 60) % 10 == 3)
-    use[0] = np.minimum(use[0] + more, 1)
     return Measured(
         held,
         {name: np.array(values) / STEP_S for name, values in done.items()},

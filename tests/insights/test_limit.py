@@ -14,12 +14,8 @@ from plimsoll.hosts.facts import Facts, recorded_facts
 from plimsoll.insights.bottleneck.find import find_bottleneck
 from plimsoll.insights.bottleneck.insight import summary
 from plimsoll.insights.bottleneck.reasons import sentences
-from plimsoll.insights.insights import Insights
 from plimsoll.model.run import Run
 from plimsoll.model.series import Series
-from plimsoll.report.html.render import render
-from plimsoll.report.json import ReviewDocument
-from plimsoll.report.terminal_summary import lines
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
 from plimsoll.rules.load import load_packs, load_signals
@@ -225,24 +221,6 @@ def test_a_load_is_too_small_only_where_answers_stay_as_fast(changed, why):
     assert found.confident == (why is None)
     assert ("The load was too small" in text_of(found)) == (why is None)
     assert why is None or why in text_of(found)
-
-
-def test_every_output_says_it():
-    logs = [replace(log, sha256="") for log in saturation.simulate(saturation.Plan("disk", 3))]
-    found = Insights(review(logs, Run(), Question(PACKS, SIGNALS), Facts({}, recorded_facts(logs))))
-    told = ReviewDocument.model_validate(found).limit
-    assert told is not None
-    assert (told.kind, told.confident, told.host, told.instance) == ("disk", True, "db1", "0 C:")
-    first = told.sentences[1].figures[0]
-    assert (first.signal, first.limit, first.unit) == ("disk.idle", 10, "%")
-    assert first.document is not None
-    assert {(one.resource, one.state) for one in told.resources} >= {("cpu", "room"), ("disk", "full")}
-    screen = "".join(part if isinstance(part, str) else part[0] for line in lines(found) for part in line)
-    page = render(found)
-    assert told.summary == "Disk 0 C: of db1 limits this run."
-    assert told.summary in screen
-    assert told.summary in page
-    assert "The load: User connections of db1" in page
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The load steps of a run: the tables of the studies come out of logs simulated from them."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -9,15 +8,11 @@ import pytest
 from plimsoll.analysis.scalability import Law, Refused
 from plimsoll.hosts import settings
 from plimsoll.hosts.facts import Facts
-from plimsoll.insights.insights import Insights
 from plimsoll.insights.load_steps.find import load_steps
 from plimsoll.insights.load_steps.insight import sentences
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Phase
 from plimsoll.model.times import SECOND
-from plimsoll.report.html.render import render
-from plimsoll.report.json import ReviewDocument
-from plimsoll.report.terminal_summary import lines
 from plimsoll.rules.subjects import Subject
 from tests.simulated import START, a_log, ar1, reviewed
 
@@ -154,19 +149,3 @@ def test_only_steps_with_a_number_are_phases(name, is_known):
     else:
         with pytest.raises(Unusable, match='load steps "step 1"'):
             check()
-
-
-def test_every_output_shows_the_steps_and_says_nothing_without_them(tmp_path):
-    (tmp_path / "a.csv").touch()
-    logs = [replace(stepped(columns), path=tmp_path / "a.csv") for columns in (TABLE_10, {SEARCHES: (50.0,) * 5})]
-    shown, none = (Insights(reviewed(log)) for log in logs)
-    for text in (render(shown), str(list(lines(shown, all_of_it=True)))):
-        assert "Load steps" in text
-        assert "5 load steps" in text
-    part = ReviewDocument.model_validate(shown).load_steps
-    assert part
-    assert part.optimum is None
-    assert len(part.steps) == 5
-    assert datetime.fromisoformat(part.steps[0].start) == datetime.fromtimestamp(START / SECOND, UTC)
-    assert "Load steps" not in render(none) + str(list(lines(none)))
-    assert ReviewDocument.model_validate(none).load_steps is None

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from plimsoll.demo.ocs import simulate
-from plimsoll.demo.study import SETUPS
 from plimsoll.insights.spikes.find import periodic_spikes
 from plimsoll.insights.spikes.insight import consequence, sentence
 from tests.simulated import a_log, ar1, reviewed
@@ -83,10 +81,3 @@ def test_a_faster_rhythm_that_the_samples_alias_is_no_sure_period():
 def test_what_is_too_small_to_matter_is_not_told():
     rng = np.random.default_rng(4)
     assert not spikes_of(a_log({CPU: 2 + 0.1 * ar1(rng, ROWS) + 3 * in_spikes(), WRITES: 2 * in_spikes()}))
-
-
-def test_the_demo_flushes_its_log_every_5_minutes():
-    logs = [a_log(recording, host=host) for host, recording in simulate(SETUPS[0]).items()]
-    [one] = spikes_of(*logs)
-    assert one.main.name == "disk.writes"
-    assert one.period_s == pytest.approx(300, rel=0.001)

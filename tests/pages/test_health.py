@@ -1,28 +1,20 @@
 """The health page: nothing red is hidden, nothing old looks new, and names of strangers are only text."""
 
 import time
-from math import nan
 
-import numpy as np
 import pytest
 
 from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.health import HostHealth, HostState
-from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
+from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.alerting.self_monitoring import Problem
-from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND
-from plimsoll.pages.health import routes
 from plimsoll.pages.health.host_table import HostChoice, HostOverview, host_table
 from plimsoll.pages.health.judged_hosts import JudgedHosts
-from plimsoll.pages.health.sparkline import LastHour
 from plimsoll.receive.write_queue import WriteState
 from plimsoll.rules.states import State
-from plimsoll.rules.subjects import Subject
 from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.up.overview import health
 from tests.alerting.test_loop import EVERY, SITE, START, World
-from tests.alerting.world import latest_evaluation
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.watching import MINUTE
 from tests.serve.site import site
@@ -144,22 +136,6 @@ def test_a_thousand_hosts_are_lines_of_which_one_finds_those_one_wants(watching,
     assert len(answer.read(decode_content=False)) < 60_000
 
 
-@pytest.mark.parametrize("count", [200, 1500])
-def test_the_wall_is_one_screen_at_any_number_of_hosts(count, watching, served, chromium):
-    watching.sees(*[f"host{at:04}" for at in range(count)])
-    for at in range(0, count, 4):
-        watching.judges(CPU, f"host{at:04}", 92, State.FIRING, 9 * MINUTE)
-    watching.steps()
-    with opened(chromium, f"{served.address}/?wall=1") as view:
-        view.page.set_viewport_size({"width": 1920, "height": 1080})
-        assert view.page.evaluate("document.documentElement.scrollHeight <= innerHeight")
-        assert view.page.locator(".tiles li").last.evaluate("one => one.getBoundingClientRect().bottom") <= 1080
-        shown = view.page.locator(".tiles li").count()
-        locator = view.page.locator("section > .note")
-        assert shown + (int(locator.inner_text().split()[1].replace(",", "")) if locator.count() else 0) == count
-        assert view.violations() == []
-
-
 def test_hosts_are_chosen_and_grouped_by_their_labels():
     named = [HostHealth(name, HostState.HEALTHY) for name in ("a1", "a2", "b1")]
     known_hosts = HostOverview(
@@ -278,41 +254,6 @@ def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_pat
             assert time.monotonic() < until
     world.close()
     store.close()
-
-
-def test_a_sparkline_keeps_short_peaks_and_gaps():
-    hour, key = LastHour(), (CPU, "web1", None)
-    hour.keep({key: "higher"})
-    minutes = np.arange(60 * 6, dtype=np.int64) * 10 * SECOND
-    values = np.full(len(minutes), 10.0)
-    values[61] = 100.0  # one evaluation
-    values[120:180] = np.nan
-    hour.add(key, minutes, values)
-    (line,) = hour.drawn([(key, 50.0)], int(minutes[-1]))
-    assert line is not None
-    assert line.path.count("M") == 2
-    assert " 1 -18 1 18" in line.path
-    assert line.limit == 12
-
-
-def test_a_cell_and_a_row_say_why_they_are_marked():
-    rule, subject = SITE.catalogue.rules["linux-cpu-busy-critical"], Subject("web1")
-
-    def judged(value, state, impossible=nan):
-        key = rule.id, *subject.key
-        rule_state = RuleState(rule, subject, rule.healthy, value, state, 0, key, impossible=impossible)
-        return JudgedHosts(latest_evaluation([rule_state]), {}, Firing(), SITE.catalogue)
-
-    (cell,) = judged(88, State.FIRING).cells(host_key("web1")).values()
-    assert [*routes.describe_cell(cell, None, MINUTE)][1] == "passed its limit, ends when at most 85 %"
-    (odd,) = judged(nan, State.NO_DATA, -51).cells(host_key("web1")).values()
-    assert odd.figure == ("cannot be: -51 %", "")
-    table = host_table(
-        HostOverview([HostHealth("web1", HostState.HEALTHY)], Firing(), judged(99, State.PENDING)),
-        HostChoice(),
-        SITE.catalogue,
-    )
-    assert (table.rows[0].pending, table.pending) == ("critical", "critical")
 
 
 def test_no_alert_is_hidden_however_many_there_are(watching, served, chromium):

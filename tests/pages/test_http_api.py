@@ -1,7 +1,6 @@
 """The HTTP API of a running application: what it answers, what it refuses, and to whom."""
 
 import json
-import os
 import re
 import time
 from contextlib import contextmanager
@@ -20,12 +19,10 @@ from plimsoll.alerting.firing import firing
 from plimsoll.alerting.health import Health, HostHealth, HostState
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.pages.review_jobs.kept_reviews import KeptReviews
 from plimsoll.rules.states import State
 from plimsoll.serve.credentials import CredentialUse, end_token, new_password, new_token
 from tests.each import each
 from tests.pages.alerting import HOSTILE, MINUTE
-from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.charting import cpu, write
 from tests.pages.test_runs import EXAMPLES
 from tests.serve.site import EVERYWHERE, site
@@ -443,19 +440,6 @@ def test_comparisons_that_wait_are_bounded_and_keep_nobody_from_a_review(duckdb,
         assert get(here, "/reviews/trouble").status == 202
 
 
-def test_of_comparisons_the_latest_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("plimsoll.pages.review_jobs.kept_reviews._MOST_OTHERS", 2)
-    reviews = KeptReviews(tmp_path)
-    for n in range(5):
-        reviews.save_report(f"id{n}", "report", "{}")
-        for path in (tmp_path / "reviews").glob(f"id{n}.*"):
-            at = time.time() - 100 + n
-            os.utime(path, (at, at))
-    reviews.tidy(())
-    assert [n for n in range(5) if reviews.report(f"id{n}")] == [3, 4]
-    assert len([*(tmp_path / "reviews").iterdir()]) == 4
-
-
 def test_the_python_face_reads_and_changes(alert_data, duckdb):
     write(duckdb, cpu("WEB1"), VALUES)
     with api(alert_data, duckdb, listen=EVERYWHERE) as here:
@@ -511,13 +495,3 @@ def test_a_redirect_does_not_take_the_token_elsewhere():
             connection.hosts()
         server.shutdown()
     assert [path.partition("?")[0] for path in paths] == ["/api/v1/hosts"]
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
-def test_the_page_of_the_api_describes_it_and_needs_nothing_from_elsewhere(width, scheme, served, chromium):
-    assert served.request("GET", "/api/docs").status == 200
-    with opened(chromium, f"{served.address}/api/docs", width=width, scheme=scheme) as view:
-        text = view.page.locator("main").inner_text()
-        for path in served.request("GET", "/api/openapi.json").json()["paths"]:
-            assert path in text, path
-        assert view.faults() == []

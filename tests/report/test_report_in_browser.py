@@ -10,15 +10,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from plimsoll.hosts.facts import Facts
 from plimsoll.insights.insights import Insights
-from plimsoll.model.run import Phase, Run
+from plimsoll.model.run import Phase
 from plimsoll.model.times import SECOND, Zone, instant
 from plimsoll.report.html.render import render
-from plimsoll.review.findings import Question
-from plimsoll.review.review import review
-from plimsoll.rules.schema.pack import Pack
-from plimsoll.rules.schema.signal import Signal
 from tests import simulated
 from tests.pages import browsing
 
@@ -224,15 +219,6 @@ def test_a_gap_has_no_value(opened):
     assert "no sample" in section.locator(".reading").first.inner_text()
 
 
-def test_the_reading_stays_inside_a_narrow_window(opened):
-    page = opened(360)
-    for share in (0.01, 0.49, 0.51, 0.99):
-        hover(page, page.locator(".chart.full").first, share)
-        box = page.locator(".reading").first.bounding_box()
-        assert box["x"] >= 0, share
-        assert box["x"] + box["width"] <= 360, share
-
-
 def test_the_keys_read_and_zoom_too(opened):
     page = opened()
     page.locator(".chart.full").first.focus()
@@ -276,24 +262,6 @@ def test_every_chart_is_on_paper_in_light_colours(opened):
     assert strokes > 3000, "the lines are in the file that is printed"
 
 
-def test_the_first_page_of_paper_stands_alone(opened):
-    page = opened(width=703)
-    page.emulate_media(media="print")
-    cover = "".join(page.locator(one).inner_text() for one in ("header", ".verdict", ".figures", ".cover"))
-    for said in (
-        "Not healthy.",
-        "critical",
-        "Page life expectancy, SQL01",
-        "ramp-up",
-        "SQL01",
-        "SHA-256",
-    ):
-        assert said in cover
-    bottom = page.locator(".cover").evaluate("(one) => one.getBoundingClientRect().bottom")
-    assert bottom < 271 / 25.4 * 96, "the height of A4 within its margins"
-    assert page.locator(".cover").evaluate("(one) => getComputedStyle(one).breakAfter") == "page"
-
-
 def test_paper_has_the_findings_and_with_the_appendix_all_of_it(opened):
     page = opened()
 
@@ -308,16 +276,6 @@ def test_paper_has_the_findings_and_with_the_appendix_all_of_it(opened):
     with_the_appendix(page)
     assert page.locator("#statistics").is_visible()
     assert pages() > in_short
-
-
-@pytest.mark.parametrize("appendix", [False, True])
-def test_paper_is_as_wide_as_what_stands_on_it(opened, appendix):
-    page = opened(width=703)
-    if appendix:
-        with_the_appendix(page)
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 704
 
 
 def test_no_chart_is_cut_by_a_page_break(opened):
@@ -340,50 +298,10 @@ def test_it_reads_without_scripts(chromium, report):
         assert "The charts are drawn by a script" in page.locator("noscript").inner_text()
 
 
-# Values that an axis must hold, and what stands at its ticks.
-AXES = [
-    (3, 98, "%", ["0", "20 %", "40 %", "60 %", "80 %", "100 %"]),
-    (281, 3600, "s", ["0", "1,000 s", "2,000 s", "3,000 s", "4,000 s"]),
-    (0, 0.18, "s", ["0", "50 ms", "100 ms", "150 ms", "200 ms"]),
-    (4 * 2**20, 100 * 2**20, "bytes", ["0", "32 MB", "64 MB", "96 MB", "128 MB"]),
-    (99.91, 99.98, "%", ["97 %", "98 %", "99 %", "100 %", "101 %", "102 %"]),  # noise is not magnified
-    (-3, 4, "ms", ["-4 ms", "-2 ms", "0", "2 ms", "4 ms"]),
-    (1e15, 1e15 + 1, "/s", None),
-    (0, 1e-300, "/s", None),
-]
-
-
 def ticks(page):
     """What stands at the ticks of the first chart: of its times, of its values."""
     page.locator(".chart canvas").first.wait_for()
     return page.evaluate("document.querySelector('.chart').plot.axes.map((axis) => axis._values)")
-
-
-def test_values_stand_at_round_ticks(chromium, tmp_path):
-    signals, rules, columns = {}, [], {}
-    for at, (low, high, unit, _) in enumerate(AXES):
-        path = rf"\Object {at}\Counter"
-        columns[path] = np.linspace(low, high, ROWS)
-        signals[f"s.s{at}"] = Signal.model_validate({"title": "S", "unit": unit, "meaning": "m", "sources": [path]})
-        cited = [{"document": "d", "place": "p"}]
-        rule = {"id": f"r{at}", "signal": f"s.s{at}", "healthy": f"<= {high}", "summary": "s", "sources": cited}
-        rules.append(rule | {"severity": "info"})
-    pack = Pack.model_validate({"pack": "p", "title": "P", "about": "a", "rules": rules})
-    found = review([a_log("H", columns)], Run("r"), Question((pack,), signals), Facts({}, {}))
-    (tmp_path / "r.html").write_text(render(Insights(found)), encoding="utf-8")
-    with browsing.opened(chromium, (tmp_path / "r.html").as_uri()) as one:
-        unfold(one.page)
-        for chart in one.page.locator(".item .chart").all():
-            chart.scroll_into_view_if_needed()
-            chart.locator("canvas").wait_for()
-        shown = one.page.evaluate(
-            """[...document.querySelectorAll(".item .chart")].map((one) =>
-              [one.closest(".item").innerText.match(/Rule r(\\d+):/)[1], one.plot.axes[1]._values])"""
-        )
-    assert sorted(int(at) for at, _ in shown) == [*range(len(AXES))]
-    for at, seen in shown:
-        expected = AXES[int(at)][-1]
-        assert seen == expected if expected else 2 <= len(seen) <= 12, (at, seen)
 
 
 # The start of a log, its length in hours, and the labels expected on the time axis.

@@ -3,10 +3,8 @@
 import sys
 
 import pytest
-import yaml
 
 from plimsoll.model.kept import kept
-from plimsoll.model.shipped_tables import shipped_table
 
 
 class Counting:
@@ -67,17 +65,3 @@ def test_a_folder_that_cannot_be_made_costs_time_only(tmp_path):
     make = Counting()
     assert kept(tmp_path / "file" / "c", "x", b"1", make) == {"made": 1}
     assert kept(tmp_path / "file" / "c", "x", b"1", make) == {"made": 2}
-
-
-def test_only_the_newest_are_kept(tmp_path):
-    for key in range(20):
-        kept(tmp_path / "c", "x", bytes([key]), Counting())
-    assert len([*(tmp_path / "c").iterdir()]) == 8
-
-
-def test_a_shipped_table_is_parsed_once(tmp_path, monkeypatch):
-    monkeypatch.setenv("PLIMSOLL_CACHE", str(tmp_path))
-    table = "plimsoll.review", "missing_counters.yaml", dict[str, dict[str, str]]
-    first = shipped_table(*table)
-    monkeypatch.delattr(yaml, "load")
-    assert shipped_table(*table) == first

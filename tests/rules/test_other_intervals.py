@@ -3,30 +3,10 @@
 import numpy as np
 
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.evaluate import RuleEvaluator
-from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import evaluation_times
+from tests.rules.one_series import a_rule, evaluated
 
-SIGNALS = {
-    "cpu.total": Signal.model_validate(
-        {"title": "CPU", "unit": "%", "meaning": "m", "sources": [{"measurement": "m", "field": "x"}]}
-    )
-}
-RULE = Rule.model_validate(
-    {
-        "id": "r",
-        "signal": "cpu.total",
-        "healthy": "< 80",
-        "for": "5m",
-        "severity": "warning",
-        "summary": "s",
-        "sources": [{"document": "d", "place": "p"}],
-    }
-)
+RULE = a_rule(healthy="< 80", **{"for": "5m"})
 
 
 def judged(*parts):
@@ -34,11 +14,7 @@ def judged(*parts):
     steps = np.concatenate([np.full(count, every) for every, count, _ in parts])
     values = np.concatenate([np.full(count, float(value)) for _, count, value in parts])
     samples = Samples(np.cumsum(steps, dtype=np.int64) * SECOND, values)
-    judge = RuleEvaluator(
-        Finder(SIGNALS, [Series("h", "m", (), "x")], lambda one: True).find, lambda one: samples, lambda one, fact: 1.0
-    )
-    (track,) = judge.evaluate(RULE, lambda subject: evaluation_times(samples.times, reach=1200 * SECOND))
-    return track
+    return evaluated(RULE, samples, 1200 * SECOND)
 
 
 def crossed(track):
@@ -76,9 +52,7 @@ def test_a_load_does_not_last_over_a_pause():
     """The window of the rule is the longest: behind it the pause has one evaluation, without data."""
     times = np.array([*range(0, 610, 10), *range(7200, 7810, 10)], dtype=np.int64) * SECOND
     samples = Samples(times, np.full(len(times), 96.0))
-    finder = Finder(SIGNALS, [Series("h", "m", (), "x")], lambda one: True)
-    judge = RuleEvaluator(finder.find, lambda one: samples, lambda one, fact: 1.0)
-    (track,) = judge.evaluate(RULE, lambda subject: evaluation_times(times, reach=RULE.over))
+    track = evaluated(RULE, samples, RULE.over)
     assert [(one.start // SECOND, one.end // SECOND) for one in track.crossings.crossings()] == [(0, 660), (7200, 7800)]
 
 

@@ -11,36 +11,19 @@ from hypothesis.extra.numpy import arrays
 from plimsoll.model.log import Log
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Recorded, Samples
-from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.rules.evaluate import RuleEvaluator
-from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.states import State, Truth, evaluation_times, run, step
+from plimsoll.rules.states import State, Truth, run, step
+from tests.rules.one_series import SERIES, a_rule, evaluated
 
-SERIES = Series("h", "m", (), "x")
-SIGNALS = {
-    "s.x": Signal.model_validate(
-        {"title": "x", "unit": "u", "meaning": "m", "sources": [{"measurement": "m", "field": "x"}]}
-    )
-}
 truths = st.sampled_from([Truth.TRUE, Truth.FALSE, Truth.NO_DATA])
 value = st.one_of(st.none(), st.floats(0, 100, width=16))
 rules = st.builds(
-    lambda over, hold, reduce, recover, operator: Rule.model_validate(
-        {
-            "id": "r",
-            "signal": "s.x",
-            "healthy": f"{operator} 50",
-            "over": over,
-            "for": hold,
-            "reduce": reduce,
-            **({"recover": "< 40" if operator == "<" else "> 60"} if recover else {}),
-            "severity": "warning",
-            "summary": "s",
-            "sources": [{"document": "d", "place": "p"}],
-        }
+    lambda over, hold, reduce, recover, operator: a_rule(
+        healthy=f"{operator} 50",
+        over=over,
+        reduce=reduce,
+        **{"for": hold},
+        **({"recover": "< 40" if operator == "<" else "> 60"} if recover else {}),
     ),
     over=st.sampled_from([10, 25, 60]),
     hold=st.sampled_from([0, 20, 60]),
@@ -65,12 +48,9 @@ def a_log(samples):
 
 
 def track(rule, samples, phases=(), reach=None):
-    finder = Finder(SIGNALS, [SERIES], lambda series: True)
-    judge = RuleEvaluator(finder.find, lambda series: samples, lambda subject, fact: 1.0, phases)
     intervals = [samples.interval or 0, *(part.interval for part in samples.other_intervals)]
     widest = max(60 * SECOND, 2 * max(intervals)) if reach is None else reach
-    (one,) = judge.evaluate(rule, lambda subject: evaluation_times(samples.times, reach=widest))
-    return one
+    return evaluated(rule, samples, widest, phases=phases)
 
 
 @given(rules, recordings(), st.integers(-(10**6), 10**6))
@@ -120,13 +100,9 @@ def test_pauses_left_out_of_the_grid_change_nothing(rule, samples):
 def test_a_phase_is_judged_as_if_it_were_alone(rule, samples):
     middle = int(samples.times[len(samples.times) // 2])
     phases = [Phase("other", 0, middle - 1), Phase("steady", middle, int(samples.times[-1]) + 60 * SECOND)]
-    one = track(replace_phase(rule), samples, phases)
+    one = track(rule.model_copy(update={"phase": "steady"}), samples, phases)
     assert (one.states[one.times < middle] == State.NOT_JUDGED).all()
     assert not (one.states[one.times >= middle] == State.NOT_JUDGED).any()
-
-
-def replace_phase(rule):
-    return rule.model_copy(update={"phase": "steady"})
 
 
 def matrices(count):
@@ -168,16 +144,6 @@ def test_a_step_pends_fires_and_recovers():
 @given(st.floats(0.001, 1e9), st.integers(1, 30))
 def test_the_mean_of_equal_values_is_that_value(number, count):
     samples = Samples(np.arange(count, dtype=np.int64) * SECOND, np.full(count, number))
-    rule = Rule.model_validate(
-        {
-            "id": "r",
-            "signal": "s.x",
-            "healthy": f"< {number!r}",
-            "severity": "warning",
-            "summary": "s",
-            "sources": [{"document": "d", "place": "p"}],
-        }
-    )
-    one = track(rule, samples)
+    one = track(a_rule(healthy=f"< {number!r}"), samples)
     assert (one.values[~np.isnan(one.values)] == number).all()
     assert (one.states == State.FIRING).all()

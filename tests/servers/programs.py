@@ -4,7 +4,7 @@ import hashlib
 import platform
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plimsoll.model.kept import cache_folder
@@ -90,15 +90,7 @@ TELEGRAF = Program(
     version_of=_TELEGRAF_MODULE,
     version_in=f"{_TELEGRAF_MODULE}/internal.Version=",
 )
-TELEGRAF_WINDOWS = Program(
-    title="Telegraf for Windows",
-    file="telegraf",
-    module="telegraf",
-    package=TELEGRAF.package,
-    version_of=TELEGRAF.version_of,
-    version_in=TELEGRAF.version_in,
-    system="windows",
-)
+TELEGRAF_WINDOWS = replace(TELEGRAF, title="Telegraf for Windows", system="windows")
 INFLUXDB = Program(
     title="InfluxDB",
     file="influxd",
