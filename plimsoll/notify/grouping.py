@@ -18,49 +18,10 @@ from plimsoll.alerting.silences import Silence
 from plimsoll.model.errors import Unusable
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
-from plimsoll.notify.settings import QuietHours
-from plimsoll.rules.schema.field_types import Severity
+from plimsoll.notify.settings import QuietHours, TargetSettings
 from plimsoll.rules.wording import SEVERITIES
 
 _OF_NO_HOST = ("all-silent", "plimsoll")
-
-
-@dataclass(frozen=True)
-class Routing:
-    """The alerts of a target, by patterns of hosts, by packs, and by patterns of labels; an empty one takes all.
-
-    `packs_of` has the pack of each rule, `labels_of` the labels of each host (case-folded).
-    """
-
-    hosts: Sequence[str] = ()
-    packs: Sequence[str] = ()
-    labels: Mapping[str, str] = field(default_factory=dict[str, str])
-    packs_of: Mapping[str, str] = field(default_factory=dict[str, str])
-    labels_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-
-    def fits(self, alert: Alert) -> bool:
-        """Return whether the target takes an alert."""
-        if alert.kind in _OF_NO_HOST:
-            return True
-        if self.hosts and not any(is_like(alert.host, pattern) for pattern in self.hosts):
-            return False
-        label = self.labels_of.get(host_key(alert.host), {})
-        if not all(name in label and is_like(label[name], pattern) for name, pattern in self.labels.items()):
-            return False
-        pack = self.packs_of.get(alert.rule)  # none of an alert of a silent host, or of a rule that is gone
-        return not self.packs or pack is None or pack in self.packs
-
-    def check(self, setting: str) -> None:
-        """Raise Unusable, naming the setting (`notify.team`), if there is no such pack, or no host with the label."""
-        packs = sorted({*self.packs_of.values()})
-        for pack in self.packs:
-            if pack not in packs:
-                near = get_close_matches(pack, packs, 1)
-                meant = f"; did you mean {near[0]}?" if near else "; plimsoll rules list names them all"
-                raise Unusable(f'{setting}.packs: no pack "{pack}"{meant}')
-        for name, pattern in self.labels.items():
-            if not any(name in label and is_like(label[name], pattern) for label in self.labels_of.values()):
-                raise Unusable(f'{setting}.labels: no host of plimsoll.toml has the label {name} = "{pattern}"')
 
 
 MINUTE = 60 * SECOND
@@ -91,21 +52,43 @@ class Notified:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The alerts that a target wants, and when: `after` so many ns in which nobody has acknowledged them."""
+    """The alerts that a target wants, by its settings, and its quiet hours.
 
-    severities: frozenset[Severity]
+    `packs_of` has the pack of each rule, `labels_of` the labels of each host (case-folded).
+    """
+
+    target: TargetSettings
     quiet: QuietHours
-    routing: Routing = field(default_factory=Routing)
-    after: int = 0
+    packs_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    labels_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def wants(self, alert: Alert) -> bool:
         """Return whether the target wants an alert."""
-        return alert.severity in self.severities and self.routing.fits(alert)
+        target, labels = self.target, self.labels_of.get(host_key(alert.host), {})
+        if alert.severity not in target.severities or alert.kind in _OF_NO_HOST:
+            return alert.severity in target.severities
+        if target.hosts and not any(is_like(alert.host, pattern) for pattern in target.hosts):
+            return False
+        if not all(name in labels and is_like(labels[name], pattern) for name, pattern in target.labels.items()):
+            return False
+        pack = self.packs_of.get(alert.rule)  # none of an alert of a silent host, or of a rule that is gone
+        return not target.packs or pack is None or pack in target.packs
+
+    def check(self, setting: str) -> None:
+        """Raise Unusable, naming the setting (`notify.team`), if there is no such pack, or no host with the label."""
+        packs = sorted({*self.packs_of.values()})
+        if (pack := next((pack for pack in self.target.packs if pack not in packs), None)) is not None:
+            near = get_close_matches(pack, packs, 1)
+            meant = f"; did you mean {near[0]}?" if near else "; plimsoll rules list names them all"
+            raise Unusable(f'{setting}.packs: no pack "{pack}"{meant}')
+        for name, pattern in self.target.labels.items():
+            if not any(name in labels and is_like(labels[name], pattern) for labels in self.labels_of.values()):
+                raise Unusable(f'{setting}.labels: no host of plimsoll.toml has the label {name} = "{pattern}"')
 
     def spares(self, alert: Alert, now: int) -> bool:
         """Return whether the target is not told of an alert, or not yet: it is acknowledged, or may still be."""
         lasted = (now if alert.ended_at is None else alert.ended_at) - alert.fired_at
-        return self.after > 0 and (alert.acked_at is not None or lasted < self.after)
+        return self.target.after > 0 and (alert.acked_at is not None or lasted < self.target.after)
 
 
 @dataclass(frozen=True)
@@ -279,7 +262,7 @@ def _repeat_after(alert: Alert, notified: Notified) -> int:
     return _REPEATS[min(times, len(_REPEATS)) - 1]
 
 
-def routing(hosts: Sequence[str], packs: Sequence[str], labels: Mapping[str, str], site: Site) -> Routing:
-    """Return the routing of a target at a site."""
+def policy_of(target: TargetSettings, quiet: QuietHours, site: Site) -> Policy:
+    """Return the policy of a target at a site."""
     packs_of = {rule.id: pack.pack for pack in site.catalogue.packs for rule in pack.rules}
-    return Routing(hosts, packs, labels, packs_of, site.labels)
+    return Policy(target, quiet, packs_of, site.labels)

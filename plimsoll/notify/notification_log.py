@@ -78,7 +78,7 @@ class NotificationLog:
             key=lambda alert: (alert.id in told_items, alert.ended_at is not None, alert.id),
         )
         return Situation(
-            alerts=[alert for alert in in_order if alert.severity in policy.severities],
+            alerts=[alert for alert in in_order if alert.severity in policy.target.severities],
             firing=alerts,
             told=told_items,
             silences=silences.active(self._file, now),
@@ -124,7 +124,7 @@ class NotificationLog:
 
     def give_up(self, policy: Policy, now: int) -> int:
         """Give up alerts that ended a day ago and could not be told since. Return how many there are."""
-        severities = ", ".join(f"'{severity}'" for severity in sorted(policy.severities))
+        severities = ", ".join(f"'{severity}'" for severity in sorted(policy.target.severities))
         query = (
             f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ?"
             f" AND ended_at > ? AND alert IS NULL AND NOT hush AND severity IN ({severities})"

@@ -14,7 +14,7 @@ from plimsoll.alerting.alerts_file import AlertsFile, NotKept
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.model.times import SECOND, iso
 from plimsoll.notify.delivery import Send
-from plimsoll.notify.grouping import HOUR, MINUTE, AlertGroup, Policy, Routing, next_group, routing
+from plimsoll.notify.grouping import HOUR, MINUTE, AlertGroup, Policy, next_group, policy_of
 from plimsoll.notify.messages import Message, Style, message
 from plimsoll.notify.notification_log import LONGEST_WAIT, NotificationLog, TargetState, forget_others, states
 from plimsoll.notify.redaction import redacted
@@ -148,7 +148,7 @@ class Notifier:
                 NotificationLog(file, name, redacted(settings.notify[name].url.get_secret_value()), now),
                 policies[name],
                 send,
-                Style(settings.zone, pages, policies[name].after),
+                Style(settings.zone, pages, settings.notify[name].after),
                 on_duty,
             )
             for name, send in senders.items()
@@ -213,7 +213,9 @@ class Notifier:
 
 def _policy(name: str, settings: NotifySettings, site: Site | None) -> Policy:
     target = settings.notify[name]
-    chosen = routing(target.hosts, target.packs, target.labels, site) if site else Routing()
-    chosen.check(f"{FILE_NAME}: notify.{name}")
     quiet = QuietHours(settings.zone, target.quiet or settings.quiet)
-    return Policy(frozenset(target.severities), quiet, chosen, target.after)
+    if site is None:
+        return Policy(target, quiet)
+    policy = policy_of(target, quiet, site)
+    policy.check(f"{FILE_NAME}: notify.{name}")
+    return policy

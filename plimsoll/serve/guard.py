@@ -1,10 +1,12 @@
 """Refuses requests that the rules of access do not allow: by name of the server, origin, or role."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import ExitStack
 from http import HTTPStatus
 from weakref import WeakValueDictionary
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -105,19 +107,16 @@ def _refuse_role(request: Request, person: Person) -> Response | None:
 class SecurityHeaders:
     """Adds security headers to every answer that lacks them; the report has a policy for its own script."""
 
-    _HEADERS = (
-        (
-            b"content-security-policy",
-            b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-            b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-        ),
-        (b"x-frame-options", b"DENY"),
-        (b"x-content-type-options", b"nosniff"),
-        (b"referrer-policy", b"same-origin"),
-        (b"cross-origin-opener-policy", b"same-origin"),
-        (b"cross-origin-resource-policy", b"same-origin"),
-        (b"cache-control", b"no-store"),
-    )
+    _HEADERS: Mapping[str, str] = {
+        "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "x-frame-options": "DENY",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "cache-control": "no-store",
+    }
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -127,10 +126,10 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = [*message.get("headers", ())]
-                names = {name.lower() for name, _ in headers}
-                headers += [header for header in self._HEADERS if header[0] not in names]
-                message = {**message, "headers": headers}
+                headers = MutableHeaders(raw=[*message.get("headers", ())])
+                for name, value in self._HEADERS.items():
+                    headers.setdefault(name, value)
+                message = {**message, "headers": headers.raw}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -80,7 +80,10 @@ def create_app(
             *pages,
         ],
         middleware=[Middleware(Guard, access=access)],
-        exception_handlers={HTTPException: _no_route, Exception: _defect},
+        exception_handlers={
+            HTTPException: _no_route,
+            Exception: lambda *_: refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log"),
+        },
         lifespan=lifespan,
     )
     return SecurityHeaders(app)  # also on the answer to a defect
@@ -148,10 +151,6 @@ def _no_route(_: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         return refusal(HTTPStatus.METHOD_NOT_ALLOWED, f"allow: {headers.get('Allow', '')}", headers=headers)
     return refusal(HTTPStatus.NOT_FOUND, "path not found")
-
-
-def _defect(_: Request, error: Exception) -> Response:
-    return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log")
 
 
 def _metric_lines(health: Health) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pydantic import SecretStr
 
 from plimsoll.alerting.alert import Key
 from plimsoll.alerting.alert_history import AlertHistory
@@ -9,10 +10,10 @@ from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.alerting.latest_evaluation import LatestEvaluation, Limits, RuleStates
 from plimsoll.alerting.state_changes import StateChange
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.notify.grouping import MOST_AN_HOUR, Policy, Routing
+from plimsoll.notify.grouping import MOST_AN_HOUR, Policy
 from plimsoll.notify.messages import Style
 from plimsoll.notify.notification_log import NotificationLog
-from plimsoll.notify.settings import QuietHours
+from plimsoll.notify.settings import QuietHours, TargetSettings
 from plimsoll.notify.targets import NotifyTarget
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State, Status
@@ -89,11 +90,12 @@ class World:
 class Phone:
     """A target that keeps what it is sent; `fails` makes it unreachable."""
 
-    def __init__(self, world, quiet=None, routing=None, after=0):
+    def __init__(self, world, quiet=None, policy=None, after=0):
         self.sent = []
         self.world = world
         self.fails: str | None = None
-        policy = Policy(frozenset(("critical", "warning")), quiet or QuietHours(UTC), routing or Routing(), after)
+        target = TargetSettings(url=SecretStr("json://phone")).model_copy(update={"after": after})
+        policy = policy or Policy(target, quiet or QuietHours(UTC))
         self.outbox = NotificationLog(world.file, "phone", "phone://****", world.at + 30 * SECOND)
         self.target = NotifyTarget("phone", self.outbox, policy, self._send, Style(UTC, after=after))
 

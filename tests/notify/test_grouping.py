@@ -4,6 +4,7 @@ import random
 from contextlib import suppress
 
 import pytest
+from pydantic import SecretStr
 
 from plimsoll.alerting import silences
 from plimsoll.alerting.actions import Actor, acknowledge
@@ -14,8 +15,8 @@ from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, Zone
-from plimsoll.notify.grouping import FREE, HOST_EVERY, routing
-from plimsoll.notify.settings import QuietHours, QuietSettings, QuietWindow
+from plimsoll.notify.grouping import FREE, HOST_EVERY, policy_of
+from plimsoll.notify.settings import QuietHours, QuietSettings, QuietWindow, TargetSettings
 from plimsoll.rules.load import load
 from tests.alerting.world import CPU, HOUR, MINUTE, T0, Phone
 from tests.each import each
@@ -67,8 +68,8 @@ def test_a_second_target_is_told_of_what_nobody_acknowledges(world, file):
 SITE = Site(load(), labels={"web01": {"team": "shop"}, "db01": {"team": "core", "site": "Berlin"}})
 
 
-def route(hosts=(), packs=(), labels=None):
-    return routing(hosts, packs, labels or {}, SITE)
+def route(**given):
+    return policy_of(TargetSettings(url=SecretStr("json://phone"), **given), QuietHours(Zone.parse("UTC")), SITE)
 
 
 ROUTES = (
@@ -83,7 +84,7 @@ ROUTES = (
 
 @pytest.mark.parametrize(("given", "told"), ROUTES)
 def test_a_target_is_told_of_its_own_alerts(given, told, world, file):
-    phone = Phone(world, routing=route(**given))
+    phone = Phone(world, policy=route(**given))
     phone.step("WEB01", "DB01", "APP", times=10)
     text = " ".join(message.title + message.body for _, message in phone.sent)
     assert {host for host in ("WEB01", "DB01", "APP") if host in text} == told
@@ -94,7 +95,7 @@ def test_a_target_is_told_of_its_own_alerts(given, told, world, file):
 
 def test_what_was_told_is_told_to_be_over_after_the_routing_changed(world):
     Phone(world).step("WEB01", times=10)
-    other = Phone(world, routing=route(["db*"]))
+    other = Phone(world, policy=route(hosts=["db*"]))
     other.step("WEB01", times=400)
     assert other.titles == []
     other.step(times=10)

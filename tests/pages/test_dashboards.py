@@ -133,7 +133,7 @@ def test_what_no_chosen_host_has_is_counted_and_not_drawn(watched, chromium):
 
 def test_anybody_can_use_them(watched, chromium):
     for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
-        for path in ("/dashboards/cpu", "/dashboards", f"/charts?chart={quote('cpu.busy|*')}"):
+        for path in ("/dashboards/cpu", "/dashboards", f"/explore?line={quote('cpu.busy|*')}"):
             with opened(chromium, watched.address + path, width=width, scheme=scheme) as view:
                 if path != "/dashboards":
                     view.page.evaluate(_DRAWN)
@@ -148,7 +148,7 @@ def test_names_of_strangers_are_only_text(here, chromium):
     for path in (
         "/dashboards/disk",
         f"/dashboards/cpu?host={quote(names[0])}",
-        f"/charts?chart={quote('disk.free|' + quote(HOSTILE, safe=''))}",
+        f"/explore?line={quote('disk.free|' + quote(HOSTILE, safe=''))}",
     ):
         with opened(chromium, here.address + path, width=NARROW) as view:
             view.page.evaluate(_DRAWN)

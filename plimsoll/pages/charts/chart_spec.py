@@ -4,6 +4,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import quote, unquote
 
 from plimsoll.model.errors import Unusable
@@ -42,10 +43,10 @@ class Spec:
         return cls(unquote(signal), names, instance, drive or None)
 
     def __str__(self) -> str:
-        signal = f"{_quoted(self.signal)}@{self.drive}" if self.drive else _quoted(self.signal)
-        hosts = ",".join(map(_quoted, self.hosts)) or ALL
-        instance = [_quoted(self.instance)] if self.instance is not None else []
-        return "|".join([signal, hosts, *instance])
+        quoted = partial(quote, safe="")
+        signal = f"{quoted(self.signal)}@{self.drive}" if self.drive else quoted(self.signal)
+        hosts = ",".join(map(quoted, self.hosts)) or ALL
+        return "|".join([signal, hosts, *([quoted(self.instance)] if self.instance is not None else [])])
 
     @property
     def is_raw(self) -> bool:
@@ -72,7 +73,3 @@ def raw_signal(name: str) -> Signal:
     """Return a signal for a raw series, with its name as the title and without a unit."""
     measurement, _, field = name[:_LONGEST_RAW].partition(_BETWEEN)
     return Signal(title=f"{measurement} {field}".strip() or "?", unit="", meaning="As it was sent.", fact="processors")
-
-
-def _quoted(name: str) -> str:
-    return quote(name, safe="")

@@ -16,7 +16,6 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import host_key
 from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name, raw_signal
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
-from plimsoll.pages.shared.forms import see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import MILLISECOND, RangePicker
 from plimsoll.rules.subjects import host_of, host_tags
@@ -51,7 +50,7 @@ class ShownLine:
 
 
 def routes(frame: Frame, scenes: Scenes) -> list[Route]:
-    """Return the page, its search results, which a script renews, and the page's earlier address."""
+    """Return the page, and its search results, which a script renews."""
 
     def page(request: Request) -> Response:
         return frame.page(request, "dashboards/explore.html.j2", "Explore", **_Explore(request, frame, scenes).page())
@@ -60,13 +59,7 @@ def routes(frame: Frame, scenes: Scenes) -> list[Route]:
         content = _Explore(request, frame, scenes).offers()
         return HTMLResponse(frame.part(request, "dashboards/found.html.j2", **content))
 
-    def charts(request: Request) -> Response:
-        query = request.query_params
-        specs = [spec for text in query.getlist("chart") for spec in text.split(";")]
-        kept = [(name, value) for name, value in query.multi_items() if name != "chart"]
-        return see(f"/explore?{urlencode([*(('line', spec) for spec in specs), *kept])}")
-
-    return [Route("/explore", page), Route("/explore/found", offers), Route("/charts", charts)]
+    return [Route("/explore", page), Route("/explore/found", offers)]
 
 
 class _Explore:

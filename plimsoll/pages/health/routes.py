@@ -73,10 +73,10 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
     return {
         "health": health,
         "mark": mark(health, alerts),
-        "standing": standing(health, alerts),
+        "standing": alerts[0].severity if alerts else _STANDINGS.get(health.answer, "none"),
         "water": water(table.level),
         "basis": [*basis(health, zone, now)],
-        "as_of": as_of(health, zone, now),
+        "as_of": zone.clock(health.evaluated) if health.evaluated and now - health.evaluated > _OLD else "",
         "alerts": [describe_incident(incident, active, hosts.judged, now) for incident in shown],
         "more": len(incidents) - len(shown),
         "table": table,
@@ -101,11 +101,6 @@ def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
     return size, table.tiles[:most], len(table.tiles[most:])
 
 
-def standing(health: Health, alerts: Sequence[Alert]) -> str:
-    """Return the state of everything: `critical`, `warning`, `pending`, `healthy`, or `none` if it is not known."""
-    return alerts[0].severity if alerts else _STANDINGS.get(health.answer, "none")
-
-
 def mark(health: Health, alerts: Sequence[Alert]) -> str:
     """Return the title of the window: the counts of alerts (`◆ 2 ▲ 1`), or the answer."""
     severities = [alert.severity for alert in alerts]
@@ -125,12 +120,6 @@ def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
     newest = max((host.newest for host in health.hosts if host.newest), default=None)
     if newest:
         yield f"last sample {_long(now - newest)} ago"
-
-
-def as_of(health: Health, zone: Zone, now: int) -> str:
-    """Return the time of the last evaluation if the page may be out of date; else an empty text."""
-    is_old = health.evaluated is not None and now - health.evaluated > _OLD
-    return zone.clock(health.evaluated) if is_old and health.evaluated else ""
 
 
 def describe_incident(incident: Incident, silences: Sequence[Silence], judged: JudgedHosts, now: int) -> dict[str, Any]:

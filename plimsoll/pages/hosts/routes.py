@@ -9,7 +9,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.alerting import actions, silences
-from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.alerting.wording import cause, certainty, unjudged
@@ -62,9 +61,10 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         silence for silence in active if silence.host == "*" or silence.matches(silence.rule, health.name, None)
     ]
     lacking = unjudged(host, watched.judged(), watched.site.catalogue.signals)
+    others = f", and {counted(len(fires) - 1, 'further incident')}" if len(fires) > 1 else ""
     return {
         "host": health,
-        "headline": _headline(health, fires),
+        "headline": f"{cause(fires[0].worst)}{others}" if fires else f"{health.name}: {health.note or health.state}",
         "sure": " · ".join(text for text in (certainty(fires[0]) if fires else "", lacking) if text),
         "next": fires[0].worst.details.look_at if fires else (),
         "severity": fires[0].severity if fires else "",
@@ -79,13 +79,6 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         "end": "now",
         "now": now // MILLISECOND,
     }
-
-
-def _headline(health: HostHealth, fires: Sequence[Incident]) -> str:
-    if not fires:
-        return f"{health.name}: {health.note or health.state}"
-    text = f", and {counted(len(fires) - 1, 'further incident')}" if len(fires) > 1 else ""
-    return f"{cause(fires[0].worst)}{text}"
 
 
 def _parts(

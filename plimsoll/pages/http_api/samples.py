@@ -50,6 +50,13 @@ class ApiLine:
     columns: Mapping[str, Values]
 
 
+def _column(name: str, description: str | None = None) -> Any:
+    """Return the field for a column of a line, which has no value if the line lacks the column."""
+    return attribute(
+        lambda line: line.columns[name].tolist() if name in line.columns else None, description, default=None
+    )
+
+
 CSV = "text/csv; charset=utf-8"
 _NAMES = ("host", "name", "instance", "tags")
 ARROW = "application/vnd.apache.arrow.file"
@@ -57,19 +64,19 @@ _RAW, _BUCKETS = ("value",), ("minimum", "mean", "maximum")
 _MILLISECOND = 1_000_000
 
 
-class LinePart(BaseModel):
-    """The values of one signal or series; of those that were not asked for there are none."""
+class LinePart(JsonPart):
+    """The values of one signal or series: `value`, or with buckets `minimum`, `mean` and `maximum`."""
 
     host: str
     name: str = Field(description="The signal, or measurement.field.")
     unit: str = Field(description="Empty for series as they were sent.")
     instance: str | None
-    tags: dict[str, str]
-    times: Sequence[str] = Field(description="Of the samples, or of the begins of buckets.")
-    value: Sequence[float] | None = Field(default=None, description="As many as times; null: buckets were asked for.")
-    minimum: Sequence[float] | None = Field(default=None, description="Of each bucket; so are mean and maximum.")
-    mean: Sequence[float] | None = None
-    maximum: Sequence[float] | None = None
+    tags: Mapping[str, str]
+    times: Sequence[str] = attribute(lambda line: _texts(line.times), "Of the samples, or of the begins of buckets.")
+    value: Sequence[float] | None = _column("value", "As many as times; null: buckets were requested.")
+    minimum: Sequence[float] | None = _column("minimum", "Of each bucket; so are mean and maximum.")
+    mean: Sequence[float] | None = _column("mean")
+    maximum: Sequence[float] | None = _column("maximum")
 
 
 class SamplesPart(BaseModel):
@@ -216,21 +223,8 @@ def _text(series: Series) -> str:
 
 def _document(lines: Sequence[ApiLine], start: int, end: int, width: int | None) -> SamplesPart:
     """Return samples as the JSON answer."""
-    series = [
-        LinePart(
-            host=line.host,
-            name=line.name,
-            unit=line.unit,
-            instance=line.instance,
-            tags=dict(line.tags),
-            times=_texts(line.times),
-            **{name: values.tolist() for name, values in line.columns.items()},
-        )
-        for line in lines
-    ]
-    return SamplesPart.model_validate(
-        {"from": iso(start), "to": iso(end), "bucket_s": width / SECOND if width else None, "series": series}
-    )
+    bucket_s = width / SECOND if width else None
+    return SamplesPart.model_validate({"from": iso(start), "to": iso(end), "bucket_s": bucket_s, "series": lines})
 
 
 def _frame(lines: Sequence[ApiLine], width: int | None) -> pl.DataFrame:

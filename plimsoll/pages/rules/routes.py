@@ -114,9 +114,13 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         return answer_form(request, form, change(watched, rule, form, actor_of(request, fields.get("who", ""))))
 
     def undo_change(request: Request, fields: Fields) -> Response:
-        host = fields.get("host", "")
-        wrong = undo(watched, request.path_params["id"], host, actor_of(request))
-        return answer_form(request, {**EMPTY, "host": host}, wrong)
+        rule, host = request.path_params["id"], fields.get("host", "")
+
+        def change_file() -> str:
+            overlay.remove(watched.folder, rule, host)
+            return f"took back the limit of {rule} on {host}"
+
+        return answer_form(request, {**EMPTY, "host": host}, _perform(watched, actor_of(request), change_file))
 
     forms = Forms()
     return [
@@ -156,16 +160,6 @@ def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
     def change_file() -> str:
         limit = overlay.change(watched.folder, watched.site.catalogue, rule, host, values, author)
         return f"changed the limit of {rule.id} on {host} to {limit}: {form['reason']}"
-
-    return _perform(watched, actor, change_file)
-
-
-def undo(watched: Watched, rule: str, host: str, actor: Actor) -> str:
-    """Take a change back. Return why that is refused, empty if it is not."""
-
-    def change_file() -> str:
-        overlay.remove(watched.folder, rule, host)
-        return f"took back the limit of {rule} on {host}"
 
     return _perform(watched, actor, change_file)
 
