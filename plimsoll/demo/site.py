@@ -129,7 +129,7 @@ class DemoSite(_StrictSite):
 
     @property
     def breaches(self) -> Iterator[Breach]:
-        """The breaches of all hosts, complete."""
+        """The breaches of all hosts, with their host and end filled in."""
         for name, server in self.hosts.items():
             for breach in server.crossed:
                 end = 60 * self.minutes if breach.end is None else breach.end

@@ -37,7 +37,7 @@ BURST_READS = 280.0  # per s on top of the usual, at most: the peak "at over 250
 
 @dataclass(frozen=True)
 class StudyLevel:
-    """The value of a quantity with no users, while users log on, and in steady state."""
+    """The values of a quantity without users, while users log on, and in steady state."""
 
     idle: float
     ramp: float

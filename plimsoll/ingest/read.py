@@ -78,9 +78,9 @@ def read_logs(
 
 
 def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
-    """The remark on a file that cannot be read, beside logs that can: unread where it is a recording, else skipped.
+    """Return the remark on a file that cannot be read beside others: UNREAD if it is a recording, else SKIPPED.
 
-    An empty file was to be one if it is called as they are.
+    An empty file counts as a recording if it has the suffix of the logs.
     """
     match = re.match(rf"(?P<file>{re.escape(printable(str(path)))}.*?)(:(?P<line>\d+))?: (?P<text>.*)", str(error))
     file, line, text = (match["file"], match["line"], match["text"]) if match else (None, None, str(error))
@@ -122,7 +122,7 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
 
 
 def _format(text: Text, name: str | None) -> Format:
-    """Return the format that was named, or else the first that takes the log."""
+    """Return the format that the caller named, or else the first that recognises the log."""
     match = next((entry for entry in FORMATS if entry.sniff(text)), None)
     if name is not None:
         wanted_format = next((entry for entry in FORMATS if entry.NAME.casefold() == name.casefold()), None)
@@ -216,7 +216,7 @@ def _is_ignored(path: Path) -> bool:
 
 
 def skipped_folders(named: Sequence[Path]) -> str | None:
-    """A sentence on the folders inside the folders that were named, which are not searched; None if there are none."""
+    """Return a sentence on the folders inside the named folders, which are not searched; None without any."""
     folders = {path.resolve(): path for path in named if path != STDIN and path.is_dir()}
     inside = [
         str(path)

@@ -1,4 +1,4 @@
-"""How logs are read."""
+"""The options of reading logs, and the logs that were read."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -26,14 +26,14 @@ class LogSet(NamedTuple):
     apart: bool = False
 
     def refuse_empty(self) -> None:
-        """Unusable if a log that was named has no rows: there is nothing in it to judge or load."""
+        """Raise Unusable if a log that was named has no rows to judge or load."""
         for log in self.empty:
             raise Unusable(f"{log.path}: no samples: it holds a header and no rows; record it again, or leave it out")
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the caller says of the logs.
+    """The caller's facts about the logs.
 
     `zone` is that of logs that do not say their own, or whose name and bias contradict each other;
     `format` is the one a log has to be of, `encoding` overrides the guess at a header's code page; `names`

@@ -39,7 +39,7 @@ def remarks_on(logs: Sequence[Log]) -> list[Remark]:
 
 
 def refuse_unnamed(logs: Sequence[Log]) -> None:
-    """Unusable if recordings of computers that are not named overlap and differ: they cannot be distinguished."""
+    """Raise Unusable if recordings of unnamed computers overlap and differ, as they cannot be distinguished."""
     unnamed = [log for log in logs if len(log.times) and UNNAMED in log.hosts]
     for pair in _meeting(unnamed):
         first, second = (unnamed[at] for at in pair)
@@ -76,7 +76,7 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
-    """Return where each series is, those of a host or all."""
+    """Return the column of each series of a host, or of all hosts."""
     return {series.key: at for at, series in enumerate(log.series) if host in (None, series.host)}
 
 
@@ -135,14 +135,14 @@ def _met(first: Log, second: Log, columns: Mapping[object, int], other_columns: 
 
 
 def _within(log: Log, other: Log) -> int:
-    """Return how many rows of a log are of the other's span."""
+    """Return how many rows of a log lie within the span of another."""
     return int(np.count_nonzero((log.times >= other.times[0]) & (log.times <= other.times[-1])))
 
 
 def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
     """Return the pairs of recordings, by their places, that have a host in common and overlap in time.
 
-    Of many hosts, or of a log that was rotated many times, these are few of all pairs.
+    With many hosts, or a log that was rotated many times, they are far fewer than all pairs.
     """
     by_host: dict[str, list[int]] = defaultdict(list)
     for at in sorted(range(len(logs)), key=lambda at: logs[at].times[0]):
@@ -159,7 +159,7 @@ def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
 
 
 def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
-    """Yield two hosts whose recordings do not meet, or are as long and begin as far apart as time zones are."""
+    """Yield a remark on two hosts whose recordings do not meet, or differ only by an offset of time zones."""
     spans = _spans(logs)
     for (host, (start, end)), (other, (other_start, other_end)) in combinations(spans.items(), 2):
         shift, length, other_length = other_start - start, end - start, other_end - other_start
@@ -206,7 +206,7 @@ def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
-    """Yield a host by its short name in one recording and by its full name in another."""
+    """Yield a remark on each host with a short name in one recording and its full name in another."""
     names = {host_key(host): host for log in logs for host in log.hosts}
     for full, shown in names.items():
         name, dot, _ = full.partition(".")

@@ -35,14 +35,14 @@ Counts: TypeAlias = Mapping[str, float]
 
 
 class DiskRequests:
-    """Reads what disks have done since the system started, and the mean times since the last call."""
+    """Reads the counts of disks since the system started, and the mean times since the last call."""
 
     def __init__(self) -> None:
         self._last: Mapping[str, Counts] = {}
         self._read_at = 0.0
 
     def __call__(self) -> Iterator[Reading]:
-        """The measurement `diskio`, for each disk that had a request."""
+        """Yield the measurement `diskio`, for each disk that had a request."""
         disks, last, at = _counts(), self._last, time.monotonic()
         elapsed_ms = int(1000 * (at - self._read_at))
         self._last, self._read_at = disks, at

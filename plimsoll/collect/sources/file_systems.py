@@ -87,7 +87,7 @@ class FileSystemSpace:
         self._usages = Lookup(usage)
 
     def __call__(self) -> Iterator[Reading]:
-        """The measurement `disk`, for each file system that has a size."""
+        """Yield the measurement `disk`, for each file system that has a size."""
         mounts = {mount.mountpoint: mount for mount in self._mounts() if mount.fstype not in _NOT_READ}
         for path, fields in self._usages.results(mounts).items():
             if fields["total"]:

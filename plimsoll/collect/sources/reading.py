@@ -84,7 +84,7 @@ class Patient:
 
 
 class Lookup(Generic[T]):
-    """Calls `look_up` for each of some names. One that does not answer within a second is left out until it does.
+    """Calls `look_up` for names. A name whose call does not return within a second is left out until it does.
 
     The kernel can keep a program waiting for ever when it asks a file server that does not answer.
     """

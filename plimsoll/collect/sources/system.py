@@ -28,7 +28,7 @@ class ProcessorShares:
         self._last: Mapping[str, Times] = {}
 
     def __call__(self) -> Iterator[Reading]:
-        """The measurement `cpu`, for each processor and for all together."""
+        """Yield the measurement `cpu`, for each processor and for all together."""
         now, last = _times(), self._last
         self._last = now
         for name, times in now.items():

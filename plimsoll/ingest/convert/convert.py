@@ -29,7 +29,7 @@ _MILLISECOND = 1_000_000
 
 @dataclass(frozen=True)
 class LogSelection:
-    """Which part of a log is wanted.
+    """A part of a log.
 
     `counters` are paths, in any case, in which `*` matches any text; none means all.
     `start` and `end` (UTC ns) both belong to the part; `nth_row` keeps each n-th of its rows. Times are told in
@@ -43,7 +43,7 @@ class LogSelection:
     zone: Zone | None = None
 
     def of(self, log: Log) -> Log:
-        """That part of a log. Unusable if nothing is left, naming the filter."""
+        """Return the part of a log. Unusable, naming the filter, if nothing is left."""
         kept = [
             at
             for at, series in enumerate(log.series)
@@ -78,7 +78,7 @@ class LogSelection:
 
 
 class Written(NamedTuple):
-    """How much was written, in the format's own terms, and what is to be said of it."""
+    """The amount that was written, in the format's own terms, and the remarks on it."""
 
     size: str
     remarks: list[Remark]
@@ -172,13 +172,13 @@ def _numbered(names: Sequence[str]) -> Iterator[str]:
 
 
 def _path(series: Series) -> str:
-    r"""The path of a counter with its computer; of one that is not Perfmon's, too: `\\HOST\sadf queue runq-sz`."""
+    r"""Return the path of a counter with its computer, also of other sources: `\\HOST\sadf queue runq-sz`."""
     path = series.path if series.path.startswith("\\") else f"\\{series.path}"
     return rf"\\{series.host}{path}"
 
 
 def _matches(pattern: str, path: str) -> bool:
-    r"""Whether a path with the computer fits a pattern; without `\\` in front it need only fit after the computer."""
+    r"""Return whether a path matches a pattern; without `\\` it is compared with the part after the computer."""
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
     inner = path[path.index("\\", 2) :]
     candidates = [path] if pattern.startswith("\\\\") else [inner, inner.removeprefix("\\")]

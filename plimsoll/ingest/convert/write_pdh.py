@@ -19,7 +19,7 @@ _MISSING = " "
 
 @dataclass(frozen=True, slots=True)
 class WallClock:
-    """The clock a recording was made by: UTC = local + bias. The offset of a file is fixed."""
+    """The clock of a recording, with one offset for all rows: UTC = local + bias."""
 
     zone_name: str
     bias_minutes: int

@@ -1,4 +1,4 @@
-"""The bytes of the logs that were named: of files, archives, pipes and standard input."""
+"""The bytes of logs in files, archives, pipes and standard input."""
 
 import hashlib
 import io
@@ -33,7 +33,7 @@ _OF_A_MAC = re.compile(r"__MACOSX/|(.*/)?(\._|\.DS_Store$)")
 
 
 class _ArchiveEntry(NamedTuple):
-    """A file in an archive: its name, what opens it, and its size there."""
+    """A file in an archive: its name, the function that opens it, and its packed size."""
 
     name: str
     opener: Callable[[], IO[bytes]]
@@ -73,7 +73,7 @@ class _UnpackBudget:
     read: int = 0
 
     def check(self, name: str, reading: int = 0) -> None:
-        """Unusable if too much was unpacked, with `reading` bytes of the file read for it besides those before."""
+        """Raise Unusable if too much was unpacked. `reading` bytes of the file were read besides."""
         if self.unpacked > self.most * _ALTOGETHER:
             text = f"the file unpacks to more than {gigabytes(self.most * _ALTOGETHER)} altogether"
         elif self.unpacked > max(_ALWAYS, _RATIO * min(self.read + reading, self.size)):
@@ -89,7 +89,7 @@ MOST_BYTES = 4 << 30
 
 @contextmanager
 def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Generator[Iterator[LogContent]]:
-    """The logs in a file, one after the other; files are mapped into memory while the context lasts.
+    """Yield the logs in a file one after the other; files are mapped into memory while the context lasts.
 
     `name` is what people call the file, if that is not its path. Unusable if it cannot be read, or unpacks to more than
     `most` bytes.
@@ -111,7 +111,7 @@ def _content(path: Path, most: int, stack: ExitStack) -> LogContent:
 
 
 def _file(path: Path, most: int, stack: ExitStack) -> Data:
-    """Return a file mapped into memory, or what comes out of a pipe."""
+    """Return a file mapped into memory, or the bytes of a pipe."""
     try:
         file = stack.enter_context(path.open("rb"))
         if not path.stat().st_size or not path.is_file():
@@ -260,7 +260,7 @@ def _entries_of_tar(file: IO[bytes], data: Data) -> Iterator[_ArchiveEntry]:
 
 
 def _target(link: tarfile.TarInfo) -> str:
-    """Return what a link leads to: a hard link has a name of the archive, a symbolic one a path from its own folder."""
+    """Return the target of a link: a hard link names a file of the archive, a symbolic one a path from its folder."""
     folder = posixpath.dirname(link.name) if link.issym() else ""
     return posixpath.normpath(posixpath.join(folder, link.linkname))
 
@@ -272,7 +272,7 @@ def _open_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
 
 
 def _read_of_file(read: Callable[[], int], depth: int) -> Callable[[], int]:
-    """Return how many bytes of the file itself were read: none where what is unpacked is in memory already."""
+    """Return a function that counts the bytes read of the file; it is 0 for archives that are in memory already."""
     return read if depth == 0 else lambda: 0
 
 

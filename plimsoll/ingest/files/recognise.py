@@ -1,4 +1,4 @@
-"""Files that no format reads: what each is, what to do about it, and whether it is a recording."""
+"""Files that no format reads: their kind, advice, and whether they are recordings."""
 
 import re
 from collections.abc import Iterable
@@ -211,7 +211,7 @@ _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
 
 
 def suffix(name: str) -> str:
-    """Return the ending of a file's name that tells what is in it, in lower case: `.csv` of `WEB01.csv.gz`."""
+    """Return the suffix of a file's name without that of compression, in lower case: `.csv` of `WEB01.csv.gz`."""
     path = PurePath(name)
     while path.suffix.lower() in _PACKED and PurePath(path.stem).suffix:
         path = PurePath(path.stem)
@@ -219,12 +219,12 @@ def suffix(name: str) -> str:
 
 
 def is_called_a_log(name: str) -> bool:
-    """Whether a file has the ending of logs or of what they are packed in, so that an empty one is a lost log."""
+    """Return whether a file has the suffix of logs or of their archives, so that an empty one is a lost log."""
     return suffix(name) in _LOGS | _PACKED
 
 
 def refused(text: Text) -> Unusable:
-    """Why a file is refused: how it begins, what it looks like, and what to do. NoLog if it is not a recording."""
+    """Return the refusal of a file: how it begins, its kind, and advice. NoLog if it is not a recording."""
     begins = f"{text.path}: not a log that can be read: it begins with {opening(text)}"
     start_of_file = text.data[:_LONG_HEAD]
     if header := _HEADER.search(start_of_file):
@@ -252,7 +252,7 @@ def refused(text: Text) -> Unusable:
 
 
 def opening(text: Text) -> str:
-    """Return how a file begins, in quotes."""
+    """Return the first characters of a file, in quotes."""
     shown = text.header[:40].decode("utf-8", errors="replace")
     return '"' + "".join(c if c.isprintable() else "." for c in shown) + ("..." if len(text.header) > 40 else "") + '"'
 
@@ -264,7 +264,7 @@ def is_measured_json(head: bytes) -> bool:
 
 
 def foreign(head: bytes) -> str | None:
-    """Return what a file is, and what to do, if by its first bytes it holds measurements that no format reads."""
+    """Return the kind of a file and advice, if by its first bytes it holds measurements that no format reads."""
     text = next((kind.description for kind in _TEXTS if re.match(kind.begins, head, re.DOTALL)), None)
     if text or not (json := _json(head)) or _READ_ELSEWHERE.search(json):
         return text
@@ -272,7 +272,7 @@ def foreign(head: bytes) -> str | None:
 
 
 def _json(head: bytes) -> bytes:
-    """Return the first bytes of JSON, in any Unicode; nothing if it is none, or a document of ours."""
+    """Return the first bytes of JSON without its encoding; nothing for other text and for Plimsoll's own documents."""
     head = head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     return head if head[:1] in (b"[", b"{") and not _OUR_OWN.match(head) else b""
 
@@ -285,7 +285,7 @@ def _of_json(head: bytes) -> str | None:
 
 
 def of_office(name: str, members: Iterable[tuple[str, bytes]]) -> Unusable:
-    """Why a file of an office program is refused. NoLog if it has no sheet, or its sheets hold no counter.
+    """Return the refusal of a file of an office program. NoLog if it has no sheet, or its sheets hold no counter.
 
     `members` are the files in it by their names.
     """

@@ -1,4 +1,4 @@
-"""The formats that are read. A new one takes a folder here, and a line in FORMATS."""
+"""The formats that are read. A new format needs a folder here, and a line in FORMATS."""
 
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -12,7 +12,7 @@ from plimsoll.model.log import Log
 
 
 class Format(Protocol):
-    """What a format offers: a module, or an object, with these three names."""
+    """A format: a module, or an object, with these three names."""
 
     @property
     def NAME(self) -> str:  # noqa: N802
@@ -24,7 +24,7 @@ class Format(Protocol):
         ...
 
     def read(self, text: Text, options: ReadOptions) -> Log:
-        """Read it. Unusable, with what to do, if it is of this format but cannot be read for certain."""
+        """Read the log. Unusable, with advice, if it is of this format but cannot be read for certain."""
         ...
 
 

@@ -99,7 +99,7 @@ def load(
 
 @dataclass
 class _Loading:
-    """A load in progress. `run` is what the store lists."""
+    """A load in progress. `run` is the store's entry of it."""
 
     store: RunStore
     lease: Lease
@@ -183,7 +183,7 @@ def find(store: RunStore, name: str) -> RunSummary | None:
 
 
 def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
-    """Count the values of a log that the store does not have, though it keeps them that long."""
+    """Count the values of a log that the store lacks, though they are within its retention."""
     log = one_row_a_time(log)
     if not len(log.times):
         return 0
@@ -205,7 +205,7 @@ def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
 def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[[str], None] = lambda _: None) -> None:
     """Delete a run with its samples; live samples and those of other runs stay.
 
-    `force` ends a load or a deletion of it that another command is at. `notify` gets a sentence when another command is
+    `force` ends a load or a deletion of it by another command. `notify` gets a sentence when another command is
     waited for.
 
     Raises:
@@ -225,7 +225,7 @@ def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[
 
 
 def _refuse_unloadable(logs: Sequence[Log]) -> None:
-    """Unusable if a log does not have a known time zone, or two counters would be the same series once written."""
+    """Raise Unusable if a log's time zone is not known, or two counters would be the same series once written."""
     for log in logs:
         if not log.zone.known:
             raise ZoneUnknown(
@@ -242,7 +242,7 @@ def _refuse_unloadable(logs: Sequence[Log]) -> None:
 
 
 def _refuse_old(store: Store, logs: Sequence[Log]) -> None:
-    """Unusable if rows are older than the store keeps them."""
+    """Raise Unusable if rows are older than the store's retention."""
     oldest = store.runs.oldest()
     if oldest is None:
         return
@@ -307,7 +307,7 @@ def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
 
 
 def refuse_name(name: str, place: str) -> None:
-    """Unusable if a run cannot have this name; `place` is where it was typed."""
+    """Raise Unusable if a run cannot have this name; `place` names the option or field it came from."""
     # InfluxDB takes no tag that ends in a backslash.
     valid = name.strip() == name and name.isprintable() and not name.endswith("\\") and len(name) <= _LONGEST_NAME
     if not name or not valid:
@@ -318,7 +318,7 @@ def refuse_name(name: str, place: str) -> None:
 
 
 def run_label(text: str, place: str) -> tuple[str, str]:
-    """The name and value of a label written `name=value`. Unusable if it is not; `place` is where it was typed."""
+    """Return the name and value of a label `name=value`. Unusable otherwise; `place` names the option or field."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not text.isprintable():
         raise Unusable(f'{place} "{text}": write it like logon_rate=36')

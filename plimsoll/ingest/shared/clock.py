@@ -1,4 +1,4 @@
-"""From the wall clock of a recorder to UTC.
+"""Conversion of a recorder's wall-clock times to UTC.
 
 A log's header gives one offset, and its rows go on in wall-clock time: where daylight saving time
 ends an hour repeats, where it begins one is missing.
@@ -98,7 +98,7 @@ def in_order(
 
 
 def _mixed(times: Times, order: NDArray[np.intp]) -> Times:
-    """Return the times of rows next to one that was recorded earlier, and not just before, closer than the interval."""
+    """Return the times of rows that lie closer than the interval to a row from elsewhere in the file."""
     interval, ordered = sampling_interval(times) or 0, times[order]
     steps, apart = np.diff(ordered), np.diff(order)
     close = (steps > 0) & (steps < _CLOSER * interval)
@@ -109,7 +109,7 @@ def _mixed(times: Times, order: NDArray[np.intp]) -> Times:
 
 
 def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> None:
-    """Unusable if hours are counted to 12 without AM and PM, as in a script that formats times with `hh`."""
+    """Raise Unusable if hours are counted to 12 without AM and PM, as in a script that formats times with `hh`."""
     hours = local // HOUR % 24
     back = (np.diff(local) < 0) & (np.diff(local // DAY) == 0) & (hours[:-1] == 12) & (hours[1:] == 1)
     if back.any() and hours.min() >= 1 and hours.max() <= 12:
@@ -290,9 +290,9 @@ def like(step: int, interval: int | None, change: int) -> bool:
 
 
 def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
-    """Return the offsets (ns) of a zone's clock to UTC at these times of it (ns), to the quarter of an hour.
+    """Return a zone's two offsets to UTC (ns) at local times (ns), to the quarter of an hour.
 
-    Where a time comes twice the earlier and the later, which is less; where it is missing those before and after.
+    At a time that comes twice they are those of both passes, at a missing time those before and after the change.
     """
     if not len(local):
         return local, local
@@ -318,7 +318,7 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
 
 
 def _offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
-    """Return both of a zone's offsets (ns) in a quarter of an hour of its clock, counted from 1970."""
+    """Return a zone's two offsets (ns) in a quarter of an hour of its clock; quarters are counted from 1970."""
     moment = utc(quarter * QUARTER).replace(tzinfo=None)
     durations = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
     first, second = (offset // timedelta(microseconds=1) * 1000 for offset in durations)

@@ -23,7 +23,7 @@ def differ(values: Values, other: Values) -> NDArray[np.bool_]:
 
 
 def remarks_on_same_times(log: Log) -> Iterator[Remark]:
-    """Yield a remark if a log has rows of the same time, which contradict each other if many have other values."""
+    """Yield a remark if rows have the same time. They contradict each other if many of their values differ."""
     if log.times_differ:
         return
     same = int(np.count_nonzero(np.diff(log.times) == 0))
@@ -49,7 +49,7 @@ def _contrary(log: Log) -> Times:
 
 
 def one_row_a_time(log: Log) -> Log:
-    """Return a log in which rows of the same time are one: of each column the first value among them."""
+    """Return a log with one row for each time: of each column the first value counts."""
     if log.times_differ:
         return log
     frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
@@ -59,7 +59,7 @@ def one_row_a_time(log: Log) -> Log:
 
 
 def one_column_a_series(log: Log) -> Log:
-    """Return a log in which columns of the same counter are one, spelled as the first: at each time the first value."""
+    """Return a log with one column for each counter, named as its first: at each time the first value counts."""
     first: dict[object, int] = {}
     columns: dict[int, pl.Series] = {}
     for at, (series, column) in enumerate(zip(log.series, log.columns, strict=True)):
@@ -69,7 +69,7 @@ def one_column_a_series(log: Log) -> Log:
 
 
 def are_many(lost: Times, rows: int, interval: int | None) -> bool:
-    """Whether the times of rows that are lost are more than a tenth of all rows, or reach over five minutes on end.
+    """Return whether lost rows are more than a tenth of all rows, or reach over five minutes without a pause.
 
     `lost` is ascending, `interval` the sampling interval (ns).
     """
@@ -77,6 +77,6 @@ def are_many(lost: Times, rows: int, interval: int | None) -> bool:
 
 
 def last_long(times: Times, interval: int | None) -> bool:
-    """Whether ascending times reach over five minutes without a pause; `interval` is the sampling interval (ns)."""
+    """Return whether ascending times reach over five minutes without a pause; `interval` is that of samples (ns)."""
     runs = np.split(times, np.flatnonzero(np.diff(times) > _PAUSE * (interval or 0)) + 1)
     return any(len(run) > 1 and run[-1] - run[0] >= LONGEST_HOLE for run in runs)

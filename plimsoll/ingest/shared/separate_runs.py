@@ -1,4 +1,4 @@
-"""Runs that were appended to one file: a load driver adds to the results that are there."""
+"""The runs in one file of a load driver, which appends each run to the results that are there."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,9 +17,9 @@ _SHORTEST_PAUSE = 3600 * SECOND
 
 
 def run_starts(start: Times, end: Times) -> list[int]:
-    """Return where in ascending times each run but the first begins.
+    """Return the places in ascending times at which each run but the first begins.
 
-    `end` is when what began until then is done (UTC ns), ascending.
+    `end` are the times at which all requests begun so far were done (UTC ns), ascending.
     """
     candidates = (np.flatnonzero(start[1:] - end[:-1] > _SHORTEST_PAUSE) + 1).tolist()
     edges = [0, *candidates, len(start)]
@@ -32,9 +32,9 @@ def run_starts(start: Times, end: Times) -> list[int]:
 
 
 def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
-    """Return the logs, each of a load driver with one of its runs: that of the counters beside it, else the newest.
+    """Return the logs, those of load drivers with one run: the one during the counters' recording, else the newest.
 
-    One that lasted less than a tenth of the longest is not the newest: it was a try.
+    A run that lasted less than a tenth of the longest was a try, and is not the newest.
     """
     counters = [log for log in logs if not _is_of_driver(log) and len(log.times)]
     first = min((int(log.times[0]) for log in counters), default=None)

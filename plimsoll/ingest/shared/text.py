@@ -58,7 +58,7 @@ _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "
 
 @dataclass(frozen=True)
 class Text:
-    """A text file as ASCII-compatible bytes, with its path for people; `file` is where it is, if not there.
+    """A text file as ASCII-compatible bytes. `path` is shown to people; `file` is its place, if that is another.
 
     `data` is the file as it stands, mapped into memory, or bytes that were made from it. `encoding`
     is set where the file says it (a byte order mark), where its zero bytes are those of UTF-16, or
@@ -148,7 +148,7 @@ class Text:
 
 
 def split(line: str, separator: str) -> list[str]:
-    """Return the cells of a line; quotes may enclose separators, and one that is not closed encloses the rest.
+    """Return the cells of a line. Quotes may enclose separators; an open quote encloses the rest of the line.
 
     Line ends and zero bytes inside a line cannot be part of a name or number: they become U+FFFD.
     """
@@ -158,7 +158,7 @@ def split(line: str, separator: str) -> list[str]:
 
 
 def guess_code_page(raw: bytes) -> str:
-    """Return the likeliest code page of bytes that are not UTF-8; cp1252 where none is likelier."""
+    """Return the likeliest code page of bytes that are not UTF-8; cp1252 if several are."""
     zone = _ZONE.match(raw)
     # A zone that is cut short may end within a character.
     words = _words(raw[zone.end() :] if zone else raw) or _words(raw)
@@ -169,12 +169,12 @@ def guess_code_page(raw: bytes) -> str:
 
 
 def read_as(page: str) -> str:
-    """Return what a remark says of a page that was guessed."""
+    """Return the words of a remark on a guessed code page."""
     return f"read as code page {page.removeprefix('cp')}, a guess; name another with {Parameter.ENCODING}"
 
 
 def _words(raw: bytes) -> bytes:
-    """Return the words that are not ASCII. Names recur from column to column, and one of each is enough."""
+    """Return the words that are not ASCII, each once, as names recur from column to column."""
     # These signs are no part of a wider character.
     words = {word for word in re.split(rb'[",()\t;]+', raw) if not word.isascii()}
     return b",".join(sorted(words)[:_MOST_WORDS])

@@ -22,7 +22,7 @@ _DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1
 def stated(name: str, bias_minutes: int, recorder_zone: Zone | None, remarks: Remarks) -> Zone:
     """Return the zone of a header that gives a name and a bias (UTC = local + bias); the bias decides.
 
-    It is remarked if the bias is exactly the opposite of the offset in the name, or if the zone never has that bias.
+    A remark is added if the bias is the opposite of the offset in the name, or if the zone never has that bias.
     Then `recorder_zone` is used instead if it agrees with the name.
     """
     zone = Zone.from_bias(name, bias_minutes)

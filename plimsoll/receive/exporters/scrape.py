@@ -86,7 +86,7 @@ class ScrapeTarget:
 
     @property
     def host(self) -> str | None:
-        """The host, as far as it is known before it has answered."""
+        """The host, if it is known before the first answer."""
         if self.labels.get("host"):
             return self.labels["host"]
         return None if self.host_label else without_port(urlsplit(self.url).netloc.rpartition("@")[2])
@@ -141,7 +141,7 @@ class Scraper:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts that are known before they have answered."""
+        """The hosts that are known before the first answer."""
         with self._lock:
             return tuple(dict.fromkeys(target.host for target in self._order if target.host))
 

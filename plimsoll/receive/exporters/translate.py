@@ -29,7 +29,7 @@ _INSTANCE = "instance"
 
 
 class MetricUse(NamedTuple):
-    """What a metric is in a group: its name in formulas, and the fields that are the metric itself, with a factor."""
+    """The use of a metric in a group: its name in formulas, and the fields that are the metric times a factor."""
 
     group: MetricGroup
     metric: str
@@ -103,7 +103,7 @@ class TooManySamples(Exception):
 
 
 class TooManyKept(Exception):
-    """So much has to be kept to compute values that no more is taken."""
+    """The samples that are kept to compute fields take all the memory they may."""
 
 
 class Place(NamedTuple):
@@ -184,7 +184,7 @@ class Translator:
         return b"\n".join(written)
 
     def _drop(self, kept: CounterState, now: int) -> None:
-        """Forget what a group needs no more, and what there is no room for."""
+        """Forget samples that a group no longer needs, or for which there is no room."""
 
         def drop(state: CounterState, *, may_wait: bool = True) -> int:
             lost = state.drop(now, may_wait=may_wait)
@@ -239,7 +239,7 @@ class Translator:
         return state
 
     def _forget(self, now: int) -> None:
-        """Forget, once an hour, what had no samples for an hour."""
+        """Forget, once an hour, the groups that had no samples for an hour."""
         if now - self._since < _FORGOTTEN_AFTER:
             return
         if self._since:
@@ -277,7 +277,7 @@ class AcceptedMetrics:
         series: Callable[[], tuple[str, dict[str, str], str]],
         samples: Sequence[tuple[int, float]],
     ) -> None:
-        """Take samples of a series: their times (UTC ns) and values. TooManySamples if there are too many."""
+        """Add samples of a series: their times (UTC ns) and values. TooManySamples if there are too many."""
         self.samples += len(samples)
         if self.samples > MOST_SAMPLES:
             raise TooManySamples
@@ -305,7 +305,7 @@ class AcceptedMetrics:
             self.names.add(name[:_LONGEST_NAME])
 
     def finish(self) -> None:
-        """Make the lines of what was added."""
+        """Write the lines of the samples that were added."""
         parts: list[bytes] = []
         self._samples.sort(key=lambda sample: sample[1])
         for first in range(0, len(self._samples), _AT_ONCE):

@@ -25,7 +25,7 @@ class TooMany(Exception):
 
 
 class BodyPiece(NamedTuple):
-    """Some lines, the number of the first, and whether it is certain that none has a quote or a backslash."""
+    """Some lines, the number of the first, and `plain` if none has a quote or a backslash."""
 
     first: int
     lines: list[bytes]
@@ -33,7 +33,7 @@ class BodyPiece(NamedTuple):
 
 
 class _OpenLine:
-    """A line of which some pieces were seen, as InfluxDB scans for its end."""
+    """A line whose end is not reached, scanned as InfluxDB scans it."""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
@@ -43,7 +43,7 @@ class _OpenLine:
 
     @property
     def text(self) -> bytes:
-        """The line as far as it was seen."""
+        """The line so far."""
         return b"\n".join(self.lines)
 
     def ends_after(self, piece: bytes) -> bool:
@@ -204,7 +204,7 @@ class Lines:
         )
 
     def _check(self) -> None:
-        """Raise ValueError if there is something in numbers or times that Python accepts, and InfluxDB does not."""
+        """Raise ValueError if numbers or times have a form that Python accepts and InfluxDB does not."""
         numbers = b",".join(self.numbers)
         if numbers.translate(None, _IN_NUMBERS) or b",".join(self.times).translate(None, _IN_TIMES):
             raise ValueError("not a number")

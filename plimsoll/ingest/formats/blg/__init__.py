@@ -12,13 +12,13 @@ _FIRST_EVENT = 72  # behind the header of the first buffer
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first event is a system's, as in all of Windows' traces, of which binary logs are a kind."""
+    """Return whether the first event is a system's, as in all traces of Windows. Binary logs are such traces."""
     head = text.data[_FIRST_EVENT : _FIRST_EVENT + 4]
     return len(head) == 4 and head[2] in SYSTEM and head[3] == MARKER
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Read the log. Unusable if it is of a kind that is not read, or is damaged within what can be read."""
+    """Read the log. Unusable if it is of a kind that is not read, or is damaged before its end."""
     from plimsoll.ingest.formats.blg.read_blg import read_blg  # noqa: PLC0415  each log is sniffed, and few are binary
 
     return read_blg(text, options)

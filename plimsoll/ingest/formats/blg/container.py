@@ -76,7 +76,7 @@ class BlgMessage(NamedTuple):
     before: int
 
     def content(self, data: Data) -> bytes:
-        """Return its bytes."""
+        """Return the bytes of the message."""
         return b"".join([data[start:end] for start, end in self.parts])
 
 
@@ -126,7 +126,7 @@ def read_container(data: Data, remarks: Remarks) -> Container:
 
 
 def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
-    """Return the buffers in the order of their numbers, the header's first. What is missing is remarked."""
+    """Return the buffers in the order of their numbers, the header's first. Missing ones are remarked."""
     size, *_ = _BUFFER.read(data[: _BUFFER.size], 0, min(len(data), _BUFFER.size))
     if not _SMALLEST <= size <= _LARGEST:
         raise BlgError(f"is damaged: its buffers would have {size:,} bytes")

@@ -1,4 +1,4 @@
-"""The values of counters from what was recorded of them: a formula for each type of counter.
+"""The values of counters from their raw counts: a formula for each type of counter.
 
 The formulas are those Microsoft publishes for each type. A value is missing (NaN) where its sample or the one before
 is, where a clock or a base did not go on, and where a count fell: Windows calls that invalid data, and a 32-bit count
@@ -74,7 +74,7 @@ class CounterColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class RawCounter:
-    """What was recorded of one counter: a row for each instance, a column for each sample in the order of time.
+    """The raw counts of one counter: a row for each instance, a column for each sample in the order of time.
 
     `clock` is the time that its type divides by, and `frequency` that clock's or the timer's ticks per second; arrays
     of one row hold for all instances. `present` is where a sample is.
@@ -168,7 +168,7 @@ def is_base(code: int) -> bool:
 
 
 def type_of(code: int, of: str) -> CounterType:
-    """Return the type with this code. BlgError if it is not known, naming the counter."""
+    """Return the type of a code. BlgError, naming the counter, if the code is not known."""
     counter_type = _types().get(code)
     if counter_type is None:
         raise BlgError(f"holds a counter of a type that is not known (0x{code:08X}): {of}")

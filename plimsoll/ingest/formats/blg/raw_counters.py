@@ -108,7 +108,7 @@ class SingleCounters:
 
     @property
     def size(self) -> int:
-        """The bytes of its blocks in a sample."""
+        """The size of the blocks in a sample (bytes)."""
         return len(self._entries) * _COUNTER.size
 
     @property

@@ -54,7 +54,7 @@ _Source: TypeAlias = WholeObject | SingleCounters | CounterOfInstances
 
 
 def read_blg(text: Text, options: ReadOptions) -> Log:
-    """Read the log. Unusable if it is of a kind that is not read, or is damaged within what can be read."""
+    """Read the log. Unusable if it is of a kind that is not read, or is damaged before its end."""
     remarks = Remarks(str(text.path))
     try:
         return _read(text, options, remarks)
@@ -170,7 +170,7 @@ def _path(column: CounterColumn) -> str:
 
 
 def _series(column: CounterColumn, names: Names) -> Series:
-    """Return the series of a column, by its path, as a log of text would have it."""
+    """Return the series of a column, the same as in a text log."""
     try:
         path = CounterPath.parse(_path(column))
     except ValueError:
@@ -183,7 +183,7 @@ def offsets_of(
 ) -> Offsets:
     """Return how many minutes the clock of each sample, in file order, was ahead of UTC.
 
-    `clocks` are those of the recorded counters, UTC as FILETIMEs and 0 where there is none. Where none is, the offset
+    `clocks` are those of the recorded counters, UTC as FILETIMEs and 0 where there is none. Without a clock the offset
     is one of the header's two: that of the first sample by the time the recording began, and of later ones by the
     times at which buffers were written.
     """

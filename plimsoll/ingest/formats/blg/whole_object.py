@@ -34,7 +34,7 @@ _CLOCKS = {"ticks": 0, "100ns": 1, "object": 2, "": 0}
 
 
 class _Counter(NamedTuple):
-    """A counter of an object: where its value is in an instance's, and that of its base, if it has one."""
+    """A counter of an object, with the place and size of its value and of its base among those of an instance."""
 
     name: str
     type: CounterType
@@ -43,7 +43,7 @@ class _Counter(NamedTuple):
 
 
 class _Definition(NamedTuple):
-    """The counters of an object, the bytes that they take of each instance's, and those that hold no number."""
+    """The counters of an object, the bytes they need of each instance, and the names of those without numbers."""
 
     counters: tuple[_Counter, ...]
     bytes: int
@@ -110,7 +110,7 @@ class WholeObject:
         return self._host, self._object
 
     def settle(self, row: int, objects: Mapping[tuple[str, int], "WholeObject"]) -> None:
-        """Name the instances of the sample, with their parents, which are in other objects of it."""
+        """Name the instances of the sample, with their parents, which may be in other objects of the sample."""
         layout = self._layout
         if layout is None:
             self._instances.add(row, [None], None)
@@ -219,7 +219,7 @@ class WholeObject:
         return definition
 
     def _values(self, data: bytes, at: int, end: int, instances: int, needed: int) -> bytes:
-        """Return the values of all instances, of each as many bytes as are needed; their names are put aside."""
+        """Return the needed bytes of each instance's values, and keep the names of the instances."""
         if instances == _NO_INSTANCES:
             self._layout = None
             (size,) = _VALUES.read(data, at, end)
@@ -245,7 +245,7 @@ class WholeObject:
         return b"".join(values)
 
     def _texts_of(self, layout: _Layout) -> list[str]:
-        """Return the names of instances; those without one have their number."""
+        """Return the names of instances, or their numbers where they have no name."""
         texts = map(self._text, layout.names)
         return [text or ("" if id_ == _NO_ID else str(id_)) for text, id_ in zip(texts, layout.ids, strict=True)]
 

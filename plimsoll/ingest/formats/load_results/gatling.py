@@ -25,7 +25,7 @@ _FEWEST_COLUMNS = 6  # those of users
 
 
 def sniff(text: Text) -> bool:
-    """Return whether it begins with the line of a run, or with an assertion before that."""
+    """Return whether the first line is that of a run, or an assertion before it."""
     return _BEGINS.match(text.header) is not None
 
 

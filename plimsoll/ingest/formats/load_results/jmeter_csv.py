@@ -1,4 +1,4 @@
-"""JMeter's results as CSV (JTL): a row for each sample, of which `timeStamp` is when it began."""
+"""JMeter's results as CSV (JTL): a row for each sample, whose `timeStamp` is its start."""
 
 import re
 
@@ -27,7 +27,7 @@ INJECTOR = re.compile(r"^((?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|[\w.-]+:\d+)-")
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is the header of such a table."""
+    """Return whether the first line is the header of these results."""
     return _HEADER.match(text.header) is not None
 
 

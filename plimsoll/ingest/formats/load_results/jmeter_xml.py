@@ -1,4 +1,4 @@
-"""JMeter's results as XML (JTL): an element for each sample, with those it is made up of inside it."""
+"""JMeter's results as XML (JTL): an element for each sample, which may contain those of its parts."""
 
 import codecs
 import re
@@ -44,7 +44,7 @@ class _Sample(NamedTuple):
 
 
 def sniff(text: Text) -> bool:
-    """Return whether it begins as such a document does."""
+    """Return whether the file begins with JMeter's element of results."""
     return _BEGINS.match(text.data[:4096]) is not None
 
 
@@ -90,7 +90,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 class _Samples:
-    """The samples found so far; `_open` are those that are not closed yet, with whether each is a transaction."""
+    """The samples read so far. `_open` says of each element that is not closed yet whether it is a transaction."""
 
     def __init__(self) -> None:
         self.items: list[_Sample] = []
@@ -120,7 +120,7 @@ class _Samples:
             raise
 
     def _pieces(self, text: Text) -> Iterator[str]:
-        """Yield the text of a document piece by piece, with U+FFFD for what XML has no place for."""
+        """Yield the text of a document piece by piece, with U+FFFD for characters that XML does not allow."""
         encoding = _ENCODING.match(text.data[:256])
         decoder = _decoder(text.encoding or (encoding[1].decode() if encoding else "utf-8"))
         rest = ""
@@ -131,7 +131,7 @@ class _Samples:
             yield _NO_XML.sub(self._replace, piece[: begun.start()] if begun else piece)
 
     def _replace(self, match: re.Match[str]) -> str:
-        """Return U+FFFD for what XML has no place for, and a reference to an allowed character as it is."""
+        """Return U+FFFD for a character that XML does not allow; a reference to an allowed one stays."""
         reference = match[0]
         if reference.startswith("&"):
             digits = reference[2:-1]
@@ -173,7 +173,7 @@ class _Samples:
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:
-    """Return a decoder that keeps bytes which are no text as surrogates; of UTF-8 where the encoding is not known."""
+    """Return a decoder that keeps invalid bytes as surrogates; that of UTF-8 if the encoding is not known."""
     try:
         return codecs.getincrementaldecoder(encoding)("surrogateescape")
     except LookupError:

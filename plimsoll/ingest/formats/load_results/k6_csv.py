@@ -1,4 +1,4 @@
-"""k6's results as CSV (its output `csv=FILE`): a row for each value of a metric, with the time at which it was taken.
+"""k6's results as CSV (its output `csv=FILE`): a row for each value of a metric, with its time.
 
 A request has a row of `http_req_duration` (or `grpc_req_duration`) when it is done; `vus` is how many users there are.
 """
@@ -21,7 +21,7 @@ _OPTIONAL = ("error", "error_code", "expected_response", "name", "url", "status"
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is the header of such a table."""
+    """Return whether the first line is the header of these results."""
     return text.header.startswith(_BEGINS)
 
 

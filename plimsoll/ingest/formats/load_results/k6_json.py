@@ -1,4 +1,4 @@
-"""k6's results as JSON (its output `json=FILE`): an object in each line, a metric or a value of one."""
+"""k6's results as JSON (its output `json=FILE`): in each line an object with a metric or a value of a metric."""
 
 import json
 
@@ -34,13 +34,13 @@ _BLOCK = 32 << 20
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is such an object."""
+    """Return whether the first line is an object of k6's metrics."""
     head = text.header[:4096].replace(b" ", b"")
     return head.startswith(b'{"') and b'"metric":' in head and (b'"type":"Metric"' in head or b'"type":"Point"' in head)
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the requests as series. Unusable if a line other than the last is no such object."""
+    """Return the requests as series. Unusable if a line other than the last is damaged."""
     del options
     remarks = Remarks(str(text.path))
     parts: list[pl.DataFrame] = []
@@ -56,7 +56,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> pl.DataFrame:
-    """Return the values in some lines that are of requests or of users, every cell as text."""
+    """Return the values of requests and users in some lines, every cell as text."""
     try:
         lines = _lines(part)
         whole = bool(lines.select((pl.col(_LINE).str.starts_with("{") & pl.col(_LINE).str.ends_with("}")).all()).item())

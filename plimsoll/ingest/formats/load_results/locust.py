@@ -31,7 +31,7 @@ _LONGEST_REPORT = 5 * SECOND  # between two reports of workers, which come every
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is the header of such a table."""
+    """Return whether the first line is the header of these results."""
     return _HEADER.match(text.header) is not None
 
 
@@ -94,7 +94,7 @@ def _reports(rows: pl.DataFrame) -> Times | None:
     """Return the times (UTC ns) at which workers reported; None where counts grow at each row.
 
     `rows` are those of all requests. Rows without growth between reports follow each other for less than
-    `_LONGEST_REPORT`; a longer stand-still is none of workers.
+    `_LONGEST_REPORT`; a longer stand-still has another cause.
     """
     times, counts = rows["at"].to_numpy(), rows[_COUNTS[0]].to_numpy()
     grows = np.flatnonzero(np.diff(counts) > 0) + 1
@@ -111,7 +111,7 @@ def _add(
     reports: Times | None,
     shown: list[str],
 ) -> None:
-    """Add the series of all requests, or of those of one operation; what workers reported at once is spread."""
+    """Add the series of all requests, or of one operation. Counts of one report are spread over its rows."""
     rows = _at_times(rows)
     at_rows = rows["at"].to_numpy()
     at = np.searchsorted(times, at_rows)
@@ -147,7 +147,7 @@ def _add(
 def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
     """Return the rows that end a step: where workers reported, or else each one but the first.
 
-    Behind the last report, and where none came for `_LONGEST_REPORT`, each row is a step again. The last row ends one.
+    After the last report, and where none came for `_LONGEST_REPORT`, each row is a step. The last row ends a step.
     """
     ends = np.arange(1, len(times))
     if reports is None:

@@ -1,4 +1,4 @@
-"""Requests, one by one, as series: how many were begun, done and failed, and how long they took.
+"""Series of single requests: the rates begun, done and failed, and the response times.
 
 The series are of the host that `DRIVER` names, since what a driver sees is of the whole system: `load_driver` counts
 all requests, `load_driver_operation` those of each operation.
@@ -55,7 +55,7 @@ class Requests:
 
 
 def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
-    """Return the log of requests, of which those of several runs stand apart.
+    """Return the log of requests, in steps of each run.
 
     Unusable if there are none, or a run of them lasts over a month.
     """
@@ -83,9 +83,9 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
 
 
 def _spans_of_runs(requests: Requests) -> list[tuple[int, int]]:
-    """Return the start and end (UTC ns) of each run: between runs no request is at work for longer than each lasts.
+    """Return the start and end (UTC ns) of each run. A pause between runs is longer than the runs beside it.
 
-    The last one goes on for as long as users wait for answers.
+    The last run lasts as long as users wait for answers.
     """
     order = np.argsort(requests.start, kind="stable")
     start, end = requests.start[order], np.maximum.accumulate(requests.end[order])
@@ -142,7 +142,7 @@ def _edge(times: Times, edges: Times) -> Times:
 
 
 def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str]]:
-    """Return a number for the operation of each request, and the operations; the rarest of many together."""
+    """Return the number of each request's operation, and the operations. Of many, the rarest become one."""
     coded = names.cast(pl.Categorical)  # a number for each name, which are faster than names
     numbers, distinct = coded.to_physical().to_numpy(), coded.unique()
     counts = np.bincount(numbers)
@@ -195,7 +195,7 @@ def _waited(times: Times, edges: Times) -> Values:
 
 
 def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
-    """Return the mean in each step of a number that holds until the next one; NaN before the first."""
+    """Return the mean in each step of values that hold until the next one; NaN before the first."""
     order = np.argsort(times, kind="stable")
     times, values = times[order], values[order]
     full = np.full(len(edges) - 1, np.nan)

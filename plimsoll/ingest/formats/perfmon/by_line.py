@@ -1,4 +1,4 @@
-"""The slow way to read rows: line by line. A line that is not certain to be a whole row is left out and remarked."""
+"""The slow reader of rows, line by line. A line that is not certain to be a whole row is left out and remarked."""
 
 import math
 import os

@@ -26,7 +26,7 @@ _SPACES = " \t\r\v\f"
 
 @dataclass(frozen=True)
 class TableLayout:
-    """Where the rows begin, and the cells of each: a time and a number, or a blank, for each of `counters`."""
+    """The place of the first row, and the cells of each row: a time, and for each of `counters` a number or a blank."""
 
     file: str
     header: bytes
@@ -74,7 +74,7 @@ _TO_DO = "export the log again with relog, or write the paths there"
 
 @dataclass(frozen=True)
 class Header:
-    """The cells of a header, and where the first row begins: the line, and the place in the file."""
+    """The cells of a header, and the line and the place in the file of the first row."""
 
     cells: list[str]
     line: int
@@ -82,7 +82,7 @@ class Header:
 
 
 def own_separator(header: bytes) -> bytes | None:
-    """Return the separator that Windows writes under the sign of a header; None if there is no sign."""
+    """Return the separator that a header's first cell announces; None if that cell is not Windows'."""
     match = _SIGN.match(header)
     return match and (b"," if match[1] == b"C" else b"\t")
 
@@ -117,7 +117,7 @@ def no_paths(text: Text) -> Unusable:
 
 
 def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
-    """Unusable if another log was put beside the first, in the same lines."""
+    """Raise Unusable if another log was put beside the first, in the same lines."""
     if beside := [at for at, cell in enumerate(cells) if at and cell.startswith("(PDH-")]:
         raise Unusable(
             f"{text.path}:{text.first_line[0]}: another log is beside the first, from column {beside[0] + 1} on; "
@@ -126,7 +126,7 @@ def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
 
 
 def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
-    """Return the zone that the first cell of a header names, or else the one that was given."""
+    """Return the zone in the first cell of a header, or else that of the caller. A missing zone is remarked."""
     match = _ZONE.fullmatch(cell)
     if match and abs(int(match["bias"])) < 24 * 60:
         return stated(match["name"], int(match["bias"]), zone, remarks)
@@ -147,7 +147,7 @@ def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
 
 
 def _whole(text: Text, stop: int, line: int, remarks: Remarks) -> tuple[bytes, int, int]:
-    """The header, its end and its last line. A Data Collector Set's description, its last cell, may have several lines.
+    """Return the header, its end and its last line. The last cell, a description, may have several lines.
 
     Unusable if the names of counters go on in the next line.
     """
@@ -191,7 +191,7 @@ def _cells(header: str, separator: str) -> tuple[list[str], bool]:
 
 
 def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks: Remarks) -> None:
-    """A separator at the end of the header alone, or of the rows alone (as in the first), makes no column."""
+    """Fit the cells of the header to the first row, if only one of the two ends with a separator."""
     row = first.rstrip(b"\r")
     is_behind = row.endswith(f'"{separator}'.encode())
     if cells[-1] and not is_behind:  # the usual log

@@ -38,7 +38,7 @@ class LeftOut:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether many rows are left out, and no piece of the file so far had a row that was read."""
+        """Whether many rows are left out, and none was read so far."""
         return not self._kept and len(self._rows) > _HOPELESS
 
     def count(self, rows: Rows) -> None:
@@ -47,7 +47,7 @@ class LeftOut:
         self._present += len(rows.numbers) * rows.numbers.width - sum(rows.numbers.null_count().row(0))
 
     def add_line(self, number: int, text: str) -> None:
-        """Add a line that is no reason to doubt the rows."""
+        """Add a line whose loss does not affect the rows."""
         self._lines.append((number, text))
 
     def add_row(self, number: int, text: str, refusal: str) -> None:
@@ -59,7 +59,7 @@ class LeftOut:
         self._strange.setdefault(column, _Strange(number, text)).count += 1
 
     def tell(self, remarks: Remarks) -> None:
-        """Remark each row and cell that is left out. Unusable if too many are for the rest to be certain."""
+        """Remark each row and cell that is left out. Unusable if they are so many that the rest is not certain."""
         file = self._layout.file
         self._rows.sort()
         if len(self._rows) > self._kept:
@@ -87,7 +87,7 @@ class LeftOut:
             remarks.add(Kind.SKIPPED, name, line=strange.line, counter=counter, count=strange.count)
 
     def unread(self, columns: Sequence[pl.Series], local: pl.Series, lines: Sequence[int]) -> list[int]:
-        """Return the columns of which so much is left out that a threshold may have been crossed there.
+        """Return the columns with so many values left out that a threshold may have been crossed there.
 
         That is all columns where many rows are left out, or those of five minutes on end; else those with many cells
         that are not numbers. `local` and `lines` are the times and lines of the rows that are read.
@@ -101,7 +101,7 @@ class LeftOut:
         ]
 
     def _has_hole(self, local: pl.Series, lines: Sequence[int]) -> bool:
-        """Whether rows that are left out lie in a pause that is longer than the sampling interval by five minutes."""
+        """Return whether rows are left out in a pause that is five minutes longer than the sampling interval."""
         times = local.cast(pl.Int64).to_numpy()
         interval = sampling_interval(np.sort(times)) if self._rows and len(times) > 1 else None
         if interval is None:

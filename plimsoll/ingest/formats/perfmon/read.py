@@ -78,7 +78,7 @@ class CounterTable:
 
 @dataclass(frozen=True)
 class _Format:
-    """One of the formats: how its header begins, after a quote, and what separates cells."""
+    """One of the formats: how its header begins, after a quote, and the separator of its cells."""
 
     NAME: str
     signs: tuple[bytes, ...]
@@ -201,7 +201,7 @@ def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[LinePiece]:
 
 
 def _end(data: Data, start: int) -> int:
-    """Return where the last line ends that is not blank or made of zero bytes."""
+    """Return the end of the last line that is not blank or made of zero bytes."""
     end = len(data)
     while end > start:
         tail = data[max(start, end - _TAIL) : end]
@@ -217,7 +217,7 @@ def _end(data: Data, start: int) -> int:
 
 
 def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
-    """Return the text of typeperf with blanks where a counter gave no data; any other text as it is.
+    """Return the text of typeperf with blanks where a counter gave no data; other text is not changed.
 
     typeperf writes numbers with six decimals, and -1 only for no data. Where other numbers are whole, too, another
     program wrote them all, and -1 may be a number.
@@ -263,7 +263,7 @@ def columns_of(file: str, cells: Sequence[str], names: Names) -> CounterColumns 
 
 
 def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
-    """Remark columns that are left out, since they have no counter's name, and counters without a computer."""
+    """Remark columns without a counter's name, which are left out, and counters without a computer."""
     for at in columns.strange[:MAX_SHOWN]:
         cell, present = cells[at], len(values[at]) - values[at].null_count()
         has = counted(present, "value") if present else "no values"
@@ -285,7 +285,7 @@ def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence
 
 
 def tell_twins(columns: CounterColumns, values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
-    """Remark columns of the same counter, which contradict each other if many rows have other values."""
+    """Remark columns of the same counter. They contradict each other if many of their values differ."""
     interval = sampling_interval(times) if columns.twins else None
     for twins in columns.twins:
         named = columns.series[twins[0]]
@@ -302,7 +302,7 @@ def tell_twins(columns: CounterColumns, values: Sequence[pl.Series], times: Time
 
 
 def _refuse_changed_paths(file: str, cells: Sequence[str]) -> None:
-    """Unusable if a page or Markdown changed backslashes, as the series would get other names."""
+    """Raise Unusable if an editor or Markdown changed backslashes, as the series would get other names."""
     paths = [cell for cell in cells if cell.startswith("\\")]
     lost = [path for path in paths if _has_lost_backslash(path)]
     if 2 * len(lost) > len(paths):
@@ -327,7 +327,7 @@ def _has_lost_backslash(path: str) -> bool:
 
 
 def _twins(series: Sequence[Series]) -> tuple[tuple[int, ...], ...]:
-    """Return the series of the same counter, however it is spelled."""
+    """Return the places of series of the same counter, in any spelling."""
     # Cheap check before building keys.
     if len({(series.measurement, series.field, series.tags[0][1].casefold()) for series in series}) == len(series):
         return ()

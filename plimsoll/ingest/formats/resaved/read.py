@@ -1,6 +1,6 @@
 """PDH logs that were saved again: other separators, decimal commas, dates in another order.
 
-Only what is certain is read, with a remark on what it was taken for; the rest is refused. The log is rewritten line by
+Only what is certain is read, with a remark on how it was read; the rest is refused. The log is rewritten line by
 line as Windows would have written it, and that is read.
 """
 
@@ -131,7 +131,7 @@ _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 class _Shape:
     """How the lines are written; the header is on `line`.
 
-    In `wrapped` ones a spreadsheet that expected another separator put all cells into one. `usual` ones are Windows'.
+    In `wrapped` lines a spreadsheet put all cells into one, as it expected another separator. `usual` is as in Windows.
     """
 
     line: int

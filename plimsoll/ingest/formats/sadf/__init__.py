@@ -142,7 +142,7 @@ def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.int
 
 
 def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remarks: Remarks) -> Zone:
-    """UTC if all times are in UTC, else the zone that was given. An unknown one is remarked.
+    """Return UTC if all times are in UTC, else the zone of the caller. An unknown zone is remarked.
 
     Raises:
         Unusable: If some times are in UTC and the others in an unknown zone.
@@ -307,7 +307,7 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
 
 
 def _between(before: int, after: int) -> tuple[int, bool]:
-    """How far local time is ahead if midnight in UTC is between these local times of day, and whether that is sure.
+    """Return how far local time is ahead if midnight in UTC is between these times of day, and whether that is sure.
 
     It is not sure where two offsets a day apart are both in use.
     """
@@ -320,7 +320,7 @@ def _between(before: int, after: int) -> tuple[int, bool]:
 def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
     """Return what to add to each time of a table (ns): 0, a day or minus a day, so that the date of UTC is as written.
 
-    Rows whose steps are their intervals get the same: around a change of the offset a single row would be ambiguous.
+    Rows whose steps are their intervals are shifted together, as a single row at a change of the offset is ambiguous.
     """
     stamps = table.stamps
     steps = np.diff(stamps, prepend=stamps[:1])

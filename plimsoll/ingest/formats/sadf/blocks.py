@@ -1,4 +1,4 @@
-"""Sort the lines of a file into blocks: the rows of one kind of section, wherever in the file they are."""
+"""Sorts the lines of a file into blocks, each with all rows of one kind of section."""
 
 import re
 from collections.abc import Sequence
@@ -199,7 +199,7 @@ class _Sorter:
     def finished(self) -> list[RowBlock]:
         """Return the blocks that have rows, after remarks on all other lines.
 
-        Where most rows under a header do not fit it, the others may fit by chance and are left out as well.
+        If most rows under a header do not fit it, the others may fit by chance, and are left out as well.
 
         Raises:
             Unusable: If no row is left and the reason is known.

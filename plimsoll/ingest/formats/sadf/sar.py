@@ -28,7 +28,7 @@ _DATES = ("%Y-%m-%d", "%m/%d/%y", "%m/%d/%Y", "%d/%m/%y", "%d/%m/%Y", "%d.%m.%Y"
 
 
 def sniff(text: Text) -> bool:
-    """Whether the first line is that of sar, and a table with times follows: iostat begins with the same line."""
+    """Return whether a table with times follows sar's first line, with which iostat begins, too."""
     if not _BANNER.match(text.header):
         return False
     head = text.data[:8192].decode("utf-8", errors="replace").splitlines()
@@ -37,7 +37,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return all tables as one log. Unusable if the first line has no date, or as sadf's files are."""
+    """Return all tables as one log. Unusable if the first line has no date, or for the reasons of sadf's files."""
     remarks = Remarks(str(text.path))
     lines = "\n".join(_Rewriter(text, remarks).lines())
     log = sadf.read(replace(text, data=lines.encode(), encoding="utf-8"), options)
@@ -46,7 +46,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 @dataclass
 class _Rewriter:
-    """Writes the lines of sadf, one for each line of sar, so that the numbers of lines stay."""
+    """Writes a line of sadf for each line of sar, so that line numbers stay the same."""
 
     text: Text
     remarks: Remarks
@@ -58,7 +58,7 @@ class _Rewriter:
     interval: int = 0
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines."""
+        """Yield a line of sadf for each line of sar."""
         for number, line in enumerate(self.text.data[:].decode("utf-8", errors="replace").split("\n"), 1):
             if banner := _BANNER.match(line.encode()):
                 self._begin(banner[2].decode(), banner[3].decode(errors="replace"), number)
@@ -130,7 +130,7 @@ class _Rewriter:
 
 
 def _is_header(cells: list[str]) -> bool:
-    """Return whether these are names of columns: none is a number, and the last is no value."""
+    """Return whether cells are names of columns, and none is a number."""
     return len(cells) > 1 and all(_FIELD.match(cell) for cell in cells)
 
 

@@ -34,7 +34,7 @@ class SadfSection:
 
     @property
     def width(self) -> int:
-        """How many cells one instance has. Of no use where there is a column for each processor."""
+        """The number of cells of an instance. It has no meaning if there is a column for each processor."""
         return len(self.fields) + (self.label is not None)
 
     @property
