@@ -1,7 +1,7 @@
 """The live samples of a running `plimsoll up`, over HTTP.
 
-Calls are JSON. So are results, but for samples: the number of those of each series, their times and their values, as
-raw little-endian arrays. Reading a message runs no code of its sender.
+Calls and results are JSON. Samples are sent as raw little-endian arrays: the number of samples of each series, their
+times, and their values. Reading a message runs no code of its sender.
 """
 
 import json
@@ -30,7 +30,7 @@ _SERIES_AT_ONCE = 500
 
 
 class RemoteSamples(SampleReader):
-    """The live samples of the server at an address, reached with the owner's token.
+    """The live samples of the server at an address, read with the owner's token.
 
     See `plimsoll.store.protocol.SampleStore`. `check` is called on each new connection before the token is sent; if
     it raises OSError, nothing is sent.
@@ -49,7 +49,7 @@ class RemoteSamples(SampleReader):
         self._pools.clear()
 
     def back_up(self, to: Path) -> None:
-        """Have the server copy what is committed now to a new file of its computer."""
+        """Have the server copy its samples and runs to a new file on its computer."""
         self._call("back_up", str(to))
 
     def runs_place(self) -> list[str]:
@@ -109,7 +109,7 @@ class RemoteSamples(SampleReader):
 
 
 def answer(store: Store, method: str, arguments: Any) -> tuple[bytes, str]:
-    """Return the result of a call and its media type. LookupError, TypeError or ValueError if it is none."""
+    """Return the result of a call and its media type. LookupError, TypeError or ValueError if the call is invalid."""
     live: SampleReader = store.live
     match method, arguments:
         case "series", [int(start), int(end), list(hosts)]:
@@ -141,7 +141,7 @@ def _series(rows: Sequence[Any]) -> list[Series]:
 
 
 def remote_store(address: str, token: str, check: Callable[[], None] | None = None) -> Store:
-    """Return the store of the server at an address: its live samples through it, and its runs where they are."""
+    """Return the store of the server at an address: live samples come from the server, runs from their own store."""
     live = RemoteSamples(address, token, check)
     try:
         match live.runs_place():

@@ -1,4 +1,4 @@
-"""Opens the DuckDB file of an embedded store: its lock, its version, its damage, and how far DuckDB may reach."""
+"""Opens the DuckDB file of an embedded store: checks lock, version and damage, and limits what DuckDB may access."""
 
 import re
 import shutil
@@ -50,7 +50,7 @@ _SCHEMAS = {
     2: _TABLES + _FILES + _RUNS,
     3: _TABLES + _FILES,
 }
-# What makes a file of each earlier version a file of the next.
+# The upgrade from each earlier version to the next.
 UPGRADES: Mapping[int, Upgrade] = {
     1: lambda cursor, _: cursor.execute(f"ALTER TABLE part DROP COLUMN ordered; {_FILES}"),
     2: move_runs,
@@ -69,7 +69,7 @@ _LOCKED = re.compile(r"\(PID (\d+)\)")
 _OTHER_FILE = "not a valid DuckDB"
 _NEWER_DUCKDB = "database file with version number"
 _PART = re.compile(rf"({'|'.join(TableKind)})_\d+")
-# What another program may have made in the file, and a query of ours would run.
+# Objects that another program may have made in the file, and that a query of ours would run.
 _FOREIGN = {
     "the view": "SELECT view_name FROM duckdb_views() WHERE NOT internal",
     "the function": "SELECT function_name FROM duckdb_functions() WHERE NOT internal",
@@ -91,10 +91,20 @@ class DamagedStore(Unusable):
 def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int = VERSION) -> Cursor:
     """Open a file as its only owner; it is made if it is missing.
 
-    A file of an earlier version is upgraded, after a copy beside it: `plimsoll.duckdb.version-1`. Unusable if the file
-    cannot be opened, DamagedStore if it or its write-ahead log is damaged: nothing of it is changed then.
+    A file of an earlier version is copied to `plimsoll.duckdb.version-1` and upgraded. Unusable if the file cannot be
+    opened, DamagedStore if it or its write-ahead log is damaged; then it is left unchanged.
     """
-    if _check_place(path) and version == VERSION:
+    has_content = False
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise Unusable(f"{path}: is no file; name the file of an embedded store, or a new one")
+            path.open("r+b").close()
+            has_content = bool(path.stat().st_size)
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be opened: {error.strerror or error}") from None
+    if has_content and version == VERSION:
         _check_content(path)
     connection = _connect(path)
     try:
@@ -143,22 +153,8 @@ def write_ahead_log(path: Path) -> Path:
     return Path(f"{path}.wal")
 
 
-def _check_place(path: Path) -> bool:
-    """Return whether there is such a file, which has something in it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise Unusable(f"{path}: is no file; name the file of an embedded store, or a new one")
-            path.open("r+b").close()
-            return bool(path.stat().st_size)
-        return False
-    except OSError as error:
-        raise Unusable(f"{path}: cannot be opened: {error.strerror or error}") from None
-
-
 def _check_content(path: Path) -> None:
-    """Raise Unusable if a file is damaged, or of another program; it is not changed, as it is opened for reading."""
+    """Raise Unusable if a file is damaged, or of another program. The file is only read."""
     connection = _connect(path, read_only=True)
     try:
         tables = _tables(connection)
@@ -175,7 +171,7 @@ def _check_content(path: Path) -> None:
 
 
 def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
-    """Raise Unusable if the tables are not those that `schema` makes, and those that hold samples."""
+    """Raise Unusable unless the tables are those that `schema` makes and those of samples."""
     for kind_of_object, query in _FOREIGN.items():
         if foreign := cursor.execute(query).fetchone():
             raise _changed(path, f"it has {kind_of_object} {foreign[0]!r}")
@@ -198,22 +194,22 @@ def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
 
 
 def _check_files(cursor: Cursor, path: Path) -> None:
-    """Raise Unusable unless all files that are listed can be day files: their names go into queries."""
+    """Raise Unusable unless all listed names are those of day files, as they are used in queries."""
     rows = cursor.execute("FROM file").fetchall()
+    wrong = [name for (name,) in cursor.execute("FROM gone").fetchall() if not NAME.fullmatch(str(name))]
     for name, kind, day, first, last, *_ in rows:
         match = NAME.fullmatch(str(name))
         if not match or match[1] != date_of(day or 0) or match[2] != WORDS.get(kind) or None in (first, last):
-            raise _changed(path, f"a file of a day is named {name!r}")
+            wrong.append(name)
+    if wrong:
+        raise _changed(path, f"a file of a day is named {wrong[0]!r}")
     if len({name for name, *_ in rows}) < len(rows):
         raise _changed(path, "it has a file of a day twice")
-    for (name,) in cursor.execute("FROM gone").fetchall():
-        if not NAME.fullmatch(str(name)):
-            raise _changed(path, f"a file of a day is named {name!r}")
 
 
 @cache
 def _made_by(schema: str) -> Mapping[str, str]:
-    """Return the tables that SQL makes, as DuckDB words them."""
+    """Return the statements of the tables that a schema makes, as DuckDB formats them."""
     with duckdb.connect(":memory:") as empty:
         empty.execute(schema)
         return dict(empty.execute(_MADE).fetchall())
@@ -230,7 +226,11 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
     try:
         connection = duckdb.connect(path, read_only=read_only, config=_SETTINGS | (_LOCKED_UP if read_only else {}))
         if not read_only:
-            _lock_up(connection, folder_of(path))
+            # Besides its own, DuckDB may open the day files. Among the settings of a new connection this is refused.
+            days = quoted(str(folder_of(path).absolute()))
+            connection.execute(f"SET parquet_metadata_cache = true; SET allowed_directories = [{days}]")
+            for name, value in _LOCKED_UP.items():
+                connection.execute(f"SET {name} = {value}")
     except duckdb.Error as error:
         text = str(error)
     else:
@@ -249,14 +249,6 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
     raise DamagedStore(path, duckdb.Error(text))
 
 
-def _lock_up(connection: Cursor, days: Path) -> None:
-    """Let DuckDB reach the day files besides its own. Where they are is refused among the settings of a new one."""
-    connection.execute("SET parquet_metadata_cache = true")
-    connection.execute(f"SET allowed_directories = [{quoted(str(days.absolute()))}]")
-    for name, value in _LOCKED_UP.items():
-        connection.execute(f"SET {name} = {value}")
-
-
 def _version(connection: Cursor, path: Path, version: int) -> int:
     """Return the version of a file; a new one gets the tables of this version."""
     tables = set[str]() if _is_new(connection) else _tables(connection)
@@ -270,7 +262,7 @@ def _version(connection: Cursor, path: Path, version: int) -> int:
 
 
 def _is_new(connection: Cursor) -> bool:
-    """Return whether nothing was ever written to a file: listing the tables takes ten times as long."""
+    """Return whether nothing was ever written to a file. Listing the tables would take ten times as long."""
     return connection.execute("SELECT total_blocks, wal_size FROM pragma_database_size()").fetchone() == (0, "0 bytes")
 
 

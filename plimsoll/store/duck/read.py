@@ -19,7 +19,7 @@ _HALF = MINUTE // 2
 
 
 class Columns(NamedTuple):
-    """The SQL of the columns of samples as they came and of minutes, and NULLs in place of them."""
+    """The SQL of the columns for samples as they came, for minutes, and for an empty result."""
 
     raw: str
     thin: str
@@ -31,7 +31,7 @@ MEAN = Columns(
     "series, time, mean AS value",
     "0 AS series, 0::BIGINT AS time, 0.0::DOUBLE AS value",
 )
-# When in its minute a value was the lowest or the highest is not known.
+# The time of the lowest and the highest value within a minute is not known.
 _RANGE = Columns(
     f"{MEAN.raw}, 1 AS amount",
     f"series, unnest([time, time + {_HALF}]) AS time, unnest([minimum, maximum]) AS value, "
@@ -51,7 +51,7 @@ _WEIGHED = Columns(
 
 
 class StoredRange(NamedTuple):
-    """Some series in a range of time, both ends included, as a cursor sees them. `named` is the SQL of the series."""
+    """Series in a range of time, both ends included, as a cursor sees them. `named` is the SQL of the series."""
 
     cursor: Cursor
     days: DayFolder
@@ -66,7 +66,7 @@ class StoredRange(NamedTuple):
         return f"{self.named} AND time BETWEEN {self.start} AND {self.end}"
 
     def query(self, columns: Columns) -> str:
-        """Return the query for all samples, those of earlier days first; one without rows if there cannot be any."""
+        """Return the query for all samples, earlier days first; if there can be none, a query without rows."""
         tables = sorted(
             list_tables(self.cursor, self.start, self.end), key=lambda table: (table.kind is TableKind.OPEN, table.day)
         )
@@ -94,7 +94,7 @@ class StoredRange(NamedTuple):
             yield f"SELECT {columns.raw} FROM {rows}"
 
     def _late(self, end: int, tables: Sequence[HotTable]) -> str:
-        """The query for the samples that lie in tables and count before those in files; empty if there are none."""
+        """Return the query for samples in tables, which replace those in files; empty if there are none."""
         query = " UNION ALL ".join(
             f"SELECT series, time FROM {table.rows} WHERE {self.where} AND time < {end}"
             for table in tables
@@ -105,17 +105,17 @@ class StoredRange(NamedTuple):
 
 @contextmanager
 def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Generator[StoredRange]:
-    """The series of these numbers in a range, as it is stored now."""
+    """Yield the series of these numbers in a range, as they are stored now."""
     with file.reading() as cursor:
         if len(numbers) > _MOST_IN_LIST:
-            cursor.register("asked", {"series": np.array(numbers, np.int32)})
-        named = ", ".join(map(str, numbers)) if len(numbers) <= _MOST_IN_LIST else "SELECT series FROM asked"
+            cursor.register("chosen", {"series": np.array(numbers, np.int32)})
+        named = ", ".join(map(str, numbers)) if len(numbers) <= _MOST_IN_LIST else "SELECT series FROM chosen"
         where = f"series IN ({named})" if named else "false"
         yield StoredRange(cursor, file.days, np.sort(np.array(numbers, np.int32)), where, int(start), int(end))
 
 
 def samples(span: StoredRange) -> dict[int, Samples]:
-    """Read the samples of the series that have any, by number; the means of minutes where that is all there is."""
+    """Read the samples of the series that have any, by number; means of minutes if nothing else is left."""
     rows = span.cursor.execute(span.query(MEAN)).fetchnumpy()
     # Tables are sorted, mostly: this is much faster than to have DuckDB sort all.
     series = np.asarray(rows["series"])
@@ -128,18 +128,21 @@ def samples(span: StoredRange) -> dict[int, Samples]:
 
 
 def drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
-    """Samples that draw the lines of the series that have any, by their numbers; of minutes, the lowest and highest."""
+    """Return samples that draw the series that have any, by number; of minutes, the lowest and highest values."""
     bucket = f"(time - {span.start}) // {bucket_width(span.start, span.end, buckets)}"
     query = (
         f"SELECT series, {bucket} AS bucket, sum(amount) AS amount, {_CORNERS} "
         f"FROM ({span.query(_RANGE)}) GROUP BY ALL ORDER BY series, bucket"
     )
-    lines = _by_series(span.cursor.execute(query).fetchnumpy())
-    return {number: Drawn(_corners(columns), int(columns["amount"].sum())) for number, columns in lines}
+    lines: dict[int, Drawn] = {}
+    for number, columns in _by_series(span.cursor.execute(query).fetchnumpy()):
+        times, values = (np.stack([columns[f"{name}_{at}"] for at in range(4)], axis=1) for name in ("time", "value"))
+        lines[number] = Drawn(joined_corners(times, values), int(columns["amount"].sum()))
+    return lines
 
 
 def buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
-    """Minimum, maximum and mean of the series that have samples, by their numbers."""
+    """Return minimum, maximum and mean of the series that have samples, by number."""
     rows = span.cursor.execute(
         f"SELECT series, {floor('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
         f"sum(mean * amount) / sum(amount) AS mean FROM ({span.query(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
@@ -151,16 +154,13 @@ def buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
 
 
 def counts(span: StoredRange) -> dict[int, int]:
-    """Return how many samples the series have, by their numbers."""
+    """Return the number of samples of the series, by the number of each."""
     query = f"SELECT series, count(*) FROM ({span.query(MEAN)}) GROUP BY series"
     return dict(span.cursor.execute(query).fetchall())
 
 
 def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], list[str]]:
-    """Return the numbers of the series with a sample in a range, ascending.
-
-    And the names of the day files in the range that cannot be read, sorted.
-    """
+    """Return the numbers of the series with a sample in a range, and the names of unreadable day files; both sorted."""
     with file.reading() as cursor:
         within = f"time BETWEEN {int(start)} AND {int(end)}"
         tables = list_tables(cursor, start, end)
@@ -187,13 +187,8 @@ def _readable(days: DayFolder, files: Sequence[DayFile]) -> list[DayFile]:
     return [file for file in files if file.name in sound]
 
 
-def _corners(columns: Mapping[str, NDArray[Any]]) -> Samples:
-    times, values = (np.stack([columns[f"{name}_{at}"] for at in range(4)], axis=1) for name in ("time", "value"))
-    return joined_corners(times, values)
-
-
 def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str, NDArray[Any]]]]:
-    """Return the columns of each series, of an answer that is sorted by series."""
+    """Split the columns of an answer that is sorted by series; return those of each series."""
     series = np.asarray(columns["series"])
     return [
         (number, {name: np.asarray(column[span]) for name, column in columns.items()})
@@ -202,7 +197,7 @@ def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str,
 
 
 def _spans(series: NDArray[Any]) -> Iterator[tuple[int, slice]]:
-    """Yield the rows of each series, of numbers that are sorted."""
+    """Yield each number of a sorted column with the range of its rows."""
     first = np.flatnonzero(np.concatenate(([True], series[1:] != series[:-1]))) if len(series) else series
     ends = [*first[1:].tolist(), len(series)]
     for number, at, end in zip(series[first].tolist(), first.tolist(), ends, strict=False):

@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Hot:
-    """A hot file with all that is known of its content."""
+    """A hot file with its index, its writer and its upkeep."""
 
     def __init__(self, path: Path, margin: int, keeping: Keeping) -> None:
         self.file = HotFile(path, margin)
@@ -88,9 +88,9 @@ class DuckSamples(SampleReader):
         return aside | {days.place(name): why for name, why in days.damaged.items()}
 
     def tidy(self, now: int) -> bool:
-        """Do one piece of the work that keeps samples sorted and within their limits; return whether there was any.
+        """Do one piece of the upkeep that sorts samples and enforces retention; return whether there was any.
 
-        Writes wait for it, for at most about a second. `now`: the time (UTC ns) from which ages are counted.
+        Writes wait for it, at most for about a second. Ages are counted from `now` (UTC ns).
         """
         is_more = self._use(lambda hot: hot.retention.piece(now))
         if is_more:
@@ -168,7 +168,7 @@ class DuckSamples(SampleReader):
         return self._use(read_all)
 
     def _use(self, call: Callable[[_Hot], _Result]) -> _Result:
-        """Call with the hot file; once more with a new one if it turns out to be damaged."""
+        """Call with the hot file, and again with a new one if it turns out to be damaged."""
         hot = self._hot
         try:
             return call(hot)
@@ -182,7 +182,7 @@ class DuckSamples(SampleReader):
         return call(self._hot)
 
     def _list_aside(self) -> list[tuple[Path, str, tuple[int, int]]]:
-        """Return the files that were set aside, what is missing, and the range in which it may be (UTC ns)."""
+        """Return the files that were set aside, what is lost with each, and the range of the loss (UTC ns)."""
         listed: list[tuple[Path, str, tuple[int, int]]] = []
         for path in sorted(self._path.parent.glob(f"{self._path.name}*{ASIDE}*")):
             if match := _ASIDE.search(path.name):
@@ -192,12 +192,12 @@ class DuckSamples(SampleReader):
         return listed
 
     def _sorted(self, index: StoredSeriesIndex, numbers: NDArray[np.int32]) -> list[Series]:
-        """Return the series of these numbers, sorted. Live ones are mostly those of the call before."""
+        """Return the series of these numbers, sorted. The result is cached, as live series seldom change."""
         key = numbers.tobytes()
-        cached = self._lists.get(key)
-        if cached is None:
-            cached = sorted((index.series[number] for number in numbers.tolist()), key=lambda series: series.key)
+        ordered = self._lists.get(key)
+        if ordered is None:
+            ordered = sorted((index.series[number] for number in numbers.tolist()), key=lambda series: series.key)
             if len(self._lists) >= _MOST_LISTS:
                 self._lists.clear()
-            self._lists[key] = cached
-        return cached
+            self._lists[key] = ordered
+        return ordered

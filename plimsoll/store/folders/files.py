@@ -1,15 +1,14 @@
-"""Files in a folder that several computers share: written as a whole or not at all, and errors in words."""
+"""Writes files in a folder that several computers share, as a whole or not at all, and words the errors."""
 
 import errno
 import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import BinaryIO
 
 from plimsoll.model.errors import Unusable
 from plimsoll.store.protocol import StoreFull
@@ -34,12 +33,12 @@ def translated_errors(place: Path) -> Generator[None]:
         raise Unusable(f"{where}: {why}; is the folder there, and may it be changed?") from None
 
 
-def write(path: Path, fill: Callable[[BinaryIO], object]) -> None:
-    """Write a file as a whole or not at all, and to the disk. OSError if its folder is gone."""
+def write(path: Path, content: bytes) -> None:
+    """Write a file as a whole or not at all, and flush it to the disk. OSError if its folder is gone."""
     partial = path.with_name(f".{token_hex(4)}.partial")
     try:
         with partial.open("xb") as file:
-            fill(file)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
@@ -49,13 +48,13 @@ def write(path: Path, fill: Callable[[BinaryIO], object]) -> None:
 
 
 def move(folder: Path, to: Path) -> None:
-    """Give a folder another name, on the disk. OSError if that is another folder's, or the folder is gone."""
+    """Rename a folder, durably. OSError if another folder has the name, or the folder is gone."""
     folder.rename(to)
     sync(to.parent)
 
 
 def copy(folder: Path, to: Path) -> None:
-    """Copy a folder, unless it is removed meanwhile. OSError if that is not possible."""
+    """Copy a folder, unless another process removes it. OSError if that is not possible."""
     try:
         shutil.copytree(folder, to, copy_function=shutil.copyfile)
     except (shutil.Error, FileNotFoundError):
@@ -74,7 +73,7 @@ def remove(folder: Path) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Have the names in a folder on the disk, where the system does that."""
+    """Flush the names in a folder to the disk, if the system supports that."""
     if sys.platform != "win32":
         with suppress(OSError):  # some shares cannot
             opened = os.open(folder, os.O_RDONLY)

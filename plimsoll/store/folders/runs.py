@@ -47,7 +47,7 @@ class FolderClaims:
         with files.translated_errors(self._folder):
             self._folder.mkdir(exist_ok=True)
             self._file(claim.holder, _BEAT).touch()
-            files.write(self._file(claim.holder, _CLAIM), lambda file: file.write(json.dumps(content).encode()))
+            files.write(self._file(claim.holder, _CLAIM), json.dumps(content).encode())
 
     def beat(self, claim: Claim) -> None:
         """Save that the holder of a claim is alive. It does not bring back a claim that was withdrawn."""
@@ -72,7 +72,7 @@ class FolderClaims:
                 self._file(holder, end).unlink(missing_ok=True)
 
     def _now(self) -> int:
-        """Return the time by the clock of the computer that has the files; a share then lists the folder anew."""
+        """Return the time by the clock of the computer that has the files. It also refreshes the listing of a share."""
         probe = self._folder / f".{token_hex(8)}.now"
         try:
             with probe.open("xb") as file:
@@ -153,7 +153,7 @@ class RunFolders:
                 is_used = any(not path.name.startswith(".") for path in folder.iterdir())
                 if is_used and not mark.exists():
                     raise Unusable(f"{folder}: is no folder of runs, and not empty; name a new one")
-                files.write(mark, lambda file: file.write(json.dumps({"version": _VERSION}).encode()))
+                files.write(mark, json.dumps({"version": _VERSION}).encode())
             if not mark.exists():
                 raise Unusable(f"{folder}: is no folder of runs; plimsoll ingest makes one")
             _read_json(mark)
@@ -179,7 +179,7 @@ class RunFolders:
             self._remove_leftovers()
             earlier = [kept.run for kept in self._list() if kept.run.name == run.name]
             folder.mkdir()
-            files.write(folder / _MANIFEST, lambda file: file.write(run_document.dumps(run)))
+            files.write(folder / _MANIFEST, run_document.dumps(run))
             _write_summary(_RunFolder(summary, folder, (folder / _MANIFEST).stat().st_mtime_ns))
         for other in earlier:
             self.forget(other)
@@ -264,7 +264,7 @@ class RunFolders:
         return next((kept for kept in self._list() if kept.run.generation == run.generation), None)
 
     def _list(self) -> Iterator[_RunFolder]:
-        """Return all runs. One whose folder is hidden is not complete, whatever it says."""
+        """Yield all runs. A run in a hidden folder is not complete, whatever its state says."""
         with files.translated_errors(self._folder):
             for folder in sorted(self._folder.iterdir()):
                 if folder.name.startswith(".") and folder.name.endswith(_GONE):
@@ -276,26 +276,33 @@ class RunFolders:
                     yield kept
 
     def _summary(self, folder: Path) -> _RunFolder:
-        """Return the run of a folder. What was read once is not read again until it changes."""
+        """Return the run of a folder. Its file is read again only when it has changed."""
         path = folder / _SUMMARY
         status = path.stat()
         stamp = (status.st_mtime_ns, status.st_ino)
         cached = self._summaries.get(path)
         if cached is None or cached[0] != stamp:
-            cached = self._summaries[path] = (stamp, _read_summary(folder))
+            content: dict[str, Any] = {**_read_json(path)}
+            try:
+                del content["version"]
+                saved, state, hosts = (
+                    content.pop("saved"),
+                    StoreState(content.pop("state")),
+                    tuple(content.pop("hosts")),
+                )
+                run = RunSummary(**content, state=state, hosts=hosts)
+            except (KeyError, TypeError, ValueError) as error:
+                raise _unreadable(path, error) from None
+            cached = self._summaries[path] = (stamp, _RunFolder(run, folder, saved))
         return cached[1]
 
     def _list_files(self, run: RunSummary | None, start: int, end: int) -> list[SampleFile]:
         """Return the files with rows in a range; those that were written last come first."""
-        chosen = (
-            kept
-            for kept in self._list()
-            if (
-                kept.run.generation == run.generation
-                if run
-                else kept.run.complete and kept.run.start <= end and start <= kept.run.end
-            )
-        )
+        if run:
+            chosen = [kept for kept in self._list() if kept.run.generation == run.generation]
+        else:
+            complete = (kept for kept in self._list() if kept.run.complete)
+            chosen = [kept for kept in complete if kept.run.start <= end and start <= kept.run.end]
         ordered = sorted(chosen, key=lambda kept: -kept.saved)
         paths = [path for kept in ordered for path in reversed(samples.files_of(kept.folder))]
         opened = filter(None, map(self._open, paths))
@@ -314,17 +321,7 @@ class RunFolders:
 def _write_summary(kept: _RunFolder) -> None:
     content = {"version": _VERSION, "saved": kept.saved, **asdict(kept.run)}
     text = json.dumps(content, ensure_ascii=False, indent=1)
-    files.write(kept.folder / _SUMMARY, lambda file: file.write(text.encode()))
-
-
-def _read_summary(folder: Path) -> _RunFolder:
-    content: dict[str, Any] = {**_read_json(folder / _SUMMARY)}
-    try:
-        del content["version"]
-        saved, state, hosts = content.pop("saved"), StoreState(content.pop("state")), tuple(content.pop("hosts"))
-        return _RunFolder(RunSummary(**content, state=state, hosts=hosts), folder, saved)
-    except (KeyError, TypeError, ValueError) as error:
-        raise _unreadable(folder / _SUMMARY, error) from None
+    files.write(kept.folder / _SUMMARY, text.encode())
 
 
 def _read_json(path: Path) -> Mapping[str, Any]:

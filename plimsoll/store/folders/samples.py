@@ -46,7 +46,7 @@ class SampleFile:
         return cls(path, first, last, {column.key: column for column in series})
 
     def rows(self, keys: Sequence[object], start: int, end: int) -> Iterator[tuple[object, Samples]]:
-        """Read the samples of these series in a range; none if its run was deleted meanwhile.
+        """Yield the samples of these series in a range; nothing if the run was deleted meanwhile.
 
         Unusable if the file is damaged.
         """
@@ -119,7 +119,7 @@ def write(folder: Path, number: int, log: Log) -> None:
     buffer = io.BytesIO()
     pl.DataFrame([pl.Series(_TIME, log.times), *columns]).write_parquet(buffer)
     content = buffer.getvalue()
-    files.write(folder / f"{number:06}-{_hash(content)}{END}", lambda file: file.write(content))
+    files.write(folder / f"{number:06}-{_hash(content)}{END}", content)
 
 
 def files_of(folder: Path) -> list[Path]:

@@ -1,9 +1,9 @@
 """Runs in a bucket of InfluxDB, under the same retention and tokens as live samples.
 
 A run has one point in RUN, which dashboards show as an annotation, its document in parts in DOCUMENT, and its state in
-STATE. All are tagged with a generation, which is new each time that a run is saved: what a command writes or deletes
-after it was overtaken by another one concerns the generation it knows, and no other. The samples of a run have the
-names that Telegraf gives, and its generation as a further tag.
+STATE. All are tagged with a generation, which is new each time that a run is saved. A command that was overtaken by
+another one writes and deletes in its own generation only. The samples of a run have the names that Telegraf gives, and
+the generation as a further tag.
 """
 
 import base64
@@ -100,8 +100,17 @@ class InfluxRuns:
         summary = RunSummary.new(run)
         text = base64.b64encode(dumps(run)).decode()
         parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
-        self._remove_orphans()
-        earlier = self._generations(run.name)
+        # Remove samples that a command wrote after another one had deleted their run, before it was killed.
+        query = f"SHOW TAG VALUES WITH KEY = {identifier(GENERATION)}"
+        tagged = {row[1] for table in self._server.query(query) for row in table.rows}
+        for generation in tagged - {other.generation for other in self.summaries()}:
+            self._server.delete(*EVER, f"{GENERATION}={identifier(generation)}")
+        where = f'{time_range(*EVER)} AND "run" = {string(run.name)}'
+        earlier = {
+            table.tags["generation"]
+            for measurement in (RUN, DOCUMENT, STATE)
+            for table in self._server.query(f'SELECT count(*) FROM "{measurement}" WHERE {where} GROUP BY "generation"')
+        }
         if "" in earlier:
             self.forget(replace(summary, generation=""))
         self._post(
@@ -123,9 +132,9 @@ class InfluxRuns:
                 posts = [pool.submit(self._server.post, body) for body in request_bodies(lines)]
                 in_flight.append((batch.present, posts))
                 if len(in_flight) > 1:
-                    yield _written(*in_flight.popleft())
+                    yield _wait_for(*in_flight.popleft())
             while in_flight:
-                yield _written(*in_flight.popleft())
+                yield _wait_for(*in_flight.popleft())
         except (KeyboardInterrupt, SystemExit):
             # An interrupt must not wait for a server that is away.
             self._server.give_up()
@@ -187,24 +196,9 @@ class InfluxRuns:
         if run.generation:
             self._server.delete(*EVER, f"{GENERATION}={identifier(run.generation)}")
 
-    def _remove_orphans(self) -> None:
-        """Remove samples that a command wrote after another one had deleted its run, before it was killed."""
-        query = f"SHOW TAG VALUES WITH KEY = {identifier(GENERATION)}"
-        tagged = {row[1] for table in self._server.query(query) for row in table.rows}
-        for generation in tagged - {run.generation for run in self.summaries()}:
-            self._server.delete(*EVER, f"{GENERATION}={identifier(generation)}")
-
     def _query_all(self, measurement: str) -> Iterator[FluxTable]:
         where = time_range(*EVER)
         return self._server.query(f'SELECT * FROM "{measurement}" WHERE {where} GROUP BY "run", "generation"')
-
-    def _generations(self, name: str) -> set[str]:
-        where = f'{time_range(*EVER)} AND "run" = {string(name)}'
-        return {
-            table.tags["generation"]
-            for measurement in (RUN, DOCUMENT, STATE)
-            for table in self._server.query(f'SELECT count(*) FROM "{measurement}" WHERE {where} GROUP BY "generation"')
-        }
 
     def _post(self, lines: Iterator[str] | Sequence[str]) -> None:
         refused, why = self._server.post("".join(lines).encode())
@@ -212,7 +206,7 @@ class InfluxRuns:
             raise Unusable(f"{self.name}: InfluxDB refuses the document of the run: {why}")
 
 
-def _written(values: int, posts: Iterable[Future[tuple[int, str]]]) -> WriteResult:
+def _wait_for(values: int, posts: Iterable[Future[tuple[int, str]]]) -> WriteResult:
     return write_result(values, [post.result() for post in posts])
 
 

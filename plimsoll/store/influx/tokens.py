@@ -85,18 +85,16 @@ class Api:
         finally:
             pools.clear()
         if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
-            raise ApiError(answer.status, _said(answer.data))
+            text = answer.data.decode("utf-8", errors="replace")
+            with suppress(ValueError, KeyError, TypeError):
+                text = str(json.loads(text)["message"])
+            raise ApiError(answer.status, " ".join(text.split())[:300])
         return json.loads(answer.data) if answer.data else None
 
     def bucket(self, name: str) -> Bucket:
         """Return the bucket of this name."""
         bucket = self.call("GET", f"/api/v2/buckets?name={quote(name)}")["buckets"][0]
         return Bucket(bucket["id"], bucket["orgID"])
-
-    def add_bucket(self, beside: Bucket, name: str, retention_s: int = 0) -> Bucket:
-        """Create a bucket in the organisation of another one."""
-        body = {"orgID": beside.org_id, "name": name, "retentionRules": _retention_rules(retention_s)}
-        return Bucket(self.call("POST", "/api/v2/buckets", body)["id"], beside.org_id)
 
     def tokens(self) -> set[str]:
         """Return all tokens of the server; none before it is set up."""
@@ -133,24 +131,6 @@ def set_up(settings: dict[str, str]) -> dict[str, str]:
     return settings | {name: api.add_token(bucket, *RIGHTS[name]) for name in missing}
 
 
-def _said(body: bytes) -> str:
-    """Return the message of an error response, in one line."""
-    text = body.decode("utf-8", errors="replace")
-    with suppress(ValueError, KeyError, TypeError):
-        text = str(json.loads(text)["message"])
-    return " ".join(text.split())[:300]
-
-
-def _retention_rules(retention_s: int) -> list[dict[str, Any]]:
-    """Return the retention rules of a bucket, as InfluxDB's API takes them; 0 is for ever.
-
-    The length of shards is InfluxDB's default; shards longer than the retention are refused.
-    """
-    hour, day = 3600, 86400
-    shard = hour if 0 < retention_s < 2 * day else day if 0 < retention_s < 180 * day else 7 * day
-    return [{"type": "expire", "everySeconds": retention_s, "shardGroupDurationSeconds": shard}]
-
-
 def provide_tokens(settings: Mapping[str, str], folder: Path) -> list[str]:
     """Create the tokens that have no file or that InfluxDB does not know. Return their names."""
     files = {name: folder / subfolder / "token" for name, subfolder in FOLDERS.items()}
@@ -168,23 +148,17 @@ def provide_tokens(settings: Mapping[str, str], folder: Path) -> list[str]:
     return created
 
 
-def _with_files(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment, with the content of the file that NAME_FILE names as NAME."""
-    settings = dict(environment)
-    for name in REQUIRED:
-        if path := environment.get(f"{name}_FILE"):
-            try:
-                settings[name] = Path(path).read_text("utf-8").strip()
-            except (OSError, UnicodeDecodeError) as error:
-                raise Unusable(f"{path}: cannot be read: {error}") from None
-    return settings
-
-
 def main(arguments: Sequence[str]) -> int:
     """Create the tokens. Return the exit status: 0 if all three exist."""
     program = "plimsoll.store.influx.tokens"
     try:
-        settings = _with_files(os.environ)
+        settings = dict(os.environ)
+        for name in REQUIRED:
+            if path := os.environ.get(f"{name}_FILE"):
+                try:
+                    settings[name] = Path(path).read_text("utf-8").strip()
+                except (OSError, UnicodeDecodeError) as error:
+                    raise Unusable(f"{path}: cannot be read: {error}") from None
         if len(arguments) != 1 or not all(map(settings.get, REQUIRED)):
             print(
                 f"usage: {program} FOLDER, with {', '.join(REQUIRED)} in the environment; a name with _FILE gives the "
