@@ -11,7 +11,7 @@ _SCOPE = "plimsoll.person"
 _SAFE = ("GET", "HEAD")
 # The paths of changes that operators may make; all other changes need an admin.
 _OF_OPERATORS = re.compile(
-    r"/alerts/\d+/ack|/silences|/silences/\d+/end|/incidents/\d+/silence|/notes|/notes/\d+/remove|/api/notes"
+    r"/alerts/\d+/ack|/silences|/silences/\d+/end|/incidents/\d+/silence|/notes|/notes/\d+/remove"
     r"|/api/v1/alerts/\d+/acknowledgement|/api/v1/silences|/api/v1/silences/\d+|/api/v1/notes|/api/v1/notes/\d+"
 )
 

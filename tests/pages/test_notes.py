@@ -1,5 +1,6 @@
 """Notes on the time axis: from a page, a program and the command line."""
 
+import json
 import time
 from urllib.parse import urlencode
 
@@ -40,19 +41,19 @@ def _charts(here):
 
 def test_a_program_adds_a_note_and_reads_it(alert_data, duckdb):
     with site(duckdb, alert_data.folder, **alert_data.watching()) as here:
-        form = {"Content-Type": "application/x-www-form-urlencoded"}
 
         def post(**fields):
-            return here.request("POST", "/api/notes", urlencode(fields), form)
+            return here.request("POST", "/api/v1/notes", json.dumps(fields), {"Content-Type": "application/json"})
 
         at = time.time_ns() // 10**9 - 600
         answer = post(text="deployed 4.2", at=str(at * 1000), who="ci")
-        assert (answer.status, answer.json()["at"], answer.json()["who"]) == (201, at * 10**9, "ci")
-        assert [item["text"] for item in here.request("GET", "/api/notes").json()] == ["deployed 4.2"]
-        assert here.request("GET", "/api/notes?from=now-5m").json() == []
-        for wrong in ({"text": " "}, {"text": "x" * 201}, {"text": "x", "at": "soon"}):
+        assert (answer.status, answer.json()["who"]) == (201, "ci")
+        assert [item["text"] for item in here.request("GET", "/api/v1/notes").json()["items"]] == ["deployed 4.2"]
+        assert here.request("GET", "/api/v1/notes?from=now-5m").json()["items"] == []
+        for wrong, status in (({"text": " "}, 422), ({"text": "x" * 201}, 400), ({"text": "x", "at": "soon"}, 400)):
             answer = post(**wrong)
-            assert (answer.status, bool(answer.json()["error"])) == (422, True)
+            assert (answer.status, bool(answer.json()["error"])) == (status, True)
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
         outside = urlencode({"text": "x", "back": "//evil.example/"})
         assert here.request("POST", "/notes", outside, form, redirect=False).headers["Location"] == "/"
 

@@ -28,10 +28,9 @@ from plimsoll.model.value_text import quantity
 from plimsoll.notify.notification_log import notifications
 from plimsoll.pages.alerts import lists
 from plimsoll.pages.charts.chart_spec import Spec
-from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.alert_rows import marks, rows, sentence
 from plimsoll.pages.shared.form_words import with_fields
-from plimsoll.pages.shared.forms import ID, Fields, Forms, number, see
+from plimsoll.pages.shared.forms import ID, Fields, Forms, actor_of, number, record_action, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import MILLISECOND
 from plimsoll.rules.schema.signal import Signal

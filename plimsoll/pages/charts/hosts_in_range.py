@@ -16,7 +16,6 @@ from plimsoll.model.log import Values
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name
-from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Transform
 from plimsoll.rules.signal_finder import Finder, ResolvedSeries, ResolvedSource, ResolvedSources
@@ -74,10 +73,18 @@ class HostSignals:
         return Finder(self._site.catalogue.signals, self._series, lambda _: True, self.facts.find)
 
     def _rules_of(self, signal: str) -> Mapping[str | None, list[Rule]]:
-        """Return the rules on a signal as they apply to each instance, their limits scaled by its facts."""
+        """Return the rules on a signal as they apply to each instance, their limits scaled by its facts.
+
+        Only they, and the rules that supersede them, are planned.
+        """
         if signal not in self._rules:
             rules: dict[str | None, list[Rule]] = {}
-            site = _with_packs(self._site, _packs_on(self._site.catalogue, signal))
+            catalogue = self._site.catalogue
+            ids = {rule.id for rule in catalogue.rules.values() if rule.signal == signal}
+            ids |= {name for rule in catalogue.rules.values() if rule.id in ids for name in rule.superseded_by}
+            packs = [(pack, tuple(rule for rule in pack.rules if rule.id in ids)) for pack in catalogue.packs]
+            changed = [pack.model_copy(update={"rules": of_pack}) for pack, of_pack in packs if of_pack]
+            site = _with_packs(self._site, changed)
             for target in plan(site, self._series, self.facts)[0]:
                 rule = target.rule
                 with suppress(UnknownFact):
@@ -92,14 +99,6 @@ class HostSignals:
 
 def _with_packs(site: Site, packs: Sequence[Pack]) -> Site:
     return replace(site, catalogue=replace(site.catalogue, packs=tuple(packs)))
-
-
-def _packs_on(catalogue: Catalogue, signal: str) -> list[Pack]:
-    """Return the packs with their rules on one signal, and those that supersede these."""
-    ids = {rule.id for rule in catalogue.rules.values() if rule.signal == signal}
-    ids |= {name for rule in catalogue.rules.values() if rule.id in ids for name in rule.superseded_by}
-    packs = [(pack, tuple(rule for rule in pack.rules if rule.id in ids)) for pack in catalogue.packs]
-    return [pack.model_copy(update={"rules": rules}) for pack, rules in packs if rules]
 
 
 class Cache(Generic[T]):

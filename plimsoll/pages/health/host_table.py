@@ -180,7 +180,12 @@ class _GradedHost:
 
 def host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) -> HostTable:
     """Return the table of the chosen hosts, the worst first. Hosts that only an alert names are among them."""
-    graded = _grade_hosts(hosts)
+    health = {host_key(host.name): host for host in hosts.health}
+    for key, incidents in hosts.firing.of_host.items():
+        if key and key not in health:
+            health[key] = HostHealth(incidents[0].worst.host, HostState.ALERT, "not in the host inventory")
+    graded = [_GradedHost(key, host, _grade(key, host, hosts), _cause(hosts, key)) for key, host in health.items()]
+    graded.sort(key=lambda host: (_ORDER.index(host.grade), host.key))
     chosen = [host for host in graded if choice.takes(host.health.name, host.grade, hosts.labels.get(host.key, {}))]
     signals = _choose_signals([host.key for host in chosen], hosts.judged, catalogue)
     by_title: dict[str, list[_GradedHost]] = {}
@@ -232,16 +237,6 @@ def _count(hosts: Iterable[_GradedHost]) -> Mapping[Grade, int]:
     """Return how many hosts there are of each grade, the worst first."""
     counts = Counter[Grade](host.grade for host in hosts)
     return {grade: counts[grade] for grade in _ORDER if counts[grade]}
-
-
-def _grade_hosts(hosts: HostOverview) -> list[_GradedHost]:
-    """Return every host with its grade, the worst first."""
-    health = {host_key(host.name): host for host in hosts.health}
-    for key, incidents in hosts.firing.of_host.items():
-        if key and key not in health:
-            health[key] = HostHealth(incidents[0].worst.host, HostState.ALERT, "not in the host inventory")
-    graded = [_GradedHost(key, host, _grade(key, host, hosts), _cause(hosts, key)) for key, host in health.items()]
-    return sorted(graded, key=lambda host: (_ORDER.index(host.grade), host.key))
 
 
 def _grade(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:

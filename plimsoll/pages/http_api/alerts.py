@@ -29,8 +29,7 @@ from plimsoll.pages.http_api.operation import (
     WatchedDependency,
     parse_instant,
 )
-from plimsoll.pages.shared.actor import actor_of
-from plimsoll.pages.shared.forms import ID
+from plimsoll.pages.shared.forms import ID, actor_of
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.wording import SEVERITIES
 from plimsoll.up.watched import Watched

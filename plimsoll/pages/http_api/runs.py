@@ -13,7 +13,7 @@ from plimsoll.model.json_part import Instant, JsonPart, attribute
 from plimsoll.pages.http_api.operation import PROGRAM, ApiFault, Body, Operation, Page, PageQuery, WatchedDependency
 from plimsoll.pages.review_jobs.jobs import Job, Stage
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
-from plimsoll.pages.shared.actor import actor_of, record_action
+from plimsoll.pages.shared.forms import actor_of, record_action
 from plimsoll.pages.shared.frame import run_path
 from plimsoll.store.protocol import StoreState
 

@@ -27,7 +27,7 @@ from plimsoll.hosts import settings
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.read import LogFile, NothingRead, read_files
 from plimsoll.ingest.reading import LogSet, ReadOptions
-from plimsoll.ingest.runs.load import Loaded, Overlapping, ZoneUnknown, find, load
+from plimsoll.ingest.runs.load import Overlapping, ZoneUnknown, find, load
 from plimsoll.ingest.runs.read_run import read_run
 from plimsoll.ingest.shared.zones import by_windows
 from plimsoll.insights.insights import Insights
@@ -236,15 +236,12 @@ def _save_run(
     if listed:
         reviews.rename(task.review, review_id(listed))
         say(reviewed=review_id(listed))
-    say(stored=_describe_stored(run, loaded), storing_remarks=_texts(loaded.remarks))
-
-
-def _describe_stored(run: StoredRun, loaded: Loaded) -> str:
+    stored = f"{run.values:,} values are in the store."
     if loaded.refused:
-        return f"{loaded.refused:,} points were refused by the store, so the run is not whole."
-    if not loaded.values and loaded.before:
-        return f"All {run.values:,} values were in the store already."
-    return f"{run.values:,} values are in the store."
+        stored = f"{loaded.refused:,} points were refused by the store, so the run is not whole."
+    elif not loaded.values and loaded.before:
+        stored = f"All {run.values:,} values were in the store already."
+    say(stored=stored, storing_remarks=_texts(loaded.remarks))
 
 
 def _texts(remarks: Sequence[Remark]) -> list[str]:

@@ -25,9 +25,8 @@ from plimsoll.model.errors import Unusable, printable_lines, suggest
 from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.model.value_text import quantity
-from plimsoll.pages.shared.actor import actor_of, record_action
 from plimsoll.pages.shared.alert_rows import rows
-from plimsoll.pages.shared.forms import Fields, Forms, see
+from plimsoll.pages.shared.forms import Fields, Forms, actor_of, record_action, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.rule_page import sections, threshold_text
 from plimsoll.rules.schema.pack import Rule

@@ -15,8 +15,7 @@ from plimsoll.model.series import host_key
 from plimsoll.pages.review_jobs.jobs import Stage
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
 from plimsoll.pages.runs.series import run_labels, series_page
-from plimsoll.pages.shared.actor import actor_of, record_action
-from plimsoll.pages.shared.forms import see
+from plimsoll.pages.shared.forms import actor_of, record_action, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.store.lease import LIFE_S, described
 from plimsoll.store.protocol import RunSummary, StoreState

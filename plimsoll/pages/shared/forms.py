@@ -1,6 +1,8 @@
-"""Forms of the pages, and the numbers and addresses in requests."""
+"""Forms of the pages, who sends them, and the numbers and addresses in requests."""
 
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from urllib.parse import parse_qsl, urlsplit
 
@@ -10,9 +12,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from plimsoll.alerting.actions import Actor, audit
+from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.serve.limits import RequestLimits
+from plimsoll.serve.principals import person_of
 from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
+from plimsoll.up.watched import Watched
 
+_NO_LOGIN = "no login"
 _MOST_DIGITS = 18  # as many as databases hold; longer numbers lead to no page
 ID = "{id:number}"  # in the path of a route
 
@@ -83,3 +90,15 @@ def count_before(page: str, at_once: int) -> int:
 def number(text: str) -> int | None:
     """Return a text as a number; None if it is none, or too long."""
     return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None
+
+
+def actor_of(request: Request, typed: str = "", usual: str = "someone on the page") -> Actor:
+    """Return the user who is logged in; without a login one with the typed name, or the usual one."""
+    person = person_of(request)
+    return Actor(person.name or typed or usual, person.how or _NO_LOGIN)
+
+
+def record_action(watched: Watched, actor: Actor, action: str) -> None:
+    """Add an action to the audit log. A failure is ignored: the action is done already."""
+    with suppress(NotKept):
+        audit(watched.file, actor, time.time_ns(), action)

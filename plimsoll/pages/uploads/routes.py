@@ -23,7 +23,7 @@ from plimsoll.model.value_text import quantity
 from plimsoll.pages.review_jobs.jobs import Upload
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.runs.routes import report_page
-from plimsoll.pages.shared.actor import actor_of, record_action
+from plimsoll.pages.shared.forms import actor_of, record_action
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.uploads.form import FormItem, UploadParser, describe
 from plimsoll.serve.request_body import TooSlow, parts
