@@ -42,19 +42,19 @@ _UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 
 
 def long_absence(of: int) -> float:
-    """For how long (ns) nothing may be known of a run of this length (ns) before its verdict is not known."""
+    """Return for how long (ns) data may be missing in a run of this length (ns) before its verdict is not known."""
     long = max(_LONG_ABSENCE, _LONG_SHARE * of)
     return max(SHORTEST_ABSENCE, min(LEAST_SHARE_ABSENT * of, long))
 
 
 def doubts_text(doubts: Sequence[Doubt]) -> str:
-    """Several doubts as text that can follow a colon: only the sentences after the first begin with a capital."""
+    """Return doubts as text that can follow a colon: only sentences after the first begin with a capital."""
     first, *items = [doubt.sentence for doubt in doubts]
     return " ".join([first, *(other[:1].upper() + other[1:] for other in items)])
 
 
 def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
-    """Recordings that could not be read, and runs of which values are missing."""
+    """Yield doubts about recordings that could not be read, and about stored runs with missing values."""
     not_read = [remark for remark in remarks if remark.kind == Kind.UNREAD]
     yield from (Doubt(remark.text) for remark in not_read if not remark.file)
     names = [PurePath(remark.file).name for remark in not_read if remark.file]
@@ -64,7 +64,7 @@ def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
 
 
 def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:
-    """Different values of a host for the same times."""
+    """Yield a doubt if recordings have different values of a host for the same times."""
     items = [remark for remark in remarks if remark.kind == Kind.CONTRADICTORY]
     names = list(dict.fromkeys(PurePath(remark.file).name for remark in items if remark.file))
     result = "values for the same time contradict each other in"
@@ -76,28 +76,28 @@ def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:
 
 
 def missing(hosts: Sequence[str]) -> Iterator[Doubt]:
-    """Hosts that plimsoll.toml names and that no log contains."""
+    """Yield a doubt if plimsoll.toml names hosts that no log contains."""
     if hosts:
         which = hosts[0] if len(hosts) == 1 else f"{counted(len(hosts), 'host')} ({listed(hosts, _MOST_NAMED)})"
         yield Doubt(f"no log has {which}, which plimsoll.toml names")
 
 
 def missing_instances(instances: Sequence[Subject]) -> Iterator[Doubt]:
-    """Instances of recorded hosts that plimsoll.toml names and that no log contains."""
+    """Yield a doubt if plimsoll.toml names instances of recorded hosts that no log contains."""
     if instances:
         names = [f'"{instance.instance}" of {instance.host}' for instance in instances]
         yield Doubt(f"no log has {listed(names, _MOST_NAMED)}, which plimsoll.toml names")
 
 
 def bad_values(bad_counters: Sequence[BadCounter]) -> Iterator[Doubt]:
-    """Counters whose values cannot be used."""
+    """Yield a doubt if the values of counters cannot be used."""
     if bad_counters:
         text = f", and so with {counted(len(bad_counters) - 1, 'more counter')}" if len(bad_counters) > 1 else ""
         yield Doubt(f"values of {bad_counters[0].counter} {bad_counters[0].why}{text}", "see the remarks")
 
 
 def unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]:
-    """Counters with unknown names on hosts where rules find no counter: they may be the ones the rules need."""
+    """Yield a doubt if counters with unknown names may be the ones that rules need and do not find."""
     if unrecogniseds:
         count = sum(unrecognised.counters for unrecognised in unrecogniseds)
         paths = list(dict.fromkeys(path for unrecognised in unrecogniseds for path in unrecognised.paths))
@@ -109,7 +109,7 @@ def unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]
 
 
 def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Thresholds that were crossed at the start or end of a recording too short to tell for how long."""
+    """Yield a doubt if thresholds were crossed at the start or end of a recording too short to tell for how long."""
     items = [finding for finding in findings if finding.severe and finding.undecided]
     if items:
         which = "a threshold that was" if len(items) == 1 else f"{len(items):,} thresholds that were"
@@ -120,10 +120,11 @@ def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
 
 
 def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
-    """Signals that stood beyond a limit when a host's samples ended; `end` is that of the run (UTC ns).
+    """Yield doubts about signals that were past a limit when the samples of their host ended.
 
-    They count if those of others went on for longer than a crossing counts after, or if more than half of that time was
-    crossed. If several limits of a signal did, only the one that was crossed for longest is reported.
+    `end` is the end of the run (UTC ns). A signal counts if the run went on for longer than a crossing takes to count,
+    or if the crossing had lasted for more than half of that time. Of several limits of a signal, the one that was
+    crossed for longest is named.
     """
     entries: dict[tuple[str, Subject], tuple[int, Doubt]] = {}
     for finding in findings:
@@ -148,7 +149,7 @@ def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
 
 
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Thresholds that were crossed before and after a gap, long enough to count if they were crossed in it, too."""
+    """Yield doubts about thresholds crossed before and after a gap, and for long enough if crossed in it, too."""
     for finding in findings:
         gap = (
             _gap(finding.columns, finding.track, finding.rule.for_)
@@ -182,7 +183,7 @@ def _gap(crossings: CrossingColumns, track: RuleEvaluation, for_: int) -> int | 
 
 
 def not_throughout(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], interval: int) -> Iterator[Doubt]:
-    """Hosts whose samples end well before, or begin well after, the recording of any.
+    """Yield a doubt about hosts whose samples begin well after, or end well before, the whole recording.
 
     `spans` has the first and the last sample of each host, `rows` the first and the last row of all recordings (UTC
     ns); `interval` is the longest sampling interval (ns).
@@ -204,7 +205,7 @@ def not_throughout(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], 
 
 
 def apart_from_load(is_apart: bool) -> Iterator[Doubt]:
-    """Results of a load driver that have no time in common with what was recorded of the hosts."""
+    """Yield a doubt if the results of a load driver and the recordings of the hosts have no time in common."""
     if is_apart:
         result = "the results of the load driver and the recordings of the hosts have no time in common"
         yield Doubt(result, "name those of one run, or correct the zone or clock of one of them")
@@ -226,7 +227,7 @@ def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], 
 
 
 def objective(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Limits of the objective in plimsoll.toml that nothing was judged by."""
+    """Yield a doubt about limits of the objective in plimsoll.toml that could not be judged."""
     lacking = [
         finding
         for finding in findings
@@ -242,7 +243,7 @@ def objective(findings: Iterable[Finding]) -> Iterator[Doubt]:
 
 
 def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Hosts where at least half of the warning and critical rules with recorded counters could not have fired."""
+    """Yield doubts about hosts where at least half of the severe rules with recorded counters could not fire."""
     for host, recorded in _recorded(findings).items():
         unable = sum(not judged for judged in recorded)
         if 2 * unable >= len(recorded):
@@ -254,7 +255,7 @@ def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
 
 
 def _longer(findings: Iterable[Finding], host: str) -> str:
-    """For how long to record, so that most of what was recorded too briefly could be judged."""
+    """Return how long to record so that most thresholds that were recorded too briefly can be judged."""
     short = [
         (finding.rule, finding.track)
         for finding in findings
@@ -272,7 +273,7 @@ def _longer(findings: Iterable[Finding], host: str) -> str:
 
 
 def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
-    """By host: for each warning and critical rule whose counters were recorded, whether it was judged."""
+    """Return, by host, whether each warning or critical rule with recorded counters was judged."""
     rules: dict[tuple[str, str], bool] = {}
     hosts: dict[str, str] = {}
     for finding in findings:
@@ -321,7 +322,7 @@ def _limit(finding: Finding) -> object:
 
 
 def _time_past(finding: Finding) -> int:
-    """For how long (ns) the value was past its limit and the condition had no data; 0 if that is less than counts."""
+    """Return how long (ns) the value was past its limit while the condition had no data; 0 if too short to count."""
     track = finding.track
     if track is None:
         return 0

@@ -123,7 +123,7 @@ def judged_everywhere(findings: Sequence[Finding], has_values: HasValues) -> lis
 
 
 def only_in_total(findings: Sequence[Finding]) -> Iterator[str]:
-    """Hosts whose disks were judged by a total alone, which is a mean where there are several, as sentences."""
+    """Yield a sentence on hosts whose disks were judged only by a total, which may hide a slow one among several."""
     for resource, text in (("disk", "a slow one among several does"), ("space", "a full one among several does")):
         judged = (
             finding
@@ -180,7 +180,7 @@ def partly_recorded(
     times_of: TimesOf,
     recordings: Mapping[str, Sequence[Times]],
 ) -> Iterator[Doubt]:
-    """Resources that were judged, and of which nothing was recorded for a part of the time that their host was.
+    """Yield doubts about judged resources that were not recorded for a part of the time that their host was.
 
     `recordings` are the times of each recording of each host (UTC ns).
     """
@@ -243,7 +243,7 @@ def _without(findings: Sequence[Finding], recorded: Times, times_of: TimesOf) ->
 
 
 def and_text(names: Sequence[str]) -> str:
-    """`a, b and c`."""
+    """Return names joined as `a, b and c`."""
     *before, last = names
     return f"{', '.join(before)} and {last}" if before else last
 
@@ -338,7 +338,7 @@ def is_linux(host: str, applied: Iterable[Applied]) -> bool:
 
 
 def hosts_with_guests(findings: Sequence[Finding]) -> set[HostKey]:
-    """The hosts on which counters of guests were recorded: their object Processor is the root partition alone."""
+    """Return the hosts with counters of virtual machines: their object Processor is the root partition alone."""
     of_guests = (finding for finding in findings if finding.rule.signal in _OF_GUESTS and finding.track is not None)
     return {of_guest.subject.key[0] for of_guest in of_guests if of_guest.subject}
 

@@ -48,7 +48,7 @@ def crossed_clause(finding: Finding) -> str:
 
 
 def _not_back(finding: Finding, track: RuleEvaluation) -> str:
-    """`, and did not come back to 20 % for 25 min`: how long `recover` kept an alert after short crossings."""
+    """Return `, and did not come back to 20 % for 25 min` if `recover` kept an alert longer than its crossings."""
     recover, longest = finding.rule.recover, max((crossing.duration for crossing in finding.crossings), default=0)
     active = (track.states == State.PENDING) | (track.states == State.FIRING)
     kept = max((int(track.times[span][-1] - track.times[span][0]) for span in spans_of(active)), default=0)
@@ -58,7 +58,7 @@ def _not_back(finding: Finding, track: RuleEvaluation) -> str:
 
 
 def _throughout(finding: Finding, track: RuleEvaluation) -> str:
-    """`stayed below 1,064 s (1 min mean) throughout the steady phase`: of a limit that was crossed all the time."""
+    """Return `stayed below 1,064 s (1 min mean) throughout the steady phase` for a limit crossed all the time."""
     low, high = float(np.nanmin(track.values)), float(np.nanmax(track.values))
     nearest, side = (high, "below") if track.healthy.worse == "lower" else (low, "above")
     value = worst_text(finding, nearest)
@@ -87,12 +87,12 @@ def often(finding: Finding) -> str:
 
 
 def subject_title(finding: Finding) -> str:
-    """`Page life expectancy of SQLSRV01`, `Disk queue length of SQLSRV01, 2 E:`."""
+    """Return `Page life expectancy of SQLSRV01` or `Disk queue length of SQLSRV01, 2 E:`."""
     return titled(finding.signal.title, finding.subject) if finding.subject else finding.signal.title
 
 
 def titled(title: str, subject: Subject | str) -> str:
-    """`Processor time of WEB01`, `Utilization of the link, sending, of WEB01, eth0`: a comma within is closed."""
+    """Return `Processor time of WEB01`; a title that contains a comma gets a second one before `of`."""
     return f"{title}{',' if ', ' in title else ''} of {subject}"
 
 
@@ -102,7 +102,7 @@ def place(finding: Finding) -> str:
 
 
 def should(finding: Finding) -> str:
-    """`should stay above 3,600 s`, with the limit as it was applied to the subject."""
+    """Return `should stay above 3,600 s`, with the limit that applied to the subject."""
     return f"{should_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
 
 
@@ -112,14 +112,14 @@ def limit_of(finding: Finding) -> Healthy:
 
 
 def gained_in(finding: Finding) -> str:
-    """` gained in 5 min`: in what time a rule counts an increase; empty for other rules."""
+    """Return ` gained in 5 min` for a rule on an increase; empty for other rules."""
     return f" gained in {window(finding)}" if finding.rule.reduce == "increase" else ""
 
 
 def reduced(finding: Finding) -> str:
-    """`5 min mean`: how the worst value was computed; empty if it is a single sample.
+    """Return how the worst value was computed, as `5 min mean`; empty if it is a single sample.
 
-    A window that samples never filled: `mean of up to 2 min`.
+    If samples never filled a window, it is `mean of up to 2 min`.
     """
     reduce = finding.rule.reduce
     if is_sample(reduce, limit_of(finding)) or not (finding.track.window if finding.track else finding.rule.over):
@@ -130,7 +130,7 @@ def reduced(finding: Finding) -> str:
 
 
 def window(finding: Finding) -> str:
-    """`5 min`, or `1 min to 20 min` where the log was sampled at several intervals."""
+    """Return `5 min`, or `1 min to 20 min` where the log was sampled at several intervals."""
     if finding.track is None:
         return duration_text(finding.rule.over)
     return between((finding.track.window, *finding.track.other_windows))
@@ -142,7 +142,7 @@ def between(durations: Sequence[int]) -> str:
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:
-    """`15.8 GB (1 min mean)`: the worst value, of all or of one breach, and how it was computed."""
+    """Return `15.8 GB (1 min mean)`: the worst value, of all or of one breach, and how it was computed."""
     value, how = quantity(finding.worst if worst is None else worst, finding.signal.unit), reduced(finding)
     return f"{value} ({how})" if how else value
 
@@ -154,7 +154,7 @@ def in_phase(finding: Finding) -> str:
 
 
 def how_long(finding: Finding) -> str:
-    """`for 1 h 24 min`, or `3 times (41 min in all)`."""
+    """Return `for 1 h 24 min`, or `3 times (41 min in all)`."""
     crossed = shown_crossings(finding)
     total = sum(crossing.duration for crossing in crossed)
     if len(crossed) == 1:

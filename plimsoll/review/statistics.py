@@ -67,7 +67,7 @@ class Weights:
         self._by_times: dict[int, tuple[Times, Values | None]] = {}
 
     def __call__(self, samples: Samples) -> Values | None:
-        """The sampling interval (ns) at each row; None if it is the same for all."""
+        """Return the sampling interval (ns) at each row; None if it is the same for all."""
         if id(samples.times) not in self._by_times:
             self._by_times[id(samples.times)] = samples.times, weights_of(samples)
         return self._by_times[id(samples.times)][1]

@@ -37,7 +37,7 @@ def unused_settings(
 
 
 def missing_hosts(expected: Sequence[str], hosts: Sequence[str]) -> tuple[str, ...]:
-    """The expected hosts that were not recorded. A short name and a full one with the same first part are one host."""
+    """Return the expected hosts that were not recorded. `WEB01` and `web01.example.org` are the same host."""
     return tuple(name for name in expected if not any(_is_same(name.casefold(), host_key(host)) for host in hosts))
 
 
@@ -76,7 +76,7 @@ def _hosts(missing: Sequence[str], hosts: Sequence[str], named: Collection[Subje
 
 
 def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterator[Remark]:
-    """Thresholds set for one host whose counters were not recorded there."""
+    """Yield a remark on thresholds set for a host that did not record their counters."""
     recorded = {finding.rule.id for finding in findings if finding.outcome != Outcome.NOT_RECORDED}
     identifiers = {rule.id for pack in question.packs for rule in pack.rules}
     idle = [name for name in question.overrides.by_host.get(host_key(host), {}) if name in identifiers - recorded]

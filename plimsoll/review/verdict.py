@@ -94,7 +94,7 @@ _MOST_UNABLE = 3
 
 
 def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
-    """Not healthy if a warning or critical threshold was crossed; unknown if there is a doubt or none was judged."""
+    """Return not healthy if a severe threshold was crossed, unknown if there is a doubt or none was judged."""
     severe = [finding for finding in findings if finding.severe]
     if any(finding.outcome in CROSSED for finding in severe):
         return Verdict.NOT_HEALTHY
@@ -197,7 +197,7 @@ def _counted(finding: Finding) -> int:
 
 
 def _both_clauses(worst: Finding, longer: Finding) -> str:
-    """`went above 50 ms 2 times (19 min in all), at worst 81 ms, and above 25 ms throughout; it should ... 25 ms.`"""
+    """Return a clause on both limits: `went above 50 ms 2 times (19 min in all), and above 25 ms throughout; ...`."""
     unit = worst.signal.unit
     higher, lower = (exactly(limit_of(finding).limit, unit) for finding in (worst, longer))
     side = "below" if limit_of(longer).worse == "lower" else "above"
@@ -336,6 +336,6 @@ def _host(finding: Finding) -> str:
 
 
 def severities(groups: Iterable[Group]) -> str:
-    """`1 critical, 2 warning`: the number of groups of each severity; empty without groups."""
+    """Return the number of groups of each severity, as `1 critical, 2 warning`; empty without groups."""
     names = [group.severity for group in groups]
     return ", ".join(f"{names.count(severity):,} {severity}" for severity in SEVERITIES if severity in names)

@@ -158,7 +158,7 @@ def _why_not(rule: Rule, track: RuleEvaluation, unit: str) -> str:
 
 
 def _extreme(track: RuleEvaluation, unit: str) -> str:
-    """`the highest value was 79 %, healthy is < 80`."""
+    """Return `the highest value was 79 %, healthy is < 80`."""
     which = {"higher": "highest", "lower": "lowest", "either": "worst"}[track.healthy.worse]
     worst = track.worst
     value = "there was no value" if np.isnan(worst) else f"the {which} value was {worst:.6g} {unit}"

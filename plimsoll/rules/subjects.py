@@ -118,7 +118,7 @@ class Subject:
         object.__setattr__(self, "key", key)
 
     def __str__(self) -> str:
-        """`SQLSRV01` or `SQLSRV01, 2 E:`."""
+        """Return `SQLSRV01` or `SQLSRV01, 2 E:`."""
         return f"{self.host}, {self.instance}" if self.instance else self.host
 
 

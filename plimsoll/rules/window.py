@@ -179,7 +179,7 @@ def reduce_spans(
 
 
 def _spans(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], last: NDArray[np.intp]) -> Values:
-    """`ufunc.reduce(values[first:last])` for each span; spans must not be empty."""
+    """Return `ufunc.reduce(values[first:last])` for each span; spans must not be empty."""
     bounds = np.column_stack((first, last)).ravel()
     return ufunc.reduceat(np.append(values, values[-1]), bounds)[::2]
 

@@ -60,7 +60,7 @@ def reduced_text(reduce: Reduce, window: str) -> str:
 
 
 def reduction(reduce: Reduce) -> str:
-    """`mean`, `maximum`."""
+    """Return the name of a reduction: `mean`, `maximum`."""
     return _REDUCED.get(reduce, reduce)
 
 

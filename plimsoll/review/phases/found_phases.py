@@ -110,9 +110,10 @@ class FoundPhases:
         return next((phase for phase in self.phases if phase.name == STEADY), None)
 
     def to_judge_by(self, start: int, end: int) -> tuple[Phase, ...]:
-        """The phases of a run from `start` to `end` for its rules: the steady state is all that follows the ramp-up.
+        """Return the phases that rules are judged by: all that follows the ramp-up of a run is its steady state.
 
-        It includes the last evaluation, which may be after the last sample.
+        `start` and `end` are those of the run (UTC ns). The last evaluation, which may be after the last sample, is
+        included.
         """
         end += EVALUATION_INTERVAL
         begin = self.boundaries[0]
@@ -216,7 +217,7 @@ def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Loa
 
 
 def moved(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
-    """Bytes sent and bytes received, which tell of the load where nothing else does."""
+    """Return bytes sent and bytes received as loads, for runs in which nothing else shows the load."""
     candidates = _of(recorded, {name: signals[name] for name in _MOVED if name in signals})
     return tuple(replace(load, kind="bytes") for load in candidates)
 

@@ -70,7 +70,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]:
-    """The first and the last row (UTC ns) of all logs but those of load drivers, in a part of the run; 0 without."""
+    """Return the first and last row (UTC ns) of all logs of hosts in a part of the run; 0 if there are none."""
     of_hosts = [log.times for log in logs if any(series.measurement not in LOAD_DRIVER for series in log.series)]
     inside = [values for times in of_hosts if len(values := times[(times >= part[0]) & (times <= part[1])])]
     return (int(min(values[0] for values in inside)), int(max(values[-1] for values in inside))) if inside else (0, 0)
@@ -130,9 +130,9 @@ class Absence(NamedTuple):
 
     @classmethod
     def while_recorded(cls, host: Times, nothing: NDArray[np.bool_], value: int) -> "Absence":
-        """That in the steps between samples of a host in which there was `nothing`.
+        """Return the absence in those steps between samples of a host that the mask `nothing` marks.
 
-        Steps over `least` (ns) are none: the host was not recorded, either.
+        Steps over `value` (ns) are left out, as the host was not recorded in them either.
         """
         steps = np.diff(host)
         counted = np.where(steps > value, 0, steps)
@@ -142,7 +142,7 @@ class Absence(NamedTuple):
         return cls(absent, int(host[-1] - host[0]), is_long, at_the_end)
 
     def __str__(self) -> str:
-        """`the last 20 min of 1 h`."""
+        """Return `the last 20 min of 1 h`."""
         return f"{'the last ' if self.at_the_end else ''}{duration_text(self.length)} of {duration_text(self.of)}"
 
 
@@ -160,7 +160,7 @@ def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
 
 
 def paused(recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned]) -> Iterator[Doubt]:
-    """Hosts of which nothing was recorded for a part of the run, between samples.
+    """Yield a doubt about hosts of which nothing was recorded for a part of the run, between samples.
 
     `recordings` are the times of each recording of each host (UTC ns).
     """
@@ -175,7 +175,7 @@ def paused(recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned]
 
 
 def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, int]:
-    """For how long nothing was recorded, and of how long a time (ns), without pauses between days."""
+    """Return for how long nothing was recorded, and in how long a time (ns); pauses between days count in neither."""
     times = merge_times(parts)
     steps = np.diff(times)
     longest = _longest_steps(times)
@@ -209,7 +209,7 @@ def _covers(planned: Planned, before: int, after: int, slack: float) -> bool:
 
 
 def restarted(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Sequence[Planned]) -> Iterator[Doubt]:
-    """Hosts that were started again in the middle of the run."""
+    """Yield doubts about hosts that were restarted in the middle of the run."""
     for subject, samples in recorded.of(_UPTIME).items():
         result = samples.present
         steps = np.diff(result.times)
@@ -243,7 +243,7 @@ def gone(
     packs: Iterable[Pack],
     planned: Sequence[Planned],
 ) -> Iterator[Doubt]:
-    """Services with rules of their own of which nothing was recorded, or not for long after their first values."""
+    """Yield doubts about services with rules of their own that were not recorded, or no longer after a while."""
     names, services = {host_key(host): host for host in hosts}, _Services(packs)
 
     def key_of(series: Series) -> tuple[str, str] | None:
@@ -278,7 +278,7 @@ def _joined(times: Sequence[Times]) -> Times:
 
 
 def _service_absence(host: Times, service: Times, planned: Sequence[Planned]) -> Absence:
-    """For how long a host was recorded and a service was not, once it was; planned work is left out."""
+    """Return for how long a host was recorded without a service that had been recorded, except for planned work."""
     if len(service) == len(host):
         return Absence()
     counted = host >= service[0]

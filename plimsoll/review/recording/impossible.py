@@ -35,9 +35,9 @@ _SamplesOf = Callable[[Finding], Samples | None]
 def impossible_values(
     findings: Iterable[Finding], items: Sequence[BadCounter], samples_of: _SamplesOf
 ) -> Iterator[Doubt]:
-    """Signals of warning and critical thresholds that were not judged at times, as their values cannot be.
+    """Yield a doubt about signals of severe thresholds with values that they cannot have, so that they were not judged.
 
-    Nor is it known what a mean was that can be, of many samples that cannot.
+    It also covers signals of which many samples are impossible, as means over them are not known, either.
     """
     counters = " ".join(bad_counter.counter.casefold() for bad_counter in items)
     entries: dict[str, str] = {}
@@ -60,7 +60,7 @@ def impossible_values(
 
 
 def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -> Iterator[Remark]:
-    """A remark on each signal with samples that cannot be. Values of -1 and less have a remark on their counter."""
+    """Yield a remark on each signal with impossible samples; values of -1 and less have a remark on their counter."""
     entries: dict[str, list[tuple[Finding, Values, int]]] = {}
     results: set[tuple[str, object]] = set()
     for finding in findings:
@@ -98,7 +98,7 @@ def _is_impossible(track: RuleEvaluation) -> bool:
 
 
 def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:
-    """Counters whose bad values leave it unknown whether the run was good; those of the packs' own signals as well."""
+    """Return counters that rules need and whose values are unusable, those of the packs' own signals included."""
     signals = [signal for pack in packs for signal in pack.signals.values()]
     entries = {source.path.counter.casefold() for signal in signals for source in signal.sources if source.path}
     items = [
@@ -113,7 +113,7 @@ def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter
 
 
 def remarks_below_zero(logs: Sequence[Log]) -> Iterator[Remark]:
-    """Remarks on counters with values below zero, which only a fault of the recorder produces.
+    """Yield remarks on counters with values below zero, which only a fault of the recorder produces.
 
     Source: Microsoft, Negative Values in Performance Monitor Data (Q177655).
     """
@@ -125,7 +125,7 @@ def remarks_below_zero(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _below_zero(log: Log) -> Iterator[tuple[str, int, int]]:
-    """Counters that rules need and that have values below zero: path, number of those, number of all values."""
+    """Yield counters that rules need with values below zero: path, number of those values, number of all values."""
     for series, column in zip(log.series, log.columns, strict=True):
         if is_judged(series) and (count := int((column <= BELOW_ZERO).sum())):
             yield series.path, count, len(column) - column.null_count()

@@ -96,7 +96,7 @@ _MOST_NAMED = 3
 
 
 def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """That many requests failed, in the whole run or for minutes, where no objective judges that."""
+    """Yield a doubt if many requests failed, in the whole run or for minutes, and no objective judges that."""
     requests = _requests(recorded, findings)
     if requests is None:
         return
@@ -119,7 +119,7 @@ def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
 
 
 def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
-    """That there was next to no answer for long between two times of load; `phases` set by hand tell when load was."""
+    """Yield doubts about long times without answers while there was load; `phases` are those set by hand."""
     for samples in recorded.of(_DONE).values():
         times = _under_load(samples)
         if not len(times):
@@ -153,7 +153,7 @@ def _is_outage(samples: Samples, begin: int, end: int) -> bool:
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:
-    """That the load ended long before the run, which is from `start` to `end` (UTC ns), as a sentence."""
+    """Yield a sentence if the load ended long before the run, which is from `start` to `end` (UTC ns)."""
     for samples in recorded.of(_DONE).values():
         under_load = _under_load(samples)
         if not len(under_load):
@@ -165,7 +165,7 @@ def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str
 
 
 def _asked_until(recorded: RecordedSignals) -> int:
-    """Until when (UTC ns) as many users as make a load waited for answers; 0 where that is not known."""
+    """Return when (UTC ns) enough users for a load last waited for answers; 0 if that is not known."""
     return max((int(_under_load(users).max(initial=0)) for users in recorded.of(_USERS).values()), default=0)
 
 
@@ -191,7 +191,7 @@ class _Requests(NamedTuple):
 
 
 def _bad_minutes(requests: _Requests) -> tuple[int, float]:
-    """In how many minutes many requests failed, and their share in the worst of them."""
+    """Return the number of minutes in which many requests failed, and the share of failures in the worst."""
     minute = (requests.times - requests.times[0]) // _MINUTE
     done, failed = (np.bincount(minute, weights=values) for values in (requests.done, requests.failed))
     bad = (failed >= _OFTEN_FAILED * done) & (failed * requests.step >= _ENOUGH_FAILED * SECOND)
@@ -238,7 +238,7 @@ def _share_text(share: float) -> str:
 
 
 def slowed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """That requests took far longer in a later part of the load, although no more of them were answered."""
+    """Yield a doubt if requests took far longer in a later part of the load, and no more were answered."""
     waits = _waits(recorded, findings)
     if waits is None or len(waits.done) < _FEWEST_PARTS:
         return
@@ -264,7 +264,7 @@ def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str
 
 
 def _waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Waits | None:
-    """None where it is not known, or judged by an objective."""
+    """Return the response times in parts of the load; None if they are not known, or judged by an objective."""
     judged = any(
         finding.pack.pack == OBJECTIVE and "response" in finding.rule.signal and finding.outcome in JUDGED
         for finding in findings

@@ -92,7 +92,7 @@ class _HostWork:
         return Doubt(f"{which} stood still {when}", _CHECK)
 
     def frozen(self, title: str) -> Doubt | None:
-        """That a signal repeated its values, if it did for long; None for values of few digits, which may recur."""
+        """Return a doubt if a signal repeated its values for long; None for values of few digits, which may recur."""
         start, end, of = self.longest
         parts = [samples.between(start, end).values for _, samples in self.recorded]
         firsts = [float(values[0]) for values in parts if len(values)]
@@ -105,7 +105,7 @@ class _HostWork:
 
 
 def _frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[tuple[str, Doubt]]:
-    """Signals that repeat their values on all instances of a host, each with its host."""
+    """Yield each host, with a doubt, on which all instances of a signal repeat their values."""
     for name in (name for name, signal in signals.items() if signal.moves):
         hosts: dict[str, _HostWork] = {}
         for subject, samples in recorded.of(name).items():
@@ -118,7 +118,7 @@ def _frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) ->
 
 
 def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts: Iterable[str]) -> Iterator[Doubt]:
-    """Hosts of which nothing changed for long that always does, and those whose processors never had anything to do."""
+    """Yield doubts about hosts whose counters stood still, and about processors that were idle in every sample."""
     by_key = {host_key(host): _HostWork(host) for host in hosts}
     for name in (name for name, signal in signals.items() if signal.moves):
         for subject, samples in recorded.of(name).items() if by_key else ():
@@ -143,7 +143,7 @@ def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts:
 def work_stopped(
     recorded: RecordedSignals, signals: Mapping[str, Signal], planned: Sequence[Planned]
 ) -> Iterator[Doubt]:
-    """Hosts whose steady operations stopped for long and went on; what was planned, or began or ended so, is none."""
+    """Yield a doubt about hosts whose steady operations stopped for long and then went on, except as planned."""
     entries: dict[str, tuple[int, str]] = {}
     for name, signal in signals.items():
         if signal.load != "operations" or name.startswith(_LOAD_DRIVER):
@@ -165,7 +165,7 @@ def work_stopped(
 
 
 def _stop(samples: Samples) -> _Stop | None:
-    """The longest stop; None if there is none that counts: one that is long in the run, or between levels of work."""
+    """Return the longest stop, if it is long for the run or lies between two levels of work; else None."""
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
     if len(busy) < _LEAST_SAMPLES:
