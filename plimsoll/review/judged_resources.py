@@ -40,9 +40,9 @@ TimesOf = Callable[[Finding], list[Times]]
 
 @dataclass(frozen=True)
 class Lack:
-    """What of a host was not judged; `to_record` is the resource whose counters are missing, None if they are not.
+    """A part of a host that was not judged.
 
-    `fact` is one that plimsoll.toml has to give.
+    `to_record` is the resource whose counters are missing, if they are; `fact` the one that plimsoll.toml must give.
     """
 
     what: str
@@ -64,12 +64,12 @@ class _Host:
         return [finding for finding in self.found.get(resource, ()) if finding.outcome not in _NOT_RECORDED]
 
     def _of_all(self, resource: Resource) -> list[Finding]:
-        """Return those that tell of all of a resource: of processors not the root partition's alone."""
+        """Return the recorded findings about a whole resource: for processors, not the root partition's alone."""
         guests_only = resource == "cpu" and self.has_guests
         return [finding for finding in self.recorded(resource) if not guests_only or finding.pack.pack == _HYPER_V]
 
     def proofs(self, resource: Resource) -> dict[str, list[Finding]]:
-        """Return what a resource was judged by: each disk by its name."""
+        """Return the findings that a resource was judged by; for disks, by the name of each."""
         recorded = self._of_all(resource)
         by_disk = _by_instance(recorded) if resource == "disk" else {}
         if not by_disk:
@@ -77,7 +77,7 @@ class _Host:
         return {name: list(filter(self._is_known, findings)) for name, findings in by_disk.items()}
 
     def lacks(self, resource: Resource) -> list[Lack]:
-        """Return what of a resource was not judged."""
+        """Return the parts of a resource that were not judged."""
         if resource == "disk":
             return [*self._disks(), *self._space()]
         recorded = self._of_all(resource)
@@ -152,9 +152,9 @@ def unjudged(
     *,
     too_short: bool,
 ) -> Iterator[Doubt]:
-    """Yield what was asked for and not judged; hosts that lack the same are named together.
+    """Yield doubts about required resources that were not judged; hosts that lack the same are named together.
 
-    `too_short`: another doubt says that the recording is, so what was recorded too briefly is not named again.
+    `too_short`: another doubt says that the recording is too short, so resources recorded too briefly are left out.
     """
     together: dict[tuple[tuple[str, ...], str], list[str]] = {}
     hosts = _hosts(findings, has_values)
@@ -205,9 +205,9 @@ def partly_recorded(
 
 
 def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
-    """Return the volumes whose free space was recorded at first and then not; empty if there are none.
+    """Return a text on volumes whose free space was recorded at first and then no more; empty if there are none.
 
-    One that comes later may be there for a backup alone.
+    A volume that comes later may be there only for a backup.
     """
     by_volume = {
         name: list(filter(_proves, findings))
@@ -271,25 +271,17 @@ def _by_instance(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
 
 
 def _proves(finding: Finding) -> bool:
-    """Return whether a limit could have fired: not so by a queue that is 0 throughout."""
-    return finding.severe and finding.outcome in JUDGED and not _is_silent(finding)
+    """Return whether a limit could have fired. A queue that is 0 throughout proves nothing."""
+    silent_at, samples = finding.signal.silent_at, finding.samples
+    is_silent = silent_at is not None and samples is not None and bool((samples.present.values == silent_at).all())
+    return finding.severe and finding.outcome in JUDGED and not is_silent
 
 
-def _is_silent(finding: Finding) -> bool:
-    if finding.signal.silent_at is None or finding.samples is None:
-        return False
-    return bool((finding.samples.present.values == finding.signal.silent_at).all())
-
-
-def _is_covered(name: str, items: Sequence[str]) -> bool:
-    """Return whether a disk is one that is known, or all its volumes are."""
-    names = [text.casefold() for text in items]
-    volumes = letters(name)
-    return (
-        name.casefold() in names
-        or Instances(names).holding(name) is not None
-        or (bool(volumes) and set(volumes) <= set(names))
-    )
+def _is_covered(name: str, judged: Sequence[str]) -> bool:
+    """Return whether a disk, or each of its volumes, is among those that were judged."""
+    names, volumes = [text.casefold() for text in judged], letters(name)
+    is_same = name.casefold() in names or Instances(names).holding(name) is not None
+    return is_same or (bool(volumes) and set(volumes) <= set(names))
 
 
 def _lack(text: str, resource: str, recorded: Sequence[Finding]) -> Lack:

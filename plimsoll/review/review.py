@@ -50,10 +50,10 @@ class Review:
     """A run and everything found in it. All outputs are made from this: terminal, HTML, JSON, JUnit.
 
     Attributes:
-        phases_found: What the load tells of the phases; None if they are set by hand.
-        before_steady: What was crossed before the steady state that was found, and not in it; it does not count.
-        insight_doubts: Doubts that insights raise, which the room above adds (insights.Insights).
-        ahead: Sentences about what no crossed limit shows, which the room above adds, too.
+        phases_found: The phases found from the load; None if they are set by hand.
+        before_steady: Findings crossed only before the steady state that was found; they do not count.
+        insight_doubts: Doubts from insights; plimsoll.insights adds them.
+        ahead: Sentences on limits that will soon be reached; plimsoll.insights adds them.
     """
 
     logs: tuple[Log, ...]
@@ -89,14 +89,14 @@ class Review:
 
     @cached_property
     def answer(self) -> str:
-        """The reason for the verdict, in a sentence or two, and what lies ahead."""
+        """The reason for the verdict, in a sentence or two, and limits that will soon be reached."""
         span = (self.end or 0) - (self.start or 0)
         reason = headline(self.findings, self.doubts, span, self.question.planned)
         return " ".join((reason, *self.of_load, *self.ahead))
 
     @cached_property
     def of_load(self) -> tuple[str, ...]:
-        """What the results of a load driver say against the run, in sentences."""
+        """Sentences on failures and delays in the results of a load driver."""
         ended = ended_early(self.signals, self.start or 0, self.end or 0)
         waited = *some_failed(self.signals, self.findings), *slow(self.signals, self.findings)
         return (*waited, *(() if no_common_time(self.signals) else ended))
@@ -138,9 +138,9 @@ class Review:
 
     @cached_property
     def interruptions(self) -> tuple[Doubt, ...]:
-        """What was not recorded throughout, was restarted, or stopped.
+        """Doubts about hosts that were not recorded throughout, were restarted, or stopped.
 
-        A system in operation may be restarted, and its recorder too.
+        A system in operation and its recorder may be restarted, so only the first is a doubt there.
         """
         rows = rows_of_hosts(self.logs, self._part)
         apart = tuple(doubts.not_throughout(self.spans, rows, max(self.intervals, default=0)))
@@ -157,7 +157,7 @@ class Review:
 
     @cached_property
     def partly_recorded(self) -> tuple[Doubt, ...]:
-        """Resources of which nothing was recorded for a part of the run."""
+        """Doubts about resources that were not recorded for a part of the run."""
         resources, signals = self.question.resources, self.signals
         return tuple(partly_recorded(self.findings, resources, signals.has_values, signals.times, self._recordings))
 
@@ -173,12 +173,12 @@ class Review:
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """What was crossed, signal by signal, worst first."""
+        """The crossed findings, grouped by signal, worst first."""
         return crossed_groups(self.findings)
 
     @cached_property
     def set_aside(self) -> tuple[Finding, ...]:
-        """Old limits that were crossed, of which current limits held."""
+        """Old limits that were crossed while the current limits that replace them held."""
         return set_aside(self.findings)
 
     @cached_property
@@ -189,7 +189,7 @@ class Review:
 
     @cached_property
     def maybe_needed(self) -> tuple[Unrecognised, ...]:
-        """Unrecognised counters of hosts on which a rule for every host finds none: they may be what it needs."""
+        """Unrecognised counters of hosts on which a rule for every host finds no counter: it may need one of them."""
         lacking = {
             host_key(finding.subject.host)
             for finding in self.of(Outcome.NOT_RECORDED)
@@ -213,7 +213,7 @@ class Review:
 
     @property
     def judged_by_found(self) -> FoundPhases | None:
-        """The phases that were found and that rules for a phase were judged by; None if they were not."""
+        """The found phases, if rules for a phase were judged by them; else None."""
         found_phases = self.phases_found
         return found_phases if found_phases and found_phases.sure and not self.question.whole_run else None
 
@@ -241,7 +241,7 @@ class Review:
 
     @cached_property
     def missing_instances(self) -> tuple[Subject, ...]:
-        """The instances of recorded hosts that plimsoll.toml names and that no series is of, if all logs are given."""
+        """The instances that plimsoll.toml names on recorded hosts, but no log has; empty if not all logs are given."""
         if not self.question.expected_hosts:
             return ()
         series = [series for log in self.logs for series in log.series]
@@ -251,7 +251,7 @@ class Review:
 
     @property
     def is_apart(self) -> bool:
-        """Whether there are hosts that have nothing to do with each other: each is looked at by itself."""
+        """Whether the hosts are not one system, so that each is looked at by itself."""
         return self.question.apart and len(self.hosts) > 1
 
     def only(self, host: str) -> "Review":

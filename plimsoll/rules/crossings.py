@@ -125,7 +125,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _runs(self) -> tuple[_CrossingSpans, NDArray[np.int8]]:
-        """The runs of equal truth, in the order of rows and times, and the truth of each, `NOT_JUDGED` included."""
+        """The runs of evaluations with equal truth, by row and time, and the truth of each, which may be NOT_JUDGED."""
         outside = self.states == State.NOT_JUDGED
         truths = np.where(outside, np.int8(NOT_JUDGED), self.truths) if outside.any() else self.truths
         changed = np.ones(truths.shape, dtype=np.bool_)
@@ -135,7 +135,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _goes_on(self) -> NDArray[np.bool_]:
-        """Whether a run is judged and the one before it in its row is."""
+        """Whether a run and the run before it in its row were both judged."""
         runs, truths = self._runs
         goes_on = truths >= Truth.FALSE
         goes_on[1:] &= goes_on[:-1] & (runs.row[1:] == runs.row[:-1])

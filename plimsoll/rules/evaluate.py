@@ -93,9 +93,9 @@ class _Joint(NamedTuple):
 
 
 class SubjectBatch(NamedTuple):
-    """A rule for subjects that are judged together. It holds as long as their sampling intervals do.
+    """A rule for subjects that are judged together. It is valid while their sampling intervals stay the same.
 
-    `borders` are where two sampling intervals of a recording meet.
+    `borders` are the times (UTC ns) around each change of the sampling interval.
     """
 
     rule: Rule

@@ -74,11 +74,11 @@ ResolvedSource: TypeAlias = ResolvedRecording | ResolvedRequestTime | ResolvedDe
 
 
 class ResolvedSources(dict[tuple[str, str | None], tuple[Subject, ResolvedSource]]):
-    """The subjects of a signal and where their samples come from, by the key of the subject. It does not change."""
+    """The subjects of a signal and their sources, by the key of the subject. It does not change."""
 
     @cached_property
     def by_host(self) -> Mapping[str, Sequence[tuple[Subject, ResolvedSource]]]:
-        """The same by host (case-folded)."""
+        """The subjects and their sources by host (case-folded)."""
         by_host: dict[str, list[tuple[Subject, ResolvedSource]]] = {}
         for (host, _), pair in self.items():
             by_host.setdefault(host, []).append(pair)

@@ -107,7 +107,7 @@ class _ConditionCache:
 
 @dataclass(frozen=True)
 class SignalValues:
-    """Computes the values of sources from samples and host facts. `together` gives several series at once, if set."""
+    """Computes the values of sources from samples and host facts. `together`, if set, reads several series at once."""
 
     samples: Callable[[Series], Samples]
     fact: Facts

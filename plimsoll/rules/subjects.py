@@ -102,7 +102,7 @@ _THIS_COMPUTER = "localhost"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a rule is judged for: a host, or one instance of a host.
+    """The subject of a rule: a host, or one instance of a host.
 
     `service`: the instance is a named instance of a service (SQL Server), not a disk or a processor of the host.
     `key`: the case-folded names by which subjects compare, computed once as it is used very often.

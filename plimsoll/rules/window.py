@@ -76,7 +76,7 @@ _EPSILON = np.finfo(np.float64)
 
 
 class WindowBounds:
-    """Which rows of a recording lie in the window of each evaluation; found once for each array of times."""
+    """The rows of a recording in the window of each evaluation, computed once for each array of times."""
 
     def __init__(self, at: Times, window: int) -> None:
         self.at = at
@@ -97,8 +97,8 @@ class WindowBounds:
 class Cut(NamedTuple):
     """Several series one after the other, as far as they lie in any window, with NaN where there is no sample.
 
-    `first` and `last` are the rows of the window of each evaluation, a row for each series; `ends` is where each series
-    ends.
+    `first` and `last` are the bounds of the window of each evaluation, a row for each series; `ends` are the ends of
+    the series.
     """
 
     values: Values

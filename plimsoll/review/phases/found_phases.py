@@ -68,9 +68,9 @@ class Load:
 
 
 STEADY, RAMP_UP = "steady", "ramp-up"
-_MOST_TRIED = 4  # load signals; the first that tells is believed
+_MOST_TRIED = 4  # load signals; the first that has an answer counts
 _PROCESSOR_TIME = 0.5  # of the confidence is left where only processor time was recorded
-_SUREST = 0.9995  # that is said: no estimate is certain
+_SUREST = 0.9995  # the highest confidence that is shown, as no estimate is certain
 SURE = 0.95  # the confidence from which rules are judged by the phases
 _FEWEST_STEPS = 3  # levels: of stairs, none of which may be as long as a steady state
 _LONGEST_RAMP = 0.5  # of the run; these three are our choice
@@ -80,13 +80,16 @@ _HIGHER = 1.1  # times the level
 
 @dataclass(frozen=True)
 class FoundPhases:
-    """The phases that a load tells; none if it has no steady state.
+    """The phases found from a load; empty if it has no steady state.
 
-    `signal` is the load's name and `title` what it is called, with its hosts; both are empty if none was recorded.
-    `confidence` is the least of the probabilities that a boundary is within 2 % of the run's length; `boundaries` are
-    those of the steady state, None where the run begins or ends in it. `known` is False where it cannot be told whether
-    there was a steady state; `fallback`: from processor time, as no load was recorded; `ramped`: what is before the
-    steady state, if anything, is short enough for a ramp-up.
+    Attributes:
+        confidence: The lowest probability that a boundary is right to within 2 % of the run's length.
+        signal: The name of the load's signal; empty if no load was recorded.
+        title: Its title, with the number of hosts.
+        boundaries: The two of the steady state; None where the run begins or ends in it.
+        known: Whether it is certain that there was, or was not, a steady state.
+        fallback: The phases are from processor time, as no load was recorded.
+        ramped: The part before the steady state is short enough for a ramp-up.
     """
 
     phases: tuple[Phase, ...]
@@ -123,17 +126,17 @@ class FoundPhases:
 
     @property
     def unsure(self) -> tuple[tuple[int, int], ...]:
-        """The times in which the boundaries are with a probability of 95 %."""
+        """The intervals that contain the boundaries with a probability of 95 %."""
         return tuple((boundary.low, boundary.high) for boundary in self.boundaries if boundary)
 
     @property
     def worth_telling(self) -> bool:
-        """Whether the sentence is of use to readers: not if there was no load to look at."""
+        """Whether to show the sentence: not if there was no load to find phases from."""
         return bool(self.signal) and (self.known or not self.fallback)
 
 
 def find_phases(loads: Sequence[Load], start: int, end: int) -> FoundPhases:
-    """Return the phases of a run from `start` to `end` (UTC ns), from the first of its loads that tells."""
+    """Return the phases of a run from `start` to `end` (UTC ns), from its first load that has an answer."""
     if not loads:
         return FoundPhases((), None, "Phases are not known: no load was recorded.", known=False)
     tried: list[tuple[Load, SteadyState | NotSteady]] = []
@@ -205,10 +208,9 @@ def _seconds(phase: Phase) -> int:
 
 
 def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
-    """Return the load signals of a run, those that tell most of it first: operations, connections, bytes.
+    """Return the load signals of a run, the most telling kind first: operations, connections, bytes.
 
-    Of one kind the one with the highest mean is first. A run without any has its processor time instead; empty
-    without that as well.
+    Within a kind, the highest mean comes first. If there are none, processor time stands in, if it was recorded.
     """
     candidates = list(_of(recorded, {name: signal for name, signal in signals.items() if signal.load}))
     kinds = [None, *get_args(field_types.Load)]

@@ -29,7 +29,7 @@ _CHECK = "see whether it was down"
 
 
 class _Services:
-    """What the packs for a kind of server are about: the first part of an object's name, or a measurement."""
+    """The services that packs have rules for, each named by the first part of its objects' names or a measurement."""
 
     def __init__(self, packs: Iterable[Pack]) -> None:
         no_services = _no_services()
@@ -121,7 +121,7 @@ def _filled(columns: Iterable[pl.Series], first: int, stop: int) -> NDArray[np.b
 
 
 class Absence(NamedTuple):
-    """For how long (ns) something was not recorded while its host was, of how long, and whether that is long."""
+    """How long (ns) a thing was not recorded while its host was, in how long a recording, and whether that is long."""
 
     length: int = 0
     of: int = 0

@@ -23,7 +23,7 @@ MOST_IMPOSSIBLE = 0.1  # the share of a counter's values from which the run is n
 
 @dataclass(frozen=True)
 class BadCounter:
-    """A counter, by its path, and what is wrong with its values."""
+    """A counter, by its path, and the fault of its values."""
 
     counter: str
     why: str

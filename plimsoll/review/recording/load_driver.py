@@ -70,7 +70,7 @@ _OBJECTIVE_OF_TIMES = "say under [objective] in plimsoll.toml how long they may 
 
 
 class _Waits(NamedTuple):
-    """Parts of the load one after another: the requests answered in each (per s), and how long they took (s)."""
+    """Consecutive parts of the load: the requests answered in each (per s), and their mean response times (s)."""
 
     done: Values
     waited: Values
@@ -186,7 +186,7 @@ class _Requests(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of all that failed."""
+        """The share of the requests that failed."""
         return float(self.failed.sum() / self.done.sum())
 
 

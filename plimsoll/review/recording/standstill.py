@@ -33,7 +33,7 @@ _CHECK_PAUSE = "see whether the load paused or the system did not answer"
 
 
 class _Stop(NamedTuple):
-    """From the last sample of work to the next one (UTC ns), and whether nothing at all was done between."""
+    """A stop of work: the last sample of work before it, the first after it (UTC ns), and if it was complete."""
 
     begin: int
     end: int
@@ -50,7 +50,7 @@ _CHECK = "see to what recorded them"
 
 @dataclass
 class _HostWork:
-    """What is known of a host so far: the longest time in which nothing changed, and what was recorded in it."""
+    """The recorded signals of a host that change all the time, and the times (UTC ns) at which any of them changed."""
 
     name: str
     changes: Times = field(default_factory=lambda: np.empty(0, np.int64))
@@ -63,7 +63,7 @@ class _HostWork:
 
     @property
     def longest(self) -> tuple[int, int, int]:
-        """The start and the end of the longest time in which nothing changed, and for how long it was recorded."""
+        """The start and end of the longest time in which nothing changed, and the length of the recording (ns)."""
         first = min(int(samples.times[0]) for _, samples in self.recorded)
         last = max(int(samples.times[-1]) for _, samples in self.recorded)
         bounds = np.concatenate(([first], self.changes, [last]))
@@ -72,13 +72,13 @@ class _HostWork:
 
     @property
     def is_long(self) -> bool:
-        """Whether nothing changed for longer than it may."""
+        """Whether nothing changed for so long that it is a doubt."""
         start, end, of = self.longest
         return end - start > long_absence(of)
 
     @property
     def doubt(self) -> Doubt | None:
-        """That it stood still, if it did for long; None if what was recorded shows nothing."""
+        """A doubt if the host stood still for long; None if the recorded signals do not show it."""
         start, end, of = self.longest
         within = [(name, samples.between(start, end)) for name, samples in self.recorded]
         samples = max(len(samples.times) for _, samples in within)
@@ -184,9 +184,9 @@ def _stop(samples: Samples) -> _Stop | None:
 
 
 def is_between_levels(samples: Samples, first: int, stop: int) -> bool:
-    """Return whether what is done from row `first` to before `stop` is next to nothing of what was before and after.
+    """Return whether the work from row `first` to before `stop` is next to nothing, between two levels of work.
 
-    The levels are those of as many rows, at least, on both sides, of which neither is far below the other.
+    The levels are medians of at least as many rows on each side; neither may be less than half of the other.
     """
     rows = max(stop - first, _LEAST_SAMPLES // 2)
     before, after = samples.values[max(0, first - rows) : first], samples.values[stop : stop + rows]

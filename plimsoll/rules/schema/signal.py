@@ -188,7 +188,7 @@ Level = Annotated[float | str, Field(description="A value, or the rule whose doc
 
 
 class Pressure(StrictModel):
-    """From which values on a resource is short, or something inside the software waits: for what limits a run."""
+    """The values from which a resource is short, or the software waits inside. Bottlenecks are found by them."""
 
     resource: Literal["cpu", "disk", "memory", "network", "software"] = Field(
         description="What is short then; `software`: something inside it waits."
@@ -211,7 +211,7 @@ class Pressure(StrictModel):
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """The values that no rule has."""
+        """Its own numbers, beside the limits of rules."""
         return tuple(level for level in (self.at, self.low, self.high, self.full) if isinstance(level, float))
 
     @property
@@ -227,7 +227,7 @@ class Pressure(StrictModel):
 
 
 class RequestRate(StrictModel):
-    """The rate of the requests of which a signal is the time each took."""
+    """The rate of requests, for a signal that is the time of each request."""
 
     rate: SignalName = Field(description="The signal with the requests per second, of the same instances.")
     minimum_rate: float = Field(
