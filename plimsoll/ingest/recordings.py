@@ -194,9 +194,9 @@ def _spans(logs: Sequence[Log]) -> dict[str, tuple[int, int]]:
 
 
 def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
-    ordered = [log for log in logs if log.zone.known]
+    ordered = [log for log in logs if log.zone.is_specified]
     for log in logs:
-        if ordered and not log.zone.known:
+        if ordered and not log.zone.is_specified:
             yield Remark(
                 Kind.GUESSED,
                 f"does not say its time zone while {ordered[0].path} does: taken for UTC, so the two may not match; "

@@ -1,8 +1,8 @@
-"""The base of JSON documents whose fields are read from the results they are about.
+"""The base of JSON documents whose fields are read from results.
 
-A field takes the attribute of its name from a result; `attribute("signal.title")` takes another one, by its path, and
-`attribute(sentence)` what a function returns for the result. So a model is the schema and the reader in one, and
-`Model.model_validate(result)` is the document.
+A field takes the attribute of its name from a result. `attribute("signal.title")` takes the attribute at a path, and
+`attribute(sentence)` the value that a function returns for the result. So a model is both the schema and the reader,
+and `Model.model_validate(result)` is the document.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ _FUNCTIONS: dict[str, Callable[[Any], Any]] = {}  # of fields, by the names that
 
 
 class _Result:
-    """A result whose attributes are also what functions of fields return for it, and values that were given."""
+    """A result with further attributes: the values of functions of fields, and `values`."""
 
     def __init__(self, result: Any, values: Mapping[str, Any]) -> None:
         self._result, self._values = result, values
@@ -36,7 +36,7 @@ class _Result:
 
 
 def with_fields(result: Any, **values: Any) -> Any:
-    """Return a result with further attributes, for a part that needs what stands around its result."""
+    """Return a result with further attributes, for a part that needs data of its context."""
     return _Result(result, values)
 
 
@@ -97,6 +97,6 @@ Seconds = Annotated[float, BeforeValidator(_seconds)]
 """A duration in nanoseconds, written in seconds."""
 OptionalSeconds = Annotated[float | None, BeforeValidator(_seconds)]
 Finite = Annotated[float | None, BeforeValidator(_finite)]
-"""A number, null where it is none."""
+"""A number; null for NaN."""
 OrZero = Annotated[float, BeforeValidator(lambda value: value or 0.0)]
-"""A number, 0 where it is not known."""
+"""A number; 0 if it is not known."""

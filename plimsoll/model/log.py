@@ -37,7 +37,7 @@ class Stretch(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """The times that belong to it: from the first to before the second."""
+        """Its range of times; the end is not included."""
         return self.start, self.until
 
     def borders(self, interval: int) -> list[tuple[int, int]]:
@@ -54,10 +54,10 @@ Values: TypeAlias = NDArray[np.float64]
 
 
 class CounterFacts(NamedTuple):
-    """What some formats record of a counter besides its values.
+    """Properties of a counter that some formats record besides its values.
 
-    `type` is Windows' name of its type (`PERF_COUNTER_COUNTER`). Its instance was there in `samples` rows, from the
-    time `first` to `last` (UTC ns); where that is none, both are 0.
+    `type` is Windows' name of its type (`PERF_COUNTER_COUNTER`). Its instance existed in `samples` rows, from the time
+    `first` to `last` (UTC ns); without such rows both are 0.
     """
 
     type: str
@@ -127,17 +127,17 @@ class Log:
 
     @cached_property
     def missing(self) -> int:
-        """How many cells hold no sample."""
+        """The number of cells without a sample."""
         return sum(column.null_count() for column in self.columns)
 
     @property
     def present(self) -> int:
-        """How many cells hold a sample."""
+        """The number of cells with a sample."""
         return len(self.columns) * len(self.times) - self.missing
 
     @cached_property
     def digest(self) -> str | None:
-        """The SHA-256 of its bytes; None if there never was a file. OSError if the file cannot be read any more."""
+        """The SHA-256 of the file; None if there never was one. OSError if the file cannot be read any more."""
         if self.sha256 is not None:
             return self.sha256 or None
         with (self.file or self.path).open("rb") as file:

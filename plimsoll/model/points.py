@@ -14,9 +14,9 @@ from plimsoll.model.series import Series
 class Points:
     """A batch of samples, in any order.
 
-    `series` are the series of the batch; `which[i]` is the index in it of sample i, at `times[i]` (UTC ns) with the
-    finite value `values[i]`. If a series has two samples at one time, the last counts. Whoever makes many batches uses
-    the same Series objects again, so that a store can recognise them quickly.
+    Sample i is of `series[which[i]]`, at `times[i]` (UTC ns), with the finite value `values[i]`. If a series has two
+    samples at one time, the last counts. Writers of many batches reuse the Series objects, which stores recognise
+    quickly.
     """
 
     series: Sequence[Series]
@@ -42,7 +42,7 @@ class Points:
 
 
 def joined(parts: Sequence[Points]) -> Points:
-    """Return all points of several batches, in order; a series that is the same object in several is there once."""
+    """Return the points of several batches in order; a Series object of several batches is listed once."""
     if len(parts) == 1:
         return parts[0]
     series: dict[int, Series] = {id(series): series for part in parts for series in part.series}

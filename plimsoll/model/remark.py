@@ -7,11 +7,11 @@ from enum import StrEnum
 from plimsoll.model.errors import printable
 
 MAX_SHOWN = 20  # similar remarks
-RESTARTED = "the system restarted"  # how a remark begins that says so
+RESTARTED = "the system restarted"  # the begin of remarks on restarts
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 row`, `1,204 rows`."""
+    """Return a count with its noun: `1 row`, `1,204 rows`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -33,7 +33,7 @@ def and_more(count: int) -> str:
 
 
 class Kind(StrEnum):
-    """What the reader did.
+    """The action of a reader on which it remarks.
 
     SKIPPED: not a recording, or a part of one. UNREAD: a whole recording gave no data, so nothing is known of its host
     or its time. CONTRADICTORY: a host has different values for the same times, and only one of them can be right. With

@@ -19,8 +19,8 @@ _FIRST = 100  # rows, nearly always enough to see whether there are any values
 class Samples:
     """Times (UTC ns, strictly ascending) and values of one series; NaN where a row had no sample.
 
-    `declared` is the sampling interval (ns) where it is known from elsewhere, as it is of live series. `timed_as` are
-    other samples with the very same times, so that their intervals are found once.
+    `declared` is the sampling interval (ns) if it is known otherwise, as for live series. `timed_as` are other samples
+    with identical times, so that intervals are computed once.
     """
 
     times: Times
@@ -62,7 +62,7 @@ class Samples:
         return Samples(self.times[first:last], self.values[first:last])
 
     def chosen(self, condition: Callable[[Times], NDArray[np.bool_]]) -> "Samples":
-        """Return the rows whose times `wanted` selects."""
+        """Return the rows whose times fulfil a condition."""
         rows = condition(self.times)
         return Samples(self.times[rows], self.values[rows])
 
@@ -97,7 +97,7 @@ _columns: WeakKeyDictionary[Log, WeakValueDictionary[int, Samples]] = WeakKeyDic
 
 
 def _shared_samples(log: Log, column: int) -> Samples:
-    """Return the samples of a column: the same object for all who ask while one of them holds it."""
+    """Return the samples of a column: the same object for all callers, as long as one of them keeps it."""
     by_column = _columns.setdefault(log, WeakValueDictionary())
     samples = by_column.get(column)
     if samples is None:
@@ -108,7 +108,7 @@ def _shared_samples(log: Log, column: int) -> Samples:
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
-    """The parts of a series merged in order of time; at equal times the first value that is not missing counts."""
+    """Merge the parts of a series in order of time; at equal times the first value that is not missing counts."""
     if not parts:
         return Samples(np.empty(0, dtype=np.int64), np.empty(0))
     times = np.concatenate([part.times for part in parts])

@@ -34,7 +34,7 @@ class Series:
         return self._hash
 
     def __getstate__(self) -> dict[str, object]:
-        # Without what is kept: hashes of text differ from one process to the next.
+        # Without cached hashes, which differ between processes.
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @cached_property
@@ -56,7 +56,7 @@ class Series:
 
 
 def hosts_of(series: Iterable[Series]) -> tuple[str, ...]:
-    """Return the hosts of some series in order of appearance, each spelled as it first appears."""
+    """Return the hosts of series in order of appearance, each spelled as it first appears."""
     first: dict[str, str] = {}
     for member in series:
         first.setdefault(host_key(member.host), member.host)
@@ -64,5 +64,5 @@ def hosts_of(series: Iterable[Series]) -> tuple[str, ...]:
 
 
 def host_key(name: str) -> HostKey:
-    """Return what a host is looked up by, from a name of it."""
+    """Return the key of a host, from its name in any case."""
     return HostKey(name.casefold())

@@ -21,7 +21,7 @@ _NO_ZONES = {"localtime", "posixrules", "factory"}  # files of the zone database
 
 
 def parse_duration(text: str | float) -> int:
-    """Nanoseconds of `1m`, `90s`, `1h30m`, or of a plain number of seconds. ValueError otherwise, and if too long."""
+    """Parse `1m`, `90s`, `1h30m` or a number of seconds to nanoseconds. ValueError if it is none, or too long."""
     if isinstance(text, int | float):
         return _nanoseconds(text, str(text))
     parts = _DURATION.findall(text)
@@ -67,7 +67,7 @@ def iso(nanoseconds: int) -> str:
 
 
 def offset_text(minutes: int) -> str:
-    """Minutes ahead of UTC as `Zone.parse` reads them: `+05:30`, `-04:00`."""
+    """Return minutes ahead of UTC as `Zone.parse` reads them: `+05:30`, `-04:00`."""
     hours, minutes_left = divmod(abs(minutes), 60)
     return f"{'-' if minutes < 0 else '+'}{hours:02}:{minutes_left:02}"
 
@@ -76,13 +76,13 @@ def offset_text(minutes: int) -> str:
 class Zone:
     """The time zone of a log: a name for people, and the rule for converting to UTC.
 
-    `known` is False if neither the log nor the user gives the zone: times are then shown as recorded, and treated as
-    UTC.
+    `is_specified` is False if neither the log nor the user gives the zone. Times are then shown as recorded, and
+    treated as UTC.
     """
 
     name: str
     rule: tzinfo
-    known: bool = True
+    is_specified: bool = True
 
     @classmethod
     def from_bias(cls, name: str, bias_minutes: int) -> "Zone":
@@ -92,11 +92,11 @@ class Zone:
     @classmethod
     def unknown(cls) -> "Zone":
         """Return the zone of a log that does not give one."""
-        return cls("the log's own time, zone not recorded", UTC, known=False)
+        return cls("the log's own time, zone not recorded", UTC, is_specified=False)
 
     @classmethod
     def parse(cls, text: str) -> "Zone":
-        """`Europe/Berlin`, `UTC`, `Z` or `+01:00`. Unusable if it is none of these."""
+        """Parse `Europe/Berlin`, `UTC`, `Z` or `+01:00`. Unusable if the text is none of these."""
         if text.upper() in ("UTC", "Z"):
             text = "UTC"
         if match := _OFFSET.fullmatch(text):
@@ -122,13 +122,13 @@ class Zone:
         return self.local(nanoseconds).strftime("%Y-%m-%d %H:%M:%S" if date else "%H:%M:%S")
 
     def span(self, start: int, end: int) -> str:
-        """Two instants on this zone's clock: `2008-01-15 10:22:00–12:32:00`, with both dates if they differ."""
+        """Return a range on this zone's clock: `2008-01-15 10:22:00–12:32:00`, with both dates if they differ."""
         same_day = self.local(start).date() == self.local(end).date()
         return f"{self.clock(start)}–{self.clock(end, date=not same_day)}"
 
     def label(self, nanoseconds: int) -> str:
         """Return the label of the zone next to times: its name, and its offset unless the name is an offset."""
-        if not self.known:
+        if not self.is_specified:
             return self.name
         offset = self.local(nanoseconds).strftime("%z")
         offset = f"UTC{offset[:3]}:{offset[3:5]}" if offset != "+0000" else "UTC"

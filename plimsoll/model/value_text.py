@@ -11,7 +11,7 @@ MULTIPLES = {
 
 
 def number(value: float) -> str:
-    """A number with three significant digits, or all digits before the point: `1,064`, `78.2`, `0.0211`, `30,000`."""
+    """Format a number with three significant digits, or all digits before the point: `1,064`, `78.2`, `0.0211`."""
     if math.isnan(value):
         return "–"
     if value == 0:
@@ -32,7 +32,7 @@ def exact(value: float) -> str:
 
 
 def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -> str:
-    """Return a value with its unit, in the usual multiple: `612 MB`, `21.1 ms`, `80 %`; none of a ratio or a state."""
+    """Format a value with its unit, in the usual multiple: `612 MB`, `21.1 ms`, `80 %`; ratios and states have none."""
     if math.isnan(value):
         return "no value"
     for size, name in MULTIPLES.get(unit, ()):
@@ -57,9 +57,9 @@ def percent(share: float) -> str:
 
 
 def exactly(limit: float, unit: str) -> str:
-    """The value of a limit with all its digits, in the largest multiple that needs at most two decimals: `4,000 MB`.
+    """Format a limit with all its digits, in the largest multiple that needs at most two decimals: `4,000 MB`.
 
-    A limit that was scaled may need more digits than say anything; it is shown with four: `1.275 GB`.
+    A scaled limit may have more digits than are meaningful; it is shown with four: `1.275 GB`.
     """
     multiples = [(size, name) for size, name in MULTIPLES.get(unit, ()) if abs(limit) >= size]
     for size, name in multiples[:2]:

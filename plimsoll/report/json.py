@@ -44,7 +44,7 @@ def _text(path: str | Path) -> str:
 
 
 def _zone(log: Log) -> str | None:
-    return log.zone.label(int(log.times[0]) if len(log.times) else 0) if log.zone.known else None
+    return log.zone.label(int(log.times[0]) if len(log.times) else 0) if log.zone.is_specified else None
 
 
 def _filled(review: Review) -> list[Log]:
@@ -126,7 +126,7 @@ class LogPart(JsonPart):
     start: OptionalInstant = attribute(lambda review: min((log.times[0] for log in _filled(review)), default=None))
     end: OptionalInstant = attribute(lambda review: max((log.times[-1] for log in _filled(review)), default=None))
     zone: str | None = attribute(
-        lambda review: review.zone.label(review.start or 0) if review.zone.known else None,
+        lambda review: review.zone.label(review.start or 0) if review.zone.is_specified else None,
         "The time zone of the other outputs; null if no log gives one.",
     )
     interval_s: OptionalSeconds = attribute("interval", "The shortest interval of any file.")

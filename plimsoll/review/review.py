@@ -297,7 +297,7 @@ class Review:
     @cached_property
     def zone(self) -> Zone:
         """The time zone for display: that of the first log that gives one."""
-        return next((log.zone for log in self.logs if log.zone.known), self.logs[0].zone)
+        return next((log.zone for log in self.logs if log.zone.is_specified), self.logs[0].zone)
 
     @cached_property
     def start(self) -> int | None:

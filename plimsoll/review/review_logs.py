@@ -61,7 +61,7 @@ def review_logs(
     rules = {**load().rules, **catalogue.rules, **({rule.id: rule for rule in goal.pack.rules} if goal else {})}
     described = run_settings.described_run()
     run: Run = recordings.run.run if recordings.run else described
-    zone = zone or next((log.zone for log in recordings.logs if log.zone.known), recordings.logs[0].zone)
+    zone = zone or next((log.zone for log in recordings.logs if log.zone.is_specified), recordings.logs[0].zone)
     start, end = _span(recordings.logs)
     if steady is not None:
         phases: Sequence[Phase] = steady_phases(steady, zone, start, end)

@@ -98,7 +98,7 @@ def _zone(zone: Zone) -> dict[str, Any]:
     if isinstance(zone.rule, ZoneInfo):
         return {"name": zone.name, "key": zone.rule.key}
     offset = zone.rule.utcoffset(None) or timedelta()
-    return {"name": zone.name, "offset_s": offset.total_seconds(), "known": zone.known}
+    return {"name": zone.name, "offset_s": offset.total_seconds(), "known": zone.is_specified}
 
 
 def _packed(numbers: Times) -> str:

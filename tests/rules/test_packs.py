@@ -13,7 +13,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from plimsoll.model.counter_names.name_clues import known_counters, needed_counters
+from plimsoll.model.counter_names.name_clues import needed_counters, signal_counters
 from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.rules.load import load
 from plimsoll.rules.schema.signal import Pressure
@@ -289,7 +289,7 @@ def test_counters_that_are_known_to_be_judged_are_those_that_rules_need():
             needed.setdefault(path.object, set()).add(path.counter)
     where = "plimsoll/model/counter_names/name_clues.yaml: judged has the counters of rules, charted those of others"
     assert {name: needed_counters(name) for name in needed} == needed, where
-    assert {name: known_counters(name) for name in read} == read, where
+    assert {name: signal_counters(name) for name in read} == read, where
 
 
 def test_every_limit_of_capacity_is_written_once():

@@ -235,7 +235,7 @@ def as_json(log: Log, remarks: Sequence[Remark] = ()) -> dict[str, Any]:
         "path": str(log.path),
         "format": log.format,
         "hosts": list(log.hosts),
-        "zone": log.zone.label(int(log.times[0]) if filled else 0) if log.zone.known else None,
+        "zone": log.zone.label(int(log.times[0]) if filled else 0) if log.zone.is_specified else None,
         "start": iso(int(log.times[0])) if filled else None,
         "end": iso(int(log.times[-1])) if filled else None,
         "interval_s": log.interval / SECOND if log.interval else None,

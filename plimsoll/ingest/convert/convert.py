@@ -187,7 +187,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 def _wall_clock(log: Log, remarks: Remarks) -> WallClock | None:
     """Return the clock to write a log by: its zone's offset at the first row, for all rows."""
-    if not log.zone.known:
+    if not log.zone.is_specified:
         return None
     first = log.zone.local(int(log.times[0]) if len(log.times) else 0)
     minutes = (first.utcoffset() or timedelta()) // timedelta(minutes=1)

@@ -227,7 +227,7 @@ def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[
 def _refuse_unloadable(logs: Sequence[Log]) -> None:
     """Raise Unusable if a log's time zone is not known, or two counters would be the same series once written."""
     for log in logs:
-        if not log.zone.known:
+        if not log.zone.is_specified:
             raise ZoneUnknown(
                 f"{log.path}: does not say its time zone; name it with {Parameter.ZONE}, such as Europe/Berlin"
             )

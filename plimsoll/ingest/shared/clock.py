@@ -66,7 +66,7 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, hea
     if not isinstance(zone.rule, timezone):
         ruled = ruled_by(local, zone.rule, None)
         return local if ruled is None else _apply_rules(ruled, local, lines, remarks)
-    if not zone.known:
+    if not zone.is_specified:
         return local + _changes(local, lines, remarks, _begun_again(lines, headers))
     ends = [0, *sorted(_begun_again(lines, headers)), len(local)]
     parts = [_by_offset(local[a:b], zone.name, zone.rule, lines[a:b], remarks) for a, b in pairwise(ends)]

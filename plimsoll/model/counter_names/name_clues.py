@@ -1,8 +1,7 @@
-"""Names of Windows objects and counters, and clues that an unknown one belongs to a counter that rules need.
+"""Names of Windows objects and counters, and clues that an unknown name is that of a counter that rules need.
 
-`perfmon.yaml` has the English names, `languages/*.yaml` those of other languages, `name_clues.yaml` the clues.
-
-The name may be in a language that Plimsoll has no file for, or similar to a known name.
+`perfmon.yaml` has the English names, `languages/*.yaml` those of other languages, `name_clues.yaml` the clues. An
+unknown name may be in a language that Plimsoll has no file for, or similar to an English name.
 """
 
 import re
@@ -79,7 +78,7 @@ class _Clues:
 
     judged: dict[str, list[str]]
     charted: dict[str, list[str]]
-    translated: list[str]
+    translated: frozenset[str]
     elsewhere: dict[str, dict[str, str]]
     english: list[str]
     programs: list[str]
@@ -92,10 +91,9 @@ def needed_counters(object_: str) -> frozenset[str]:
     return _judged().get(generic_object(object_)[0], frozenset())
 
 
-def known_counters(object_: str) -> frozenset[str]:
+def signal_counters(object_: str) -> frozenset[str]:
     """Return the counters of an object that signals read, by English names."""
-    generic = generic_object(object_)[0]
-    return needed_counters(object_) | frozenset(_signs().charted.get(generic, ()))
+    return needed_counters(object_) | frozenset(_clues().charted.get(generic_object(object_)[0], ()))
 
 
 def mentions_needed_counter(text: str) -> bool:
@@ -105,13 +103,13 @@ def mentions_needed_counter(text: str) -> bool:
 
 
 def is_translated(object_: str) -> bool:
-    """Return whether Windows translates the name of an object; takes the English name."""
-    return object_ in _translated()
+    """Return whether Windows translates the name of an object, given in English."""
+    return object_ in _clues().translated
 
 
 @cache
 def is_english(object_: str) -> bool:
-    """Return whether an object is known to keep its English name on every Windows, and no rule needs it."""
+    """Return whether an object has its English name on every Windows, and no rule needs it."""
     generic = generic_object(object_)[0]
     if folded(generic).startswith(f"{folded(SQL_DEFAULT)}:"):
         return folded(generic) in objects() or folded(generic.partition(":")[2]).startswith(_beginnings("sql_server"))
@@ -125,7 +123,7 @@ def is_esxtop(object_: str) -> bool:
 
 @cache
 def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
-    """The needed object with a similar name, and those of its counters with similar names; empty if there is none."""
+    """Return the needed object with a similar name, and its counters with similar names; empty if there is none."""
     plain_name = _squeezed(object_)
     judged_names = _squeezed_judged()
     if plain_name not in judged_names and folded(object_).startswith(_beginnings("english")):
@@ -139,13 +137,13 @@ def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
 
 @cache
 def is_foreign_name(object_: str) -> bool:
-    """Return whether a name is that of an object that rules need in another language, or as a console garbles it."""
+    """Return whether a needed object has this name in another language, or as a console garbles it."""
     return _plain(object_) in _elsewhere()
 
 
 @cache
 def foreign_name_of(object_: str) -> str | None:
-    """The English name of the object that rules need and that has this name, or a similar one, in another language."""
+    """Return the English name of the needed object with this or a similar name in another language."""
     elsewhere, name = _elsewhere(), _plain(object_)
     if name in elsewhere:
         return elsewhere[name]
@@ -170,7 +168,7 @@ def _squeezed(name: str) -> str:
 
 
 def _near(name: str, candidates: Iterable[str], cutoff: float) -> Sequence[str]:
-    """Similar names, the most similar first. Numbers in them must be equal (TCPv4 is not TCPv6)."""
+    """Return similar names, the most similar first. Numbers in them must be equal (TCPv4 is not TCPv6)."""
     near = get_close_matches(name, candidates, n=5, cutoff=cutoff)
     return [candidate for candidate in near if re.findall(r"\d+", candidate) == re.findall(r"\d+", name)]
 
@@ -187,35 +185,30 @@ def _squeezed_counters() -> frozenset[str]:
 
 @cache
 def _judged() -> dict[str, frozenset[str]]:
-    return {name: frozenset(counters) for name, counters in _signs().judged.items()}
+    return {name: frozenset(counters) for name, counters in _clues().judged.items()}
 
 
 @cache
-def _signs() -> _Clues:
+def _clues() -> _Clues:
     return shipped_table("plimsoll.model.counter_names", "name_clues.yaml", _Clues)
 
 
 @cache
-def _translated() -> frozenset[str]:
-    return frozenset(_signs().translated)
-
-
-@cache
 def _beginnings(which: str) -> tuple[str, ...]:
-    return tuple(map(folded, getattr(_signs(), which)))
+    return tuple(map(folded, getattr(_clues(), which)))
 
 
 @cache
 def _elsewhere() -> dict[str, str]:
-    """English names by plain foreign name, including English and known languages, so that similar names are found."""
-    named = [pair for names in _signs().elsewhere.values() for pair in names.items()]
+    """Return English names by plain foreign name. English and the shipped languages are included, for similar names."""
+    named = [pair for names in _clues().elsewhere.values() for pair in names.items()]
     needed = {english for _, english in named}
     pairs = [pair for language in languages() for pair in language.objects.items() if pair[1] in needed]
     return {_plain(local): english for local, english in (*((name, name) for name in needed), *pairs, *named)}
 
 
 def folded(name: str) -> str:
-    """A name for comparison: ignores case, width, spacing, kinds of apostrophe and hyphen, and invisible characters."""
+    """Return a name for comparison: without case, width, spacing, kinds of apostrophe and invisible characters."""
     return " ".join(unicodedata.normalize("NFKC", name).translate(_ALIKE).casefold().split())
 
 
@@ -233,12 +226,13 @@ def objects() -> dict[str, WindowsObject]:
 def languages() -> tuple[Language, ...]:
     """Return the shipped languages."""
     folder = files("plimsoll.model.counter_names").joinpath("languages")
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".yaml"))
-    return tuple(_shipped(shipped_table("plimsoll.model.counter_names", f"languages/{name}", _Names)) for name in names)
-
-
-def _shipped(table: "_Names") -> Language:
-    return Language(
-        {folded(local): english for local, english in table.objects.items()},
-        {name: {folded(local): english for local, english in names.items()} for name, names in table.counters.items()},
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".yaml"))
+    tables = [shipped_table("plimsoll.model.counter_names", f"languages/{name}", _Names) for name in names]
+    return tuple(
+        Language(_by_folded(table.objects), {name: _by_folded(names) for name, names in table.counters.items()})
+        for table in tables
     )
+
+
+def _by_folded(names: dict[str, str]) -> dict[str, str]:
+    return {folded(local): english for local, english in names.items()}

@@ -1,7 +1,7 @@
-"""Finds objects that may hold counters the rules need, recorded under names that are not known."""
+"""Finds objects with unknown names that may hold counters that rules need."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,9 +13,9 @@ from plimsoll.model.counter_names.name_clues import (
     is_esxtop,
     is_foreign_name,
     is_translated,
-    known_counters,
     needed_counters,
     objects,
+    signal_counters,
     similar_needed,
 )
 from plimsoll.model.names import path_of
@@ -33,7 +33,7 @@ class UnknownCounter:
 
     @property
     def path(self) -> str:
-        """The path for a signal: every instance, where there are any beside a total."""
+        """The path for a signal; with every instance, if there are others than a total."""
         return str(CounterPath(None, self.object, self._instance, self.counter))
 
     @property
@@ -50,11 +50,11 @@ class UnknownCounter:
 
 @dataclass(frozen=True, slots=True)
 class Unrecognised:
-    """An object with unknown names whose counters may be ones that rules need.
+    """An object whose counters have unknown names, and may be ones that rules need.
 
     Attributes:
-        counters: How many there are, with those of each instance.
-        names: What they are called, each once.
+        counters: The number of counters, counting each instance.
+        names: The names of the counters, each once.
     """
 
     host: str
@@ -64,7 +64,7 @@ class Unrecognised:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The counters as they are named in a log, without instances."""
+        """The paths of the counters as in a log, without instances."""
         return tuple(f"\\{self.object}\\{name}" for name in self.names)
 
 
@@ -88,9 +88,13 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
             hosts.setdefault(host_key(candidate.host), []).append(candidate)
     strange_objects: list[Unrecognised] = []
     for recorded in hosts.values():
-        by_object: dict[str, Counter[str]] = {}
-        for path in _strange_paths(recorded):
-            by_object.setdefault(path.object, Counter())[path.counter] += 1
+        if any(is_esxtop(_object(member)) for member in recorded):
+            continue
+        host, by_object = _RecordedNames(recorded), defaultdict[str, Counter[str]](Counter)
+        for member in recorded:
+            if not _is_recognised(member) and host.is_strange(member):
+                path = _path(member)
+                by_object[path.object][path.counter] += 1
         strange_objects += (
             Unrecognised(recorded[0].host, name, of.total(), tuple(of)) for name, of in by_object.items()
         )
@@ -102,50 +106,43 @@ def is_judged(series: Series) -> bool:
     return series.field in _judged_fields(_generic(series))
 
 
-# The same in German, so it does not show that a log is in English.
+# These names are the same in German, so they do not show that a log is in English.
 _NO_PROOF_OF_ENGLISH = ("System", "Threads")
 _PROCESSOR = frozenset({"Processor", "Processor Information"})
 _BUFFERS = f"{SQL_DEFAULT}:Buffer Manager"
 
 
-def _strange_paths(recorded: Sequence[Series]) -> Iterator[CounterPath]:
-    """Yield the path, as recorded, of each unrecognised series of a host."""
-    if any(is_esxtop(_object(series)) for series in recorded):
-        return
-    host = _Recorded(recorded)
-    for series in recorded:
-        if not _is_recognised(series) and host.is_strange(series):
-            yield _path(series)
-
-
-class _Recorded:
-    """The recorded names of one host, to judge the unknown ones by."""
+class _RecordedNames:
+    """The recorded names of one host, with which unknown names are compared."""
 
     def __init__(self, series: Sequence[Series]) -> None:
-        items = [series for series in series if _is_recognised(series)]
-        self._recorded = {(_generic(series), series.field, series.tag("instance")) for series in items}
+        recognised = [member for member in series if _is_recognised(member)]
+        self._recorded = {(_generic(member), member.field, member.tag("instance")) for member in recognised}
         self._english: set[str] = set()
-        for item in items:
-            if _object(item) not in self._english and _shows_english(item):
-                self._english.add(_object(item))
-        self._objects = {_generic(series) for series in items}
+        for member in recognised:
+            if _object(member) not in self._english:
+                path = _path(member)
+                recorded = (path.object, telegraf_name(path.counter))
+                if recorded == (_object(member), member.field) and recorded != _NO_PROOF_OF_ENGLISH:
+                    self._english.add(_object(member))
+        self._objects = {_generic(member) for member in recognised}
         if self._objects & _PROCESSOR:
             self._objects |= _PROCESSOR
         self._no_basics = not self._objects >= {"Processor", "Memory"}
         # A log with a single object may be that of a program.
         translated = any(is_translated(name) for name in self._objects)
-        self._language_unknown = not translated and len({_object(series) for series in series}) > 1
+        self._language_unknown = not translated and len(set(map(_object, series))) > 1
 
     def is_strange(self, series: Series) -> bool:
         """Return whether a series with an unknown name may be one that rules need."""
-        name = _object(series)
-        if self._resembles(series):
+        name, generic = _object(series), _generic(series)
+        if self._lacks(*similar_needed(name, _path(series).counter), series):
             return True
-        if folded(_generic(series)) in objects():
-            in_english = (
-                name in self._english and _path(series).object == name and not has_foreign_letters(series.field)
-            )
-            return not in_english and (is_translated(name) or _is_of_sql_server(name)) and self._lacks_of(series)
+        if folded(generic) in objects():
+            if name in self._english and _path(series).object == name and not has_foreign_letters(series.field):
+                return False
+            may_be_translated = is_translated(name) or _is_of_sql_server(name)
+            return may_be_translated and self._lacks(generic, needed_counters(generic), series)
         if is_english(name):
             return False
         if _is_of_sql_server(name):
@@ -154,23 +151,11 @@ class _Recorded:
         missing = needed is not None and (needed not in self._objects or is_foreign_name(name))
         return self._language_unknown or missing or (self._no_basics and has_foreign_letters(name + series.field))
 
-    def _lacks_of(self, series: Series) -> bool:
-        return self._lacks(_generic(series), needed_counters(_generic(series)), series)
-
-    def _resembles(self, series: Series) -> bool:
-        return self._lacks(*similar_needed(_object(series), _path(series).counter), series)
-
     def _lacks(self, object_: str, counters: Iterable[str], series: Series) -> bool:
         """Return whether one of these counters is missing for the instance of a series."""
         return any(
             (object_, telegraf_name(counter), series.tag("instance")) not in self._recorded for counter in counters
         )
-
-
-def _shows_english(series: Series) -> bool:
-    path = _path(series)
-    recorded = (path.object, telegraf_name(path.counter))
-    return recorded == (_object(series), series.field) and recorded != _NO_PROOF_OF_ENGLISH
 
 
 def _object(series: Series) -> str:
@@ -201,15 +186,11 @@ def _judged_fields(object_: str) -> frozenset[str]:
 @cache
 def _fields(object_: str) -> frozenset[str]:
     windows_object = objects().get(folded(object_))
-    return (
-        frozenset(telegraf_name(counter) for counter in windows_object.counters.values())
-        if windows_object
-        else frozenset()
-    )
+    return frozenset(map(telegraf_name, windows_object.counters.values() if windows_object else ()))
 
 
 def unknown_counters(series: Iterable[Series]) -> list[UnknownCounter]:
-    """Return the Windows counters among some series that no shipped signal reads, by object, as they were recorded."""
+    """Return the Windows counters that no shipped signal reads, sorted by object, with their recorded names."""
     places: dict[tuple[str, str], tuple[str, str, dict[str, None]]] = {}
     for recorded in series:
         if not recorded.path.startswith("\\"):
@@ -227,4 +208,4 @@ def unknown_counters(series: Iterable[Series]) -> list[UnknownCounter]:
 
 @cache
 def _read_fields(object_: str) -> frozenset[str]:
-    return frozenset(telegraf_name(name).casefold() for name in known_counters(object_))
+    return frozenset(telegraf_name(name).casefold() for name in signal_counters(object_))

@@ -175,7 +175,7 @@ def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
     changes = Remarks(remarks.file)
     lines = table.lines[at[first]]
     # With an unknown zone, another file begins where the header is repeated and no restart is the reason.
-    joined = table.is_after_header[at[first]] & ~table.is_after_restart[at[first]] & (not zone.known)
+    joined = table.is_after_header[at[first]] & ~table.is_after_restart[at[first]] & (not zone.is_specified)
     moments = to_utc(table.stamps[at[first]], zone, lines.tolist(), changes, lines[joined].tolist())
     instants[at] = np.repeat(moments, np.diff(first, append=len(at)))
     remarked = {remark.text for remark in remarks}
@@ -296,10 +296,10 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
             # The date in the log is the same for two offsets a day apart, on both sides of the date line.
             off = (value - between[0] + DAY // 2) % DAY - DAY // 2
             if abs(off) <= values[at + 1]:
-                return between[0], between[1] or zone.known
+                return between[0], between[1] or zone.is_specified
     if not goes_back or len(np.unique(stamps)) < len(stamps):
         return None
-    if zone.known:
+    if zone.is_specified:
         return 0, True
     # All rows are of one date of UTC, so midnight in UTC is at a time of day that is not in the log.
     start, end = int(stamps[0]), int(stamps[-1])
@@ -332,4 +332,4 @@ def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
 
 
 def _offsets(zone: Zone, local: Times, otherwise: int) -> Times:
-    return offsets(local, zone.rule)[0] if zone.known else np.full(len(local), otherwise)
+    return offsets(local, zone.rule)[0] if zone.is_specified else np.full(len(local), otherwise)
