@@ -141,6 +141,44 @@ def resource(at):
     return {"resource": {"attributes": [host]}, "scopeMetrics": [{"metrics": metrics}]}
 
 
+@pytest.mark.parametrize("dot", [".", "_"])
+@pytest.mark.parametrize(("total", "size"), [("", ""), ("_seconds_total", "_bytes")])
+def test_names_of_each_translation_strategy_are_known(translator, dot, total, size):
+    """Prometheus and the collector's exporter name OpenTelemetry's metrics in four ways."""
+    states = {"wait": "iowait", "interrupt": "irq"}
+    names = {state: name for name, state in states.items()}
+    series = [
+        (labelled(f"system.cpu.time{total}", cpu=cpu, state=names.get(mode, mode)), share)
+        for cpu in ("cpu0", "cpu1")
+        for mode, share in MODES.items()
+    ]
+    memory = {"system.memory.limit": 8e9, "system.linux.memory.available": 2e9}
+    samples = [
+        ({**labels, "__name__": labels["__name__"].replace(".", dot)}, [(share * at / SECOND, at // 1_000_000)])
+        for at in TIMES
+        for labels, share in series
+    ] + [
+        (labelled(f"{name}{size}".replace(".", dot)), [(value, at // 1_000_000)])
+        for at in TIMES
+        for name, value in memory.items()
+    ]
+    expected = {key: value for key, value in EXPECTED.items() if key[0] != "disk"}
+    assert expected.items() <= shares(written(translator, samples)).items()
+
+
+def test_scrapers_that_stamp_their_metrics_one_after_the_other_have_one_time(translator):
+    """The collector 0.165.0: up to 30 ms apart in a message."""
+    resources = [resource(at) for at in TIMES]
+    for metrics in (
+        metrics for scrape in resources for scope in scrape["scopeMetrics"] for metrics in [scope["metrics"]]
+    ):
+        for late, metric in enumerate(metrics):
+            for point in metric["sum"]["dataPoints"]:
+                point["timeUnixNano"] = str(int(point["timeUnixNano"]) + late * 9_000_000)
+    body = json.dumps({"resourceMetrics": resources}).encode()
+    assert shares(otlp.read(body, translator, is_json=True, now=NOW).lines) == EXPECTED
+
+
 def test_otlp_of_many_scrapes_loses_no_share(translator):
     body = json.dumps({"resourceMetrics": [resource(at) for at in TIMES]}).encode()
     assert shares(otlp.read(body, translator, is_json=True, now=NOW).lines) == EXPECTED

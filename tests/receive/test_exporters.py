@@ -260,6 +260,8 @@ cpu_usage_idle{cpu="cpu-total",host="app01",instance="10.0.0.1:9273",job="telegr
 win_disk_Avg__Disk_sec_Read{instance="C:",objectname="LogicalDisk",source="APP02",host="APP02"} 0.5
 win_mem_Available_Bytes{instance="10.0.0.1:9273",objectname="Memory",source="APP02",host="APP02"} 5
 linux_sysctl_fs_file_nr{host="app01"} 3
+sqlserver_performance{counter="Page life expectancy",host="APP02",instance="",object="SQLServer:Buffer Manager"} 4000
+win_sqlserver_Average_Wait_Time__ms{instance="Page",objectname="SQLServer:Locks",source="APP02",host="APP02"} 7
 something_else{host="app01"} 3
 """
     found = scraped(translator, text, target=ScrapeTarget("http://a:1/metrics", host_label="host"))
@@ -273,6 +275,18 @@ something_else{host="app01"} 3
         ): 0.5,
         ("APP02", "win_mem", (("objectname", "Memory"), ("source", "APP02")), "Available_Bytes"): 5,
         ("app01", "linux_sysctl_fs", (), "file-nr"): 3,
+        (
+            "APP02",
+            "sqlserver_performance",
+            (("counter", "Page life expectancy"), ("object", "SQLServer:Buffer Manager")),
+            "value",
+        ): 4000,
+        (
+            "APP02",
+            "win_sqlserver",
+            (("instance", "Page"), ("objectname", "SQLServer:Locks"), ("source", "APP02")),
+            "Average_Wait_Time_(ms)",
+        ): 7,
     }
 
 

@@ -149,10 +149,18 @@ class _Written:
     def _selectors(self, name: str, matchers: Sequence[str] = ()) -> list[str]:
         but = self.group.but.items()
         left_out = [*(f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in but), *matchers]
+        sources = self.group.sources[name]
+        if all(PLAIN_NAME.fullmatch(source.name) for source in sources):
+            named = [(source.name, [], source.labels) for source in sources]
+        else:
+            # The names of one metric by Prometheus' translation strategies, of which a server uses one.
+            names: dict[tuple[tuple[str, str], ...], list[str]] = {}
+            for source in sources:
+                names.setdefault(source.labels, []).append(literal(source.name))
+            named = [("", [f"__name__=~{text('|'.join(spelled))}"], labels) for labels, spelled in names.items()]
         return [
-            f"{source.name}{{{', '.join((*(f'{label}={text(value)}' for label, value in source.labels), *left_out))}}}"
-            for source in self.group.sources[name]
-            if PLAIN_NAME.fullmatch(source.name)
+            f"{metric}{{{', '.join((*match, *(f'{label}={text(value)}' for label, value in labels), *left_out))}}}"
+            for metric, match, labels in named
         ]
 
 

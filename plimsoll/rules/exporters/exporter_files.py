@@ -4,7 +4,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Annotated, NamedTuple, TypeAlias
@@ -162,6 +162,24 @@ class Metric(NamedTuple):
         return cls(match["name"], labels)
 
 
+def translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
+    """Return metrics with the names that OpenTelemetry's ones get by each translation strategy of Prometheus.
+
+    `system.cpu.time` and `system_cpu_time_seconds_total` are NoTranslation and UnderscoreEscapingWithSuffixes; the two
+    others are `system_cpu_time` and `system.cpu.time_seconds_total` (otlptranslator 1.0.0).
+    """
+    translated = dict.fromkeys(metrics)
+    for metric in metrics:
+        if "." not in metric.name:
+            continue
+        escaped = metric.name.replace(".", "_")
+        translated[metric._replace(name=escaped)] = None
+        for other in metrics:
+            if other.name.startswith(f"{escaped}_"):
+                translated[metric._replace(name=metric.name + other.name.removeprefix(escaped))] = None
+    return tuple(translated)
+
+
 class Template:
     """A text with labels in it: `cpu{cpu}`; `{device-/dev/}` is the label without that beginning."""
 
@@ -223,8 +241,8 @@ class MetricGroup(StrictModel):
 
     @cached_property
     def sources(self) -> dict[str, tuple[Metric, ...]]:
-        """The metrics by their name in formulas."""
-        return {name: tuple(map(Metric.parse, several)) for name, several in self.metrics.items()}
+        """The metrics by their name in formulas, with the names that OpenTelemetry's metrics have in Prometheus."""
+        return {name: translated_names([*map(Metric.parse, several)]) for name, several in self.metrics.items()}
 
     @cached_property
     def formulas(self) -> dict[str, tuple[Formula, ...]]:
@@ -282,9 +300,15 @@ class Exporter(StrictModel):
 
 
 def metric_names(measurement: str, field: str) -> tuple[str, ...]:
-    """Return the names that the metric of a field may have, as VictoriaMetrics and prometheus_client write it."""
+    """Return the names that the metric of a field may have, as VictoriaMetrics and prometheus_client write it.
+
+    Telegraf 1.37.2: `metric_version = 1` calls a field `value` by the measurement alone, 2 cuts underscores at the ends
+    of a name that had to be changed.
+    """
     name = f"{measurement}_{field}"
-    return tuple(dict.fromkeys((name, plain_name(name))))
+    plain = plain_name(name)
+    names = [name, plain] if name == plain else [name, plain, plain.strip("_")]
+    return tuple(dict.fromkeys(names if field != "value" else [*names, plain_name(measurement)]))
 
 
 def plain_name(name: str) -> str:
