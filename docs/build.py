@@ -10,6 +10,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.pop(0)  # this folder, whose rules/ would shadow the package
 
+import yaml
 from pydantic import BaseModel
 
 from plimsoll.model.times import duration_text
@@ -52,6 +53,11 @@ Within a version, fields may be added, but are never changed or removed.
 
 <!-- Generated from plimsoll/notify/alerts_document.py by docs/build.py. -->
 """
+_COMPATIBILITY = """\
+# What differs between programs and versions
+
+Recorders, load drivers, exporters and engines that look alike and are not. Versions are those that were tried. What
+they do by themselves is shown by the scripts in `findings/`."""
 _COMPARISON = """\
 # plimsoll.comparison/1
 
@@ -137,6 +143,20 @@ def packs_page() -> str:
     return "\n".join([f"{how}{_PACKS}", *sections])
 
 
+def compatibility_page() -> str:
+    """Return the page of what differs between programs, and between their versions."""
+    groups = yaml.safe_load((HERE / "compatibility.yaml").read_text(encoding="utf-8"))
+    head = "| program | versions | what differs | what Plimsoll does | held by |\n|---|---|---|---|---|"
+    tables: list[str] = []
+    for group in groups:
+        rows = [
+            f"| {row['program']} | {row['versions']} | {row['differs']} | {row['plimsoll']} | `{row['held_by']}` |"
+            for row in group["rows"]
+        ]
+        tables.append("\n".join([f"## {group['group']}\n", head, *rows]))
+    return "\n\n".join([_COMPATIBILITY, *tables]) + "\n\n" + _GENERATED.format("docs/compatibility.yaml")
+
+
 def _in_order(part: Any, named: Mapping[str, Any]) -> list[str]:
     """The parts of a schema in order of first reference."""
     found = {"Pack": part}
@@ -169,6 +189,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
         "alerts-json.md": partial(document_page, _ALERTS, AlertsDocument),
         "signals.md": signals_page,
         "packs.md": packs_page,
+        "compatibility.md": compatibility_page,
         **{f"../rules/{name}": partial(schema_text, name, load_signals()) for name in MODELS},
         "rules/README.md": catalogue_page,
     }

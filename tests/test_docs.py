@@ -4,6 +4,8 @@ import re
 import runpy
 from pathlib import Path
 
+import yaml
+
 from tests.each import each
 
 ROOT = Path(__file__).parents[1]
@@ -47,6 +49,14 @@ def test_ci_runs_modules_that_exist():
     modules = re.findall(r"python3 -m ([\w.]+)", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
     assert [one for one in modules if not (ROOT / f"{one.replace('.', '/')}.py").is_file()] == []
     assert len(modules) == 3
+
+
+def test_every_difference_names_a_test_that_exists():
+    groups = yaml.safe_load((DOCS / "compatibility.yaml").read_text("utf-8"))
+    for held_by in (row["held_by"] for group in groups for row in group["rows"]):
+        path, _, name = held_by.partition("::")
+        assert (ROOT / path).exists(), held_by
+        assert not name or f"def {name}(" in (ROOT / path).read_text("utf-8"), held_by
 
 
 def test_every_promise_of_safety_names_a_test_that_exists():

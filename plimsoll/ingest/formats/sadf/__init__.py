@@ -75,6 +75,7 @@ def read(text: Text, options: ReadOptions) -> Log:
         for instance, at in _instances(table):
             for name, values in zip(fields, table.values, strict=True):
                 columns.put(series(host, table.section, instance, name), rows[at], values[at])
+    _drop_unknown_utilization(columns.by_series)
     if not columns.by_series:
         raise Unusable(
             f"{path}:{tables[0].lines[0]}: holds only interrupts, of processors that no section lists; {AGAIN}"
@@ -88,6 +89,18 @@ def read(text: Text, options: ReadOptions) -> Log:
         )
     values = tuple(pl.Series(column, nan_to_null=True) for column in columns.by_series.values())
     return Log(path, NAME, times, values, tuple(columns.by_series), zone, tuple(remarks))
+
+
+def _drop_unknown_utilization(columns: dict[Series, Values]) -> None:
+    """Remove the utilization of links that carry 1 MB/s and more and are always at 0.00 %.
+
+    sysstat writes 0.00 where the speed of a link is not known; 1 MB/s is 0.01 % of 100 Gbit/s.
+    """
+    for link in [column for column in columns if column.field == "pct_ifutil"]:
+        traffic = [columns.get(replace(link, field=field)) for field in ("rxkB_per_s", "txkB_per_s")]
+        busiest = max((np.nanmax(rates, initial=0) for rates in traffic if rates is not None), default=0)
+        if busiest >= 1000 and np.nanmax(columns[link], initial=0) == 0:
+            del columns[link]
 
 
 class _Columns:
