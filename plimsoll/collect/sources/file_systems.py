@@ -31,10 +31,7 @@ class Mount(NamedTuple):
 
 def _mounts() -> Sequence[Mount]:
     if sys.platform != "linux":
-        return [
-            Mount(partition.device, partition.mountpoint, partition.fstype, partition.opts)
-            for partition in psutil.disk_partitions(all=True)
-        ]
+        return [Mount(*partition[:4]) for partition in psutil.disk_partitions(all=True)]
     # As the first process sees them: a service manager may show the others all file systems as read-only.
     lines = text_of(PROC / "1" / "mountinfo") or (PROC / "self" / "mountinfo").read_text()
     return [_mount(line) for line in lines.splitlines()]

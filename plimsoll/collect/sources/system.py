@@ -128,8 +128,10 @@ def _speed(name: str, fallback: int) -> float:
 _PROCESS_STATES = ("blocked", "zombies", "stopped", "running", "sleeping", "unknown", "idle")
 _ON_LINUX = (*_PROCESS_STATES, "dead", "paging")
 # The letters of the kernel, and the states as Telegraf calls them.
-_LETTERS = {"R": "running", "S": "sleeping", "D": "blocked", "Z": "zombies", "X": "dead"}
-_LETTERS |= {"T": "stopped", "t": "stopped", "W": "paging", "I": "idle"}
+_LETTERS = {
+    **{"R": "running", "S": "sleeping", "D": "blocked", "Z": "zombies", "X": "dead"},
+    **{"T": "stopped", "t": "stopped", "W": "paging", "I": "idle"},
+}
 _STATUSES = {
     psutil.STATUS_RUNNING: "running",
     psutil.STATUS_SLEEPING: "sleeping",

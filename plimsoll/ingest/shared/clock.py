@@ -149,24 +149,21 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: 
     odd = np.flatnonzero(back | (np.abs(steps - HOUR - interval) <= slack))
     added = np.zeros(len(local), dtype=np.int64)
     for at in odd.tolist():
-        whole = steps[at] + HOUR <= interval + slack and at + 1 not in begun_again
-        if steps[at] < 0 and (whole or _may_change(int(local[at]))):
+        before, after, tolerance = int(local[at]), int(local[at + 1]), interval + slack
+        whole = steps[at] + HOUR <= tolerance and at + 1 not in begun_again
+        # Exactly one whole hour of the clock is missing, at a time when clocks are put forward.
+        hour = instant(utc(before + tolerance).replace(minute=0, second=0, microsecond=0))
+        skips = abs(before - hour) <= tolerance and abs(after - hour - HOUR) <= tolerance
+        if steps[at] < 0 and (whole or _may_change(before)):
             added[at + 1] = HOUR
             text = "the clock goes back an hour, as at the end of daylight saving time: later rows are an hour later"
-        elif steps[at] > 0 and _is_spring(int(local[at]), int(local[at + 1]), interval + slack):
+        elif steps[at] > 0 and skips and _may_change(before + tolerance):
             added[at + 1] = -HOUR
             text = "the clock skips an hour, as when daylight saving time begins: later rows are an hour earlier"
         else:
             continue
         remarks.add(Kind.REPAIRED, text, line=lines[at + 1])
     return np.cumsum(added)
-
-
-def _is_spring(before: int, after: int, tolerance: int) -> bool:
-    """Return whether exactly one whole hour of the clock is missing, at a time when clocks are put forward."""
-    first = utc(before + tolerance).replace(minute=0, second=0, microsecond=0)
-    whole = abs(before - instant(first)) <= tolerance and abs(after - instant(first) - HOUR) <= tolerance
-    return whole and _may_change(before + tolerance)
 
 
 def _may_change(local: int) -> bool:

@@ -50,35 +50,6 @@ class MetricUse(NamedTuple):
         )
 
 
-class MetricNames:
-    """The metrics that become Telegraf's fields: those of exporters, and those of Telegraf's prometheus_client.
-
-    `uses` has those of exporters, by name.
-    """
-
-    def __init__(self, signals: Mapping[str, Signal]) -> None:
-        self.uses: dict[str, list[MetricUse]] = {}
-        for exporter in exporters().values():
-            for group in exporter.groups:
-                for name, use in _uses(group):
-                    self.uses.setdefault(name, []).append(use)
-        self._telegraf = dict(_of_telegraf(signals))
-        self.metric_names = frozenset((*self.uses, *self._telegraf))
-
-    def as_telegraf(self, name: str, labels: Mapping[str, str], host: str) -> Series | None:
-        """Return the series of a metric that Telegraf itself exposes; None for other metrics."""
-        place = self._telegraf.get(name)
-        if place is None:
-            return None
-        kept = {label: value for label, value in labels.items() if label not in _OF_SCRAPES and value}
-        exported = kept.pop(f"exported_{_INSTANCE}", None)
-        if exported is not None:
-            kept[_INSTANCE] = exported
-        elif not place[0].startswith("win_") or without_port(instance := kept.get(_INSTANCE, "")) != instance:
-            kept.pop(_INSTANCE, None)
-        return Series(host, *place[:1], tuple(sorted(kept.items())), place[1])
-
-
 MOST_SAMPLES = 1_000_000
 _AT_ONCE = 50_000  # samples, some tenths of a second: other senders wait for no more than that
 _MOST_NAMES, _LONGEST_NAME = 1_000, 100  # of metrics that are left out
@@ -121,8 +92,13 @@ class Translator:
 
     def __init__(self, signals: Mapping[str, Signal], most_kept: int = MOST_KEPT) -> None:
         self.lock = Lock()
-        self._names = MetricNames(signals)
-        self.metric_names = self._names.metric_names  # all others may be left out at once
+        self._uses: dict[str, list[MetricUse]] = {}
+        for exporter in exporters().values():
+            for group in exporter.groups:
+                for name, use in _uses(group):
+                    self._uses.setdefault(name, []).append(use)
+        self._telegraf = dict(_of_telegraf(signals))
+        self.metric_names = frozenset((*self._uses, *self._telegraf))  # all others may be left out at once
         self._most = most_kept
         self._kept: dict[Hashable, CounterState] = {}
         self.kept_bytes = 0
@@ -214,7 +190,7 @@ class Translator:
             return None
         plain: list[tuple[bytes, float]] = []
         kept: list[tuple[CounterState, str, Part]] = []
-        for use in self._names.uses.get(name, ()):
+        for use in self._uses.get(name, ()):
             if not use.is_of(labels):
                 continue
             for field, factor in use.plain:
@@ -224,9 +200,22 @@ class Translator:
                 group_labels = {label: labels[label] for label in use.group.labels}
                 part = tuple(labels.get(label, "") for label in use.group.over)
                 kept.append((self._keep(use.group, host, group_labels), use.metric, part))
-        if not plain and not kept and (series := self._names.as_telegraf(name, labels, host)):
+        if not plain and not kept and (series := self._as_telegraf(name, labels, host)):
             plain.append((series_and_field(series).encode(), 1.0))
         return Place(tuple(plain), tuple(kept)) if plain or kept else None
+
+    def _as_telegraf(self, name: str, labels: Mapping[str, str], host: str) -> Series | None:
+        """Return the series of a metric that Telegraf itself exposes; None for other metrics."""
+        place = self._telegraf.get(name)
+        if place is None:
+            return None
+        kept = {label: value for label, value in labels.items() if label not in _OF_SCRAPES and value}
+        exported = kept.pop(f"exported_{_INSTANCE}", None)
+        if exported is not None:
+            kept[_INSTANCE] = exported
+        elif not place[0].startswith("win_") or without_port(instance := kept.get(_INSTANCE, "")) != instance:
+            kept.pop(_INSTANCE, None)
+        return Series(host, *place[:1], tuple(sorted(kept.items())), place[1])
 
     def _keep(self, group: MetricGroup, host: str, labels: dict[str, str]) -> CounterState:
         key = (id(group), host, *labels.values())

@@ -12,6 +12,7 @@ from plimsoll.ingest.formats.sadf.sections import (
     MANY,
     SadfSection,
     Skipped,
+    Unfit,
     is_horizontal,
     measurement,
     section_of,
@@ -188,7 +189,7 @@ class _Sorter:
         elif self._section and self._section.is_per_cpu and cells > COMMON + 1:
             self._block_of(self._section, cells).add(line, number)
         elif self._section:
-            self._skipped.add_unfit(self._header, self._section, number, cells)
+            self._skipped.unfit.setdefault(self._header, Unfit(self._section, number, cells)).count += 1
 
     def _block_of(self, section: SadfSection, cells: int) -> RowBlock:
         key = (section, cells)

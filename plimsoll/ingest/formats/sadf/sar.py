@@ -72,7 +72,7 @@ class _Rewriter:
 
     def _begin(self, host: str, day: str, number: int) -> None:
         """Take the host and the date of a first line."""
-        days = {moment.date() for form in _DATES if (moment := _parsed(day, form))}
+        days = list(dict.fromkeys(moment.date() for form in _DATES if (moment := _parsed(day, form))))
         if not days:
             raise Unusable(
                 f'{self.text.path}:{number}: the date "{day}" is of no form that is known; write the file again with '
@@ -81,11 +81,10 @@ class _Rewriter:
         # Of month/day and day/month the one that the name of the file tells (sar27), else the first, which is C's.
         of_file = re.search(r"sar?(?:\d{6})?(\d\d)\b", self.text.path.name)
         fitting = [date for date in days if of_file and date.day == int(of_file[1])]
-        first = next(moment.date() for form in _DATES if (moment := _parsed(day, form)))
         if len(days) > 1 and not fitting:
-            text = f"the date {day} is taken for {first}; if it is another, write the file with S_TIME_FORMAT=ISO"
+            text = f"the date {day} is taken for {days[0]}; if it is another, write the file with S_TIME_FORMAT=ISO"
             self.remarks.add(Kind.GUESSED, text, line=number)
-        self.host, self.day, self.before = host, (fitting or [first])[0], None
+        self.host, self.day, self.before = host, (fitting or days)[0], None
         self.columns = []
 
     def _line(self, clock: tuple[int, int, int], rest: str) -> str:

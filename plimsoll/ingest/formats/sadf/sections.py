@@ -75,10 +75,6 @@ class Skipped:
     unfit: dict[str, Unfit] = field(default_factory=dict)
     damaged: int | None = None
 
-    def add_unfit(self, header: str, section: SadfSection, line: int, cells: int) -> None:
-        """Count a row that does not fit its header."""
-        self.unfit.setdefault(header, Unfit(section, line, cells)).count += 1
-
     def remark(self, remarks: Remarks, rows: int) -> None:
         """Remark all lines but those of unread sections, whose headers are remarked already. `rows` are read."""
         for (text, _), number in list(self.events.items())[:_MOST_REMARKS]:
