@@ -129,8 +129,15 @@ _PROCESS_STATES = ("blocked", "zombies", "stopped", "running", "sleeping", "unkn
 _ON_LINUX = (*_PROCESS_STATES, "dead", "paging")
 # The letters of the kernel, and the states as Telegraf calls them.
 _LETTERS = {
-    **{"R": "running", "S": "sleeping", "D": "blocked", "Z": "zombies", "X": "dead"},
-    **{"T": "stopped", "t": "stopped", "W": "paging", "I": "idle"},
+    "R": "running",
+    "S": "sleeping",
+    "D": "blocked",
+    "Z": "zombies",
+    "X": "dead",
+    "T": "stopped",
+    "t": "stopped",
+    "W": "paging",
+    "I": "idle",
 }
 _STATUSES = {
     psutil.STATUS_RUNNING: "running",

@@ -98,7 +98,11 @@ class _Sorter:
     def take(self, line: str, number: int) -> None:
         """Take one line of the file."""
         if _ROW.match(line) and not any(sign in line for sign in _NOT_IN_A_ROW):
-            self._take_row(line, number, line.count(";") + 1)
+            cells = line.count(";") + 1
+            if self._block is not None and cells == self._block.cells:
+                self._block.add(line, number)
+            else:
+                self._take_odd_row(line, number, cells)
         elif _is_header(line):
             self._begin(line, number)
         elif line.strip():
@@ -181,10 +185,9 @@ class _Sorter:
             f"or converted; {AGAIN}"
         )
 
-    def _take_row(self, line: str, number: int, cells: int) -> None:
-        if self._block is not None and cells == self._block.cells:
-            self._block.add(line, number)
-        elif self._header is None or cells <= COMMON:
+    def _take_odd_row(self, line: str, number: int, cells: int) -> None:
+        """Take a row that the current block does not take, if there is one."""
+        if self._header is None or cells <= COMMON:
             self._skipped.not_rows.append(number)
         elif self._section and self._section.is_per_cpu and cells > COMMON + 1:
             self._block_of(self._section, cells).add(line, number)
