@@ -97,10 +97,6 @@ def read(inputs: Inputs) -> LogSet:
             return read_run(store.runs, inputs.run)
     if inputs.hosts is not None:
         return _read_live(inputs, inputs.hosts)
-    return _read_files(inputs)
-
-
-def _read_files(inputs: Inputs) -> LogSet:
     if "" in inputs.sources:
         raise Unusable('"": is no log; name logs, or a folder of them')
     names = Names(inputs.names) if inputs.names else shipped()

@@ -70,10 +70,7 @@ class TimeAxis:
 
 @dataclass(eq=False)
 class LineSamples:
-    """The values of one line. `steps` is its resolution; None keeps every sample.
-
-    `wide` lines need 64-bit floats.
-    """
+    """The values of one line. `steps` is its resolution; None keeps every sample. `wide` lines need 64-bit floats."""
 
     axis: TimeAxis
     values: Values

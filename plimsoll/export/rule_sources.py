@@ -129,7 +129,7 @@ def _lacks_sources(rule: Rule, pack: Pack, candidates: Sequence[Variant], signal
         pack.applies_to
         and candidates
         and not rule.drive
-        and not any(is_for_pack(pack, candidate) for candidate in candidates)
+        and not any(is_for_pack(pack, variant) for variant in candidates)
     ):
         only = ", ".join((*pack.applies_to.objects, *pack.applies_to.measurements))
         return f"it is for hosts that have {only}, and its samples do not tell which those are"

@@ -5,7 +5,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import groupby
 from typing import Any
 
 from plimsoll.api.inputs import read
@@ -118,15 +117,19 @@ def _first(texts: list[str]) -> list[str]:
 
 
 def _families(instances: dict[str, None]) -> list[str]:
-    """Instances in the order of their numbers; those that differ only in a number are one entry: `svchost × 58`."""
-    families: list[str] = []
-    for stem, group in groupby(sorted(instances, key=_natural), key=_stem):
-        members = list(group)
-        if len(members) == 1:
-            families.append(members[0])
-        else:
-            families.append(f"{stem} × {len(members)}" if stem else f"{members[0]}–{members[-1]}")
-    return families
+    """Return instances by their numbers; those that differ only in a number are one entry: `svchost × 58`."""
+
+    def numbers_and_texts(instance: str) -> list[tuple[int, str]]:
+        return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", instance)]
+
+    families: dict[str, list[str]] = {}
+    for instance in sorted(instances, key=numbers_and_texts):
+        stem = "pid_…" if instance.startswith("pid_") else re.sub(r"^\d+$|#\d+$", "", instance)
+        families.setdefault(stem, []).append(instance)
+    return [
+        members[0] if len(members) == 1 else f"{stem} × {len(members)}" if stem else f"{members[0]}–{members[-1]}"
+        for stem, members in families.items()
+    ]
 
 
 def _came_and_went(log: Log, content: "Content", zone: Zone) -> list[str]:
@@ -142,17 +145,6 @@ def _came_and_went(log: Log, content: "Content", zone: Zone) -> list[str]:
     hidden = len(partly) - _MOST_SHOWN
     rest = [f"and {counted(hidden, 'more instance')} that came or went (all of them: --json)"] if hidden > 0 else []
     return lines + rest
-
-
-def _natural(instance: str) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", instance)]
-
-
-def _stem(instance: str) -> str:
-    """Return an instance without its number: `svchost` for `svchost#3`."""
-    if instance.isdecimal():
-        return ""
-    return "pid_…" if instance.startswith("pid_") else re.sub(r"#\d+$", "", instance)
 
 
 def _shortened(names: list[str]) -> str:

@@ -121,11 +121,13 @@ class _Choice:
 
     def paths(self, signal: Signal) -> Iterator[CounterPath]:
         """Yield the paths to record for a signal."""
-        paths = [
-            source.path
-            for source in signal.sources
-            if source.path and not source.fallback and not self._is_gone(source.path)
-        ]
+        paths: list[CounterPath] = []
+        for path in (source.path for source in signal.sources if source.path and not source.fallback):
+            same_object = (gone for gone in _table().gone if gone.object == path.object)
+            if gone := next((gone for gone in same_object if gone.counter in (None, path.counter)), None):
+                self._gone[gone.name] = gone.why
+            else:
+                paths.append(path)
         common = [path for path in paths if is_everywhere(path.object)]
         first = min(common, key=lambda path: self._everywhere.index(path.object)) if common else None
         for path in paths:
@@ -135,15 +137,6 @@ class _Choice:
                 self._counters.setdefault((first.object, first.counter), {})[path.counter] = None
             else:
                 self._objects.setdefault(first.object, {})[path.object] = None
-
-    def _is_gone(self, path: CounterPath) -> bool:
-        gone = next(
-            (gone for gone in _table().gone if gone.object == path.object and gone.counter in (None, path.counter)),
-            None,
-        )
-        if gone:
-            self._gone[gone.name] = gone.why
-        return gone is not None
 
     def notes(self) -> tuple[str, ...]:
         """Return one line for each choice and each counter that was left out."""

@@ -21,7 +21,7 @@ from plimsoll.export.rule_sources import (
     scaled_limit,
     source_labels,
 )
-from plimsoll.export.selections import Selection, Variant
+from plimsoll.export.selections import Selection
 from plimsoll.hosts.site import SiteSettings, Target
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Healthy, Operator
@@ -87,7 +87,10 @@ def _alerting_rule(
         raise Inexpressible("a time per request is 0 where there were none, and low values break its limit")
     bound, further = bind_conditions(source, signals, options.interval, _matchers)
     for condition in further:
-        _check_instances(bound.variant, condition.variant)
+        sides = (bound.variant, condition.variant)
+        left, right = ({selection.instance for selection in side.selections} - {None} for side in sides)
+        if left and right and not left & right:
+            raise Inexpressible(f"{sides[1].label} has its instance in another label than {sides[0].label}")
     labels = {
         "severity": rule.severity,
         "pack": pack.pack,
@@ -108,13 +111,6 @@ def _alerting_rule(
         "labels": labels,
         "annotations": annotations(target, signal, bound, template, options.docs),
     }
-
-
-def _check_instances(variant: Variant, other: Variant) -> None:
-    """Raise Inexpressible if both have instances, in labels with different names."""
-    left, right = ({selection.instance for selection in side.selections} - {None} for side in (variant, other))
-    if left and right and not left & right:
-        raise Inexpressible(f"{other.label} has its instance in another label than {variant.label}")
 
 
 def _matchers(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:

@@ -79,7 +79,12 @@ def export(
         uids |= {alert["uid"] for alert in silent}
         files["silence.yaml"] = _group_file("Silence", silent, SILENCE_INTERVAL, "rules/packs")
     files["contact.yaml"] = write_yaml(_contact(options.emails, options.webhook), _FROM.format("what it was told"))
-    if retired := sorted(_exported_uids(previous or {}) - uids):
+    before: set[str] = set()  # with those that were retired already
+    for text in (previous or {}).values():
+        data = yaml.load(text, yaml.CSafeLoader) or {}
+        before |= {rule["uid"] for group in data.get("groups", ()) for rule in group["rules"]}
+        before |= {rule["uid"] for rule in data.get("deleteRules", ())}
+    if retired := sorted(before - uids):
         deleted = {"apiVersion": 1, "deleteRules": [{"orgId": _ORG_ID, "uid": uid} for uid in retired]}
         files["retired.yaml"] = write_yaml(deleted, f"{GENERATED}.\n{_RETIRED}")
     return RuleExport(files, len(uids), tuple(refused))
@@ -107,29 +112,18 @@ def _group_file(title: str, rules: Sequence[Json], interval: int, origin: str) -
     return write_yaml({"apiVersion": 1, "groups": [group]}, _FROM.format(origin))
 
 
-def _exported_uids(files: Mapping[str, str]) -> set[str]:
-    """Return the uids of the rules in files that were exported before, including retired ones."""
-    uids: set[str] = set()
-    for text in files.values():
-        data = yaml.load(text, yaml.CSafeLoader) or {}
-        uids |= {rule["uid"] for group in data.get("groups", ()) for rule in group["rules"]}
-        uids |= {rule["uid"] for rule in data.get("deleteRules", ())}
-    return uids
-
-
 def _contact(emails: Sequence[str], webhook: str | None) -> Json:
     """Return both contact points, and policies that notify those given, or the e-mail placeholder if none is."""
     email = {"addresses": escape_dollars(";".join(emails) or _NO_ADDRESS)}
     hook = {"url": escape_dollars(webhook or _NO_URL), "httpMethod": "POST"}
     notified = [EMAIL] if emails or not webhook else []
     notified += [WEBHOOK] if webhook else []
-    routes: list[Json] = []
-    for severity, repeat in _REPEAT.items():
-        for receiver in notified:
-            matchers = [["severity", "=", severity]]
-            following = {} if receiver == notified[-1] else {"continue": True}
-            route = {"receiver": receiver, "object_matchers": matchers, "repeat_interval": repeat}
-            routes.append(route | following)
+    routes = [
+        {"receiver": receiver, "object_matchers": [["severity", "=", severity]], "repeat_interval": repeat}
+        | ({} if receiver == notified[-1] else {"continue": True})
+        for severity, repeat in _REPEAT.items()
+        for receiver in notified
+    ]
     policy = {
         "orgId": _ORG_ID,
         "receiver": notified[0],
@@ -139,13 +133,11 @@ def _contact(emails: Sequence[str], webhook: str | None) -> Json:
         "repeat_interval": "4h",
         "routes": routes,
     }
-    points = [_contact_point(EMAIL, "email", email), _contact_point(WEBHOOK, "webhook", hook)]
+    points: list[Json] = []
+    for name, kind, settings in ((EMAIL, "email", email), (WEBHOOK, "webhook", hook)):
+        receiver = {"uid": name, "type": kind, "settings": settings, "disableResolveMessage": False}
+        points.append({"orgId": _ORG_ID, "name": name, "receivers": [receiver]})
     return {"apiVersion": 1, "contactPoints": points, "policies": [policy]}
-
-
-def _contact_point(name: str, kind: str, settings: Mapping[str, str]) -> Json:
-    receiver = {"uid": name, "type": kind, "settings": settings, "disableResolveMessage": False}
-    return {"orgId": _ORG_ID, "name": name, "receivers": [receiver]}
 
 
 def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval: int) -> list[Json]:

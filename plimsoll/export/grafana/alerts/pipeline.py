@@ -81,7 +81,9 @@ def add_conditions(
     Returns the refIds of the condition and of the value. One false condition makes the result false even if others
     are NaN, if the subject has a sample of each signal.
     """
-    value = _add_number(pipeline, bound)
+    value = _add_value(pipeline, bound)
+    # The refId of the value, without NaN.
+    value = value[1:] if value[1:].isalpha() else pipeline.reduce(pipeline.math(value))
     first = JoinedWith(bound.variant.selections[0], bound.matchers[0])
     if not further:
         return pipeline.threshold(value, _crossed(bound.healthy), recover), value
@@ -116,12 +118,6 @@ def _inner(healthy: Healthy, recover: Healthy) -> Healthy:
         raise Inexpressible(f"it recovers at {recover} from a limit of {healthy}, which lies on no side of it")
     choose = max if healthy.worse == "lower" else min
     return choose(recover, healthy, key=lambda limit: limit.limit)
-
-
-def _add_number(pipeline: Pipeline, bound: BoundCondition) -> str:
-    """Return the refId of a condition's value, without NaN."""
-    value = _add_value(pipeline, bound)
-    return value[1:] if value[1:].isalpha() else pipeline.reduce(pipeline.math(value))
 
 
 def _add_value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWith | None = None) -> str:

@@ -96,7 +96,10 @@ def line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
             targets.ask_hidden(merged_query(operand, ask, value), line_alias(operand))
             for operand in group_operands(group)
         ]
-        targets.compute(group[0].expression(ref_ids), _naming_tags(group[0]), suffix)
+        selection = max(group[0].selections, key=lambda selection: len(selection.group))
+        host = POLLED if POLLED in selection.group else selection.host
+        tags = (host, OBJECT if OBJECT in selection.group else None, selection.instance)
+        targets.compute(group[0].expression(ref_ids), tuple(filter(None, tags)), suffix)
     return targets
 
 
@@ -270,13 +273,6 @@ def _best(queries: Sequence[Parts], group: Sequence[str]) -> Parts:
     # The selector max returns the point with the highest rank.
     inner = f'(SELECT max("rank"), {_VALUE} FROM {", ".join(ranked)} WHERE {TIME}{by_interval(group)})'
     return _VALUE, f" FROM {inner} WHERE {TIME}{by_tags(group)}"
-
-
-def _naming_tags(variant: Variant) -> tuple[str, ...]:
-    """Return the tags that name the lines of a variant: the host, the object and the instance."""
-    selection = max(variant.selections, key=lambda selection: len(selection.group))
-    host = POLLED if POLLED in selection.group else selection.host
-    return tuple(filter(None, (host, OBJECT if OBJECT in selection.group else None, selection.instance)))
 
 
 def _rename(ref_ids: Sequence[str], tags: Sequence[str], suffix: str) -> Json:

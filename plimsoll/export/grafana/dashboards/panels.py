@@ -18,7 +18,6 @@ from plimsoll.export.grafana.dashboards.parts import (
     table_options,
 )
 from plimsoll.rules.load import load_signals
-from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.store.quoting import number
 
@@ -122,6 +121,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
         defaults["min"] = 0
     if spec.max is not None:
         defaults["max"] = spec.max
+    colors = load_look().severities
     lines = part(
         "lines",
         datasource=DATASOURCE,
@@ -129,10 +129,22 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
         maxDataPoints=_POINTS_PER_INSTANCE if signal.instances == "each" else _POINTS,
         fieldConfig={
             "defaults": defaults,
-            "overrides": [*map(_limit_override, dict.fromkeys(limit.severity for limit in limits))],
+            "overrides": [
+                {
+                    "matcher": {"id": "byRegexp", "options": f"/^{severity} limit for /"},
+                    "properties": [
+                        {"id": "color", "value": {"fixedColor": color, "mode": "fixed"}},
+                        {"id": "custom.lineStyle", "value": {"dash": [10, 10], "fill": "dash"}},
+                    ],
+                }
+                for severity, color in {limit.severity: colors[limit.severity] for limit in limits}.items()
+            ],
         },
     )
-    lines["options"]["legend"] = _legend(spec, floor=signal.worse == "lower")
+    # Wide panels have the worst and the last value beside them, the worst first; others the names alone.
+    worst = "min" if signal.worse == "lower" else "max"
+    calcs = {"calcs": [worst, "lastNotNull"], "sortBy": worst.capitalize(), "sortDesc": worst == "max"}
+    lines["options"]["legend"] = part("narrow_legend") if spec.width < _WIDE else part("wide_legend", **calcs)
     return lines | ({"transformations": naming} if naming else {})
 
 
@@ -148,23 +160,6 @@ def _style(spec: PanelSpec, rules: Sequence[Rule], unit: GrafanaUnit) -> Json:
     if spec.max is None and ends:
         style["axisSoftMax"] = max(ends)
     return style
-
-
-def _legend(spec: PanelSpec, *, floor: bool) -> Json:
-    """Return the legend: beside wide panels with the worst and the last value, the worst first; else names only."""
-    if spec.width < _WIDE:
-        return part("narrow_legend")
-    worst = "min" if floor else "max"
-    return part("wide_legend", calcs=[worst, "lastNotNull"], sortBy=worst.capitalize(), sortDesc=not floor)
-
-
-def _limit_override(severity: Severity) -> Json:
-    color = {"fixedColor": load_look().severities[severity], "mode": "fixed"}
-    style = {"dash": [10, 10], "fill": "dash"}
-    return {
-        "matcher": {"id": "byRegexp", "options": f"/^{severity} limit for /"},
-        "properties": [{"id": "color", "value": color}, {"id": "custom.lineStyle", "value": style}],
-    }
 
 
 def _table(spec: PanelSpec) -> Json:
