@@ -1,7 +1,7 @@
 """Reads alerts from alerts.db: all that fire, those of a time, or a page at a time of however many there are."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plimsoll.alerting.alert import COLUMNS, Alert, Key, alert_of, key_text
@@ -107,12 +107,6 @@ def find_latest(file: AlertsFile, rule_or_key: str | Key, first: int, most: int)
     is_rule = isinstance(rule_or_key, str)
     where, value = ("rule = ?", rule_or_key) if is_rule else ("key = ?", key_text(rule_or_key))
     return _find(file, f"{where} AND {_CURRENT}", [value], "fired_at DESC, id DESC", first, most)
-
-
-def firing_by_rule(file: AlertsFile) -> Mapping[str, int]:
-    """Count the alerts of each rule that are firing."""
-    rows = file.rows("SELECT rule, count(*) AS number FROM alerts WHERE ended_at IS NULL AND kind = 'rule' GROUP BY 1")
-    return {row["rule"]: row["number"] for row in rows}
 
 
 def tidy(connection: sqlite3.Connection, now: int) -> None:

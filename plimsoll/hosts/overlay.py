@@ -18,7 +18,6 @@ from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.series import host_key
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.schema.units import unit_of, written
 
 FILE_NAME = "limits.toml"
 _LONGEST = 500
@@ -97,12 +96,6 @@ def remove(folder: Path, rule: str, host: str) -> None:
         raise Unusable(f"{rule} was not changed for {host} here")
     del tables[name_in_file][rule]
     save(folder, _written({name: table for name, table in tables.items() if table}))
-
-
-def limit_now(overrides: Overrides, rule: Rule, host: str, catalogue: Catalogue) -> str:
-    """Return the limit of a rule on a host, as a form shows it."""
-    changed, _ = overrides.of(rule, host)
-    return written(changed.healthy, unit_of(rule, catalogue.signals))
 
 
 def _read(folder: Path) -> Settings:

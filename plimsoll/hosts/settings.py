@@ -207,7 +207,7 @@ class Settings(_Strict):
 
     @property
     def named_hosts(self) -> tuple[str, ...]:
-        """Every host that the file names, without duplicates."""
+        """All hosts that the file names, without duplicates."""
         by_name = {host_key(host): host for host in reversed((*self.run.hosts, *self.hosts))}
         return tuple(reversed(by_name.values()))
 

@@ -197,14 +197,14 @@ def other_intervals(times: Times) -> list[Stretch]:
     if interval is None:
         return []
     runs = _runs(steps, (steps > _MUCH * interval) | ((_MUCH * steps < interval) & (steps > 0)))
-    return [_stretch(times, run, _median(steps[run])) for run in runs]
-
-
-def _stretch(times: Times, run: slice, interval: int) -> Stretch:
-    # The sample that begins the first step belongs to the part before, unless there is none.
-    start = run.start + 1 if run.start else 0
-    until = int(times[run.stop + 1]) if run.stop + 1 < len(times) else _END_OF_TIME
-    return Stretch(int(times[start]), int(times[run.stop]), interval, int(times[run.start]), until)
+    stretches: list[Stretch] = []
+    for run in runs:
+        # The sample that begins the first step belongs to the part before, unless there is none.
+        start = run.start + 1 if run.start else 0
+        until = int(times[run.stop + 1]) if run.stop + 1 < len(times) else _END_OF_TIME
+        ends = int(times[start]), int(times[run.stop])
+        stretches.append(Stretch(*ends, _median(steps[run]), int(times[run.start]), until))
+    return stretches
 
 
 def _median(steps: Times) -> int:
@@ -215,7 +215,7 @@ def _median(steps: Times) -> int:
 
 
 def _runs(steps: Times, chosen: NDArray[np.bool_]) -> list[slice]:
-    """Runs of chosen steps that are consecutive and of similar length."""
+    """Return runs of chosen steps that are consecutive and of similar length."""
     at = np.flatnonzero(chosen)
     apart = np.diff(at) > 1
     first, second = steps[at[:-1]], steps[at[1:]]

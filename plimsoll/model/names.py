@@ -1,4 +1,4 @@
-"""Gives the series of a counter path, with the same name whichever program recorded it.
+"""Makes the series of a counter path, which has the same name whichever program recorded it.
 
 `perfmon.yaml` holds the measurement of each object and the canonical case of object and counter names, because
 recorders differ in case (Export-Counter writes lower case). `languages/*.yaml` hold the names in other languages;
@@ -65,7 +65,11 @@ class Names:
         else:
             english = f"{SQL_NAMED}{named}:{windows_object.name.partition(':')[2]}" if named else windows_object.name
             counter_name = windows_object.counters.get(folded(counter))
-            translated = counter_name or self._translated_counter(windows_object.name, counter) or counter
+            translations = (
+                language.counters.get(windows_object.name, {}).get(folded(counter))
+                for language in (*self._user_languages, *languages())
+            )
+            translated = counter_name or next(filter(None, translations), counter)
             name = _Name(
                 english if in_english else object_,
                 counter_name or counter,
@@ -80,12 +84,6 @@ class Names:
         for language in (*self._user_languages, *languages()):
             if (english := language.objects.get(folded(object_))) is not None:
                 return objects().get(folded(english))
-        return None
-
-    def _translated_counter(self, object_: str, counter: str) -> str | None:
-        for language in (*self._user_languages, *languages()):
-            if (english := language.counters.get(object_, {}).get(folded(counter))) is not None:
-                return english
         return None
 
 

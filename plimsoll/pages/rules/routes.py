@@ -30,6 +30,7 @@ from plimsoll.pages.shared.forms import Fields, Forms, actor_of, record_action, 
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.rule_page import sections, threshold_text
 from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.units import unit_of, written
 from plimsoll.rules.states import State
 from plimsoll.rules.wording import limit_text
 from plimsoll.up.watched import Watched
@@ -74,14 +75,14 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         judged = Counter[str]()
         for states in watched.judged().rules:
             judged[states.rule.id] += sum(map(len, states.limits.rows.values()))
-        firing = alert_queries.firing_by_rule(watched.file)
+        firing = Counter(alert.rule for alert in alert_queries.firing(watched.file) if alert.kind == "rule")
 
         def make_line(rule: Rule) -> RuleLine:
             signal = catalogue.signals[rule.signal].title
             text = f"{rule.id} {signal} {rule.summary} {rule.severity}".casefold()
             limit, holds = threshold_text(rule, catalogue.signals), duration_text(rule.for_) if rule.for_ else "at once"
             is_shown = all(word in text for word in words.casefold().split())
-            return RuleLine(rule, signal, limit, holds, judged[rule.id], firing.get(rule.id, 0), text, is_shown)
+            return RuleLine(rule, signal, limit, holds, judged[rule.id], firing[rule.id], text, is_shown)
 
         packs = [(pack, [*map(make_line, pack.rules)]) for pack in catalogue.packs]
         shown = sum(line.is_shown for _, lines in packs for line in lines)
@@ -139,8 +140,9 @@ def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
         here = overlay.changed_here(watched.folder, rule.id)
     except Unusable:
         here = set[str]()
-    general = overlay.limit_now(watched.site.overrides, rule, "", watched.site.catalogue)
-    return {"hosts": sorted(hosts, key=host_key)[:_MOST_HOSTS], "changed_here": here, "usual": general}
+    changed, _ = watched.site.overrides.of(rule, "")
+    usual = written(changed.healthy, unit_of(rule, watched.site.catalogue.signals))
+    return {"hosts": sorted(hosts, key=host_key)[:_MOST_HOSTS], "changed_here": here, "usual": usual}
 
 
 def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
