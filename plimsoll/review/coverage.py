@@ -13,11 +13,7 @@ from plimsoll.model.times import duration_text
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 
 _MOST = 4  # thresholds that are named: the report and the JSON have all of them
-
-
 _MOST_NAMES = 12  # of counters that are not known
-
-
 Why = Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]
 # For one threshold, and for several; in the order in which they are named.
 _TEXTS: dict[Why, tuple[str, str]] = {

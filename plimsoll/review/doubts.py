@@ -20,14 +20,8 @@ from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import exactly
 
 _MOST_LACKING = 2
-
-
 _WITH_VALUES = (*JUDGED, Outcome.NO_DATA, Outcome.TOO_SHORT)
-
-
 IsRecorded = Callable[[str, str], bool]
-
-
 _MOST_NAMED = 3
 _SIDES = {"lower": "below", "higher": "above", "either": "off"}
 # Our choices. A gap of an hour or more may be a night, and what was crossed on both sides two different matters; live,

@@ -56,6 +56,7 @@ def missing_instances(
 
 
 def _is_same(name: str, other: str) -> bool:
+    """Return whether two names are of one host; one of them may lack the domain, unless it is an IP address."""
     (short, dot, _), (other_short, other_dot, _) = name.partition("."), other.partition(".")
     return name == other or (short == other_short and not (dot and other_dot) and not short.isdecimal())
 
@@ -87,20 +88,15 @@ def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterat
 
 def _judged_by(facts: Mapping[str, float], drive: str | None, findings: Iterable[Finding]) -> list[str]:
     """Return the instances that rules judge by these facts or this kind of drive; all instances if no rule does."""
-    rules = {
-        finding.subject.instance: finding.rule for finding in findings if finding.subject and finding.subject.instance
-    }
-    affected = [
-        finding.subject.instance
-        for finding in findings
-        if finding.subject
-        and finding.subject.instance
-        and (
-            any(condition.scale in facts for condition in finding.rule.conditions)
-            or (drive and finding.rule.drive == drive)
-        )
+    rules = [
+        (finding.subject.instance, finding.rule) for finding in findings if finding.subject and finding.subject.instance
     ]
-    return list(dict.fromkeys(affected or rules))
+    affected = [
+        instance
+        for instance, rule in rules
+        if any(condition.scale in facts for condition in rule.conditions) or (drive and rule.drive == drive)
+    ]
+    return list(dict.fromkeys(affected or [instance for instance, _ in rules]))
 
 
 def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> Iterator[Remark]:

@@ -13,8 +13,6 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, duration_text, utc
 
 EVALUATION_INTERVAL = 10 * SECOND
-
-
 _MOST_EVALUATIONS = 20_000_000
 
 

@@ -15,24 +15,14 @@ from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.rules.schema.signal import Signal, Source
 
 _VOLUME = re.compile(r"[a-z]:", re.IGNORECASE)
-
-
 _WITHOUT_LETTER = re.compile(r"harddiskvolume\d+", re.IGNORECASE)
-
-
 _PHYSICAL = re.compile(r"\d+(?: [a-z]:)*", re.IGNORECASE)
 
 
 # More digits than any machine needs would only make a number that takes long to compute with.
 _NUMBER = re.compile(r"\d{1,9}")
-
-
 _IN_NODE = re.compile(r"(\d{1,4}),(\d{1,6})")
-
-
 _ON = "\0"  # begins the key of a volume that lies on a disk
-
-
 _Key = str | int | tuple[int, int] | None
 
 

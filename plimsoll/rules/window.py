@@ -68,8 +68,6 @@ class FlatPairs:
 
 
 OPERATORS: Mapping[Operation, str] = {"sum": "+", "difference": "-", "ratio": "/", "product": "*"}
-
-
 _MOST_CACHED = 1_000_000  # bounds, of arrays of times; and samples, of windows of one length
 _NO_TIMES = np.empty(0, dtype=np.int64)
 _EPSILON = np.finfo(np.float64)

@@ -29,11 +29,7 @@ from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.rules.subjects import Subject
 
 _FALLBACK = "cpu.busy"
-
-
 _MOVED = ("network.sent", "network.received")
-
-
 _COVERED = 0.8  # our choice: subjects recorded for less of the time are left out of the sum
 
 

@@ -3,6 +3,7 @@
 Windows leaves counters of SQL Server, a directory or a web server blank while their service does not run.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
@@ -51,21 +52,13 @@ class _Services:
 
 
 _UPTIME = "system.uptime"
-
-
 _MOST_NAMED = 3
-
-
 _BOOT = 60 * SECOND  # a system counts its uptime from before or after its first program, by so much at most
 
 
 # Our choice: what was recorded by itself, as on two days, lies further apart than it is long.
 _APART = 1.5
-
-
 _MEANT = "if that was meant, name the time under [[run.except]] in plimsoll.toml"
-
-
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -109,15 +102,12 @@ def times_by(
 
 def _filled(columns: Iterable[pl.Series], first: int, stop: int) -> NDArray[np.bool_]:
     """Return which rows from `first` to before `stop` hold a value in any of these columns."""
-    result = np.zeros(stop - first, dtype=bool)
+    filled = np.zeros(stop - first, dtype=bool)
     for column in columns:
-        part = column.slice(first, stop - first)
-        if not part.null_count():
-            return ~np.zeros_like(result)
-        result |= part.is_not_null().to_numpy()
-        if result.all():
+        filled |= column.slice(first, stop - first).is_not_null().to_numpy()
+        if filled.all():
             break
-    return result
+    return filled
 
 
 class Absence(NamedTuple):
@@ -188,7 +178,10 @@ def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, i
         within = any(part[0] <= before and part[-1] >= after for part in parts)
         if not within and pause > _APART * int(lengths[place : place + 2].max()):
             of -= pause
-        elif not any(_covers(work, before, after, float(longest[row])) for work in planned):
+        elif not any(
+            not work.rules and work.start <= before + longest[row] and work.end >= after - longest[row]
+            for work in planned
+        ):
             absent += pause
     return absent, of
 
@@ -204,30 +197,24 @@ def _longest_steps(times: Times) -> Values:
     return np.maximum(longest, SHORTEST_ABSENCE)
 
 
-def _covers(planned: Planned, before: int, after: int, slack: float) -> bool:
-    return not planned.rules and planned.start <= before + slack and planned.end >= after - slack
-
-
 def restarted(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Sequence[Planned]) -> Iterator[Doubt]:
     """Yield doubts about hosts that were restarted in the middle of the run."""
     for subject, samples in recorded.of(_UPTIME).items():
-        result = samples.present
-        steps = np.diff(result.times)
-        begun = (np.diff(result.values) < 0) & (result.values[1:] * SECOND <= steps + _BOOT)
-        instants = result.times[1:][begun].tolist()
+        uptime = samples.present
+        begun = (np.diff(uptime.values) < 0) & (uptime.values[1:] * SECOND <= np.diff(uptime.times) + _BOOT)
         unplanned = [
             instant
-            for instant in instants
+            for instant in uptime.times[1:][begun].tolist()
             if not any(work.start <= instant <= work.end and not work.rules for work in planned)
         ]
         if unplanned:
             yield Doubt(f"{subject.host} was restarted{_times(len(unplanned))} in the middle of the run", _MEANT)
-    entries: dict[str, int] = {}
+    restarts: Counter[str] = Counter()
     for remark in remarks:
         if remark.text.startswith(RESTARTED) and remark.file:
-            entries[remark.file] = entries.get(remark.file, 0) + remark.count
-    # A remark has no time: planned work of all rules may be what it is about.
-    for file, count in entries.items() if all(work.rules for work in planned) else ():
+            restarts[remark.file] += remark.count
+    # A remark has no time, so it may be about planned work of all rules.
+    for file, count in restarts.items() if all(work.rules for work in planned) else ():
         yield Doubt(f"{PurePath(file).name} says that its host was restarted{_times(count)}", _MEANT)
 
 

@@ -14,7 +14,6 @@ from plimsoll.model.value_text import quantity
 from plimsoll.review.findings import Doubt, Finding
 from plimsoll.review.sentences import subject_title
 from plimsoll.rules.evaluate import BELOW_ZERO, impossible
-from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.states import EVALUATION_INTERVAL
 
@@ -40,23 +39,25 @@ def impossible_values(
     It also covers signals of which many samples are impossible, as means over them are not known, either.
     """
     counters = " ".join(bad_counter.counter.casefold() for bad_counter in items)
-    entries: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for finding in findings:
         named = any(source.path and source.path.counter.casefold() in counters for source in finding.signal.sources)
-        if named or not finding.severe or not finding.track or finding.signal.title in entries:
+        if named or not finding.severe or not finding.track or finding.signal.title in sentences:
             continue
         values = finding.track.impossible[~np.isnan(finding.track.impossible)]
-        if not _is_impossible(finding.track):
+        # One bad sample makes the means of a window impossible; more is a fault.
+        count, judged = len(values), int((~np.isnan(finding.track.values)).sum())
+        one_sample = finding.track.window // EVALUATION_INTERVAL + 1
+        if not count or (judged and count <= one_sample + MOST_IMPOSSIBLE * (count + judged)):
             values, count = _samples(finding, samples_of)
             values = values[values < 0]  # those above the highest may be of a timer that runs unevenly
             if len(values) <= MOST_IMPOSSIBLE * count:
                 continue
-        entries[finding.signal.title] = (
-            f"{subject_title(finding)} cannot be {quantity(float(values[0]), finding.signal.unit)}"
-        )
-    if entries:
-        text = f", and so with {counted(len(entries) - 1, 'more signal')}" if len(entries) > 1 else ""
-        yield Doubt(f"{next(iter(entries.values()))}{text}", "such values are not judged")
+        value = quantity(float(values[0]), finding.signal.unit)
+        sentences[finding.signal.title] = f"{subject_title(finding)} cannot be {value}"
+    if sentences:
+        text = f", and so with {counted(len(sentences) - 1, 'more signal')}" if len(sentences) > 1 else ""
+        yield Doubt(f"{next(iter(sentences.values()))}{text}", "such values are not judged")
 
 
 def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -> Iterator[Remark]:
@@ -88,13 +89,6 @@ def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
         return np.empty(0), 0
     values = samples.present.values
     return values[impossible(values, finding.signal)], len(values)
-
-
-def _is_impossible(track: RuleEvaluation) -> bool:
-    """Return whether more of the values cannot be than one bad sample makes impossible, or all."""
-    count, value = int((~np.isnan(track.impossible)).sum()), int((~np.isnan(track.values)).sum())
-    one_sample = track.window // EVALUATION_INTERVAL + 1
-    return count > 0 and (not value or count > one_sample + MOST_IMPOSSIBLE * (count + value))
 
 
 def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:

@@ -21,17 +21,9 @@ from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.standstill import is_between_levels
 
 _SENT, _ANSWERED = "client.requests_begun", "client.requests"
-
-
 _WORK = ("cpu.busy", "web.requests")
-
-
 _MOST = 30 * 60  # seconds: what differs by more was set to another zone, and has no time in common as a rule
-
-
 _MOST_ROWS = 20_000
-
-
 _ALIKE = 2  # rows: below, the clocks agree
 
 
@@ -52,20 +44,10 @@ class DriverClock:
 # Our choices, but for the first: what is answered within it does not break a user's flow of thought (Nielsen,
 # "Usability Engineering", 1993, section 5.5).
 _LONG_S = 1.0
-
-
 _TIMES = 3.0  # as long as before
-
-
 _NO_MORE = 1.1  # times as many requests answered are no more
-
-
 _FEWEST_PARTS = 4
-
-
 _WAITED = "client.response_time"
-
-
 _OBJECTIVE_OF_TIMES = "say under [objective] in plimsoll.toml how long they may take"
 
 
@@ -134,22 +116,16 @@ def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[D
         if not len(steps):
             continue
         begin, end = int(times[at]), int(times[at] + steps[at])
-        if end - begin <= long_absence(of) and not (
-            end - begin >= SHORTEST_ABSENCE and _is_outage(samples, begin, end)
-        ):
+        done = samples.present
+        first, stop = np.searchsorted(done.times, begin, side="right"), np.searchsorted(done.times, end)
+        is_outage = end - begin >= SHORTEST_ABSENCE and is_between_levels(done, int(first), int(stop))
+        if end - begin <= long_absence(of) and not is_outage:
             continue
-        if inside and not any(first <= begin and end <= last for first, last in spans):
+        if inside and not any(start <= begin and end <= finish for start, finish in spans):
             continue
         where = "at the end" if is_last and at == len(steps) - 1 else "in the middle"
         text = f"the load driver had next to no requests answered for {duration_text(end - begin)} {where}"
         yield Doubt(f"{text} of its load", "see whether it paused or the system did not answer")
-
-
-def _is_outage(samples: Samples, begin: int, end: int) -> bool:
-    """Return whether next to nothing was answered between two instants (UTC ns), and as usual before and after."""
-    done = samples.present
-    first, stop = np.searchsorted(done.times, begin, side="right"), np.searchsorted(done.times, end)
-    return is_between_levels(done, int(first), int(stop))
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:

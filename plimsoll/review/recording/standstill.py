@@ -27,8 +27,6 @@ _LONGEST_PARTLY = 1800 * SECOND  # little work for longer is a break or a night
 _STANDSTILL = 0.05  # of the level before and after: it counts from SHORTEST_ABSENCE on, however long the run is
 _FEWEST_IDLE = 2  # samples: one may be a slip
 _LOAD_DRIVER = "client."
-
-
 _CHECK_PAUSE = "see whether the load paused or the system did not answer"
 
 

@@ -37,8 +37,6 @@ class Moment:
 
 
 _Value: TypeAlias = Callable[[Moment], float]
-
-
 _OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -16,20 +16,10 @@ from plimsoll.model.strict_yaml import IDENTIFIER, SIGNAL_NAME
 from plimsoll.model.times import parse_duration
 
 Worse = Literal["higher", "lower", "either"]
-
-
 Operator = Literal["<", "<=", ">", ">=", "="]
-
-
 _TEXT = re.compile(r"(<=|>=|[<>=≤≥])\s*(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([^\W\d_]\S*|[%/]\S*)?")
-
-
 _OPERATORS: Mapping[str, Operator] = {"<": "<", "<=": "<=", "≤": "<=", ">": ">", ">=": ">=", "≥": ">=", "=": "="}
-
-
 _SIGNS: Mapping[str, str] = {"<=": "≤", ">=": "≥"}
-
-
 _SEPARATED = re.compile(r"\d,\d")
 
 
