@@ -92,14 +92,6 @@ def test_intervals_cover_the_truth_also_where_demand_rises_with_the_load():
     assert min(covered.values()) >= 10
 
 
-def test_several_runs_at_one_load_each_are_one_answer():
-    every = [reviewed(web_server([load], seed)) for seed, load in enumerate([100, 250, 400])]
-    with pytest.raises(Unusable, match="load does not vary"):
-        capacity(every[:1])
-    [limit] = capacity(every).reached
-    assert limit.load.value == pytest.approx((80 - 6) / 0.14, rel=0.05)
-
-
 @pytest.mark.parametrize(
     ("columns", "why"),
     [
