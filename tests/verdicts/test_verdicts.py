@@ -1,0 +1,26 @@
+"""Each verdict case is judged as it is right, says nothing twice in opposite ways, and is in docs/truth.md."""
+
+import pytest
+
+from .case import families
+from .table import PAGE, row, results, section
+
+
+@pytest.mark.parametrize("family", families())
+def test_cases_are_judged_right(family):
+    judged = results(family)
+    wrong = [f"{one.case.name}: {one.kind}: {one.lacks}: {one.text}" for one in judged if one.kind != "right"]
+    assert wrong == []
+    assert [f"{one.case.name}: {one.contradictions}" for one in judged if one.contradictions] == []
+    text = PAGE.read_text("utf-8")
+    stale = "run: python -m tests.verdicts --write"
+    assert row(family, judged) in text, stale
+    assert section(family, judged) in text, stale
+
+
+def test_page_has_no_other_families_and_their_sum():
+    lines = [line.split(" | ") for line in PAGE.read_text("utf-8").split("\n## ")[0].splitlines() if line[:2] == "| "]
+    named = [line[0].removeprefix("| ") for line in lines]
+    assert named == ["family", *families(), "**all**"]
+    counts = [int(line[1]) for line in lines[1:]]
+    assert counts[-1] == sum(counts[:-1]) == sum(map(len, families().values()))
