@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -17,7 +18,6 @@ from plimsoll.hosts.settings import Settings
 from plimsoll.ingest.reading import LogSet
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
-from plimsoll.model.points import joined
 from plimsoll.model.samples import Samples
 from plimsoll.model.styled import plain
 from plimsoll.model.times import SECOND, Zone
@@ -96,10 +96,12 @@ def _log(family, case, bases):
     signals = {}
     for part in (*(bases[name] for name in log.get("bases", ())), family.get("signals", {}), case.get("signals", {})):
         for name, text in part.items():
-            signals |= {one: text for one in _expanded(name)}
+            signals |= dict.fromkeys(_expanded(name), text)
     without = [re.compile(pattern) for pattern in log.get("without", ())]
     log["signals"] = {
-        name: text for name, text in signals.items() if text is not None and not any(one.search(name) for one in without)
+        name: text
+        for name, text in signals.items()
+        if text is not None and not any(one.search(name) for one in without)
     }
     log["also"] = [_log({}, other, bases) for other in log.get("also", ())]
     return log
@@ -136,7 +138,7 @@ def columns_of(log, rng):
     columns = {name: text if text == "rest" else draw(text, minutes, rng) for name, text in log["signals"].items()}
     for name in (name for name, text in log["signals"].items() if text == "rest"):
         of_device = re.split(r"[^| ]+$", name)[0]
-        others = [values for other, values in columns.items() if other != name and other.startswith(of_device)]
+        others: Any = [values for other, values in columns.items() if other != name and other.startswith(of_device)]
         columns[name] = np.clip(100 - np.sum(others, axis=0), 0, 100)
     return START + 60 * minutes, columns
 
@@ -183,41 +185,25 @@ def write(case, folder):
         (folder / "plimsoll.toml").write_text(case.log["settings"], encoding="utf-8")
 
 
-class _Sent(NamedTuple):
-    """Points as a store reads them back."""
-
-    points: Any
-
-    def series(self, *_):
-        """Return all series."""
-        return FoundSeries(list(self.points.series), 0)
-
-    def read(self, series, *_):
-        """Return the samples of each series."""
-        points = self.points
-        at = {id(one): number for number, one in enumerate(points.series)}
-        rows = [points.which == at[id(one)] for one in series]
-        return [Samples(points.times[these], points.values[these]) for these in rows]
-
-
 def _sent(case):
     """Return the logs of what was sent to a running Plimsoll."""
     times, columns = columns_of(case.log, case.rng)
-    text = getattr(writers, case.log["format"])(case.log["host"], times, columns).encode()
-    now = (int(times[-1]) + 1) * SECOND
-    parser = Parser()
+    text, host = getattr(writers, case.log["format"])(case.log["host"], times, columns).encode(), case.log["host"]
+    now, parser = (int(times[-1]) + 1) * SECOND, Parser()
     if case.log["format"] == "node":
-        translator, target = Translator(load().signals), ScrapeTarget("http://node:9100", labels={"host": case.log["host"]})
-        parts = []
-        for scrape in text.split(b"# TIME ")[1:]:
-            time, _, metrics = scrape.partition(b"\n")
-            at = round(float(time) * SECOND)
-            parts.append(parser.parse(read(metrics, target, translator, at).lines, now=at).points)
-        points = joined(parts)
-    else:
-        points = parser.parse(text, now=now).points
-    logs, remarks = live(_Sent(points), 0, now, (), Zone.parse("UTC"))
-    return LogSet(logs, remarks, apart=True)
+        translator, target = Translator(load().signals), ScrapeTarget("http://node:9100", labels={"host": host})
+        scrapes = zip(times, text.split(b"# TIME\n")[1:], strict=True)
+        text = b"\n".join(read(scrape, target, translator, round(time * SECOND)).lines for time, scrape in scrapes)
+    points: Any = parser.parse(text, now=now).points
+    at = {id(series): number for number, series in enumerate(points.series)}
+    rows = [points.which == number for number in at.values()]
+    sent: Any = SimpleNamespace(
+        series=lambda *_: FoundSeries([*points.series], 0),
+        read=lambda named, *_: [
+            Samples(*(part[rows[at[id(series)]]] for part in (points.times, points.values))) for series in named
+        ],
+    )
+    return LogSet(*live(sent, 0, now, (), Zone.parse("UTC")), apart=True)
 
 
 def judge(case, folder):

@@ -42,14 +42,16 @@ def _counts(review, rules):
         yield f"{coverage['text']}: {coverage['judged']} and {left} of {coverage['thresholds']}"
     for group in review["groups"]:
         crossed = [rule for rule in rules if rule["state"] in CROSSED and rule["rule"] in group["rules"]]
-        if {rule["host"] for rule in crossed} != set(group["hosts"]) or {rule["rule"] for rule in crossed} != set(group["rules"]):
+        if {rule["host"] for rule in crossed} != set(group["hosts"]) or {rule["rule"] for rule in crossed} != set(
+            group["rules"]
+        ):
             yield f"{group['sentence']} But crossed were {sorted({(rule['rule'], rule['host']) for rule in crossed})}"
 
 
 def _verdict(review, rules, said):
     severe = [rule["rule"] for rule in rules if rule["state"] in CROSSED and rule["severity"] != "info"]
     right = "not-healthy" if severe else "unknown" if review["doubts"] else None
-    if right and review["verdict"] != right or review["verdict"] == "not-healthy" and not severe:
+    if (right and review["verdict"] != right) or (review["verdict"] == "not-healthy" and not severe):
         yield f"{review['verdict']}: crossed {severe}, doubts {review['doubts']}"
     of_hosts = [rule for rule in severe if not rule.startswith("objective")]
     if of_hosts and any(words in said for words in ALL_ROOM):
@@ -63,7 +65,11 @@ def _not_recorded(review, rules, said):
     recorded = {(statistic["host"], statistic["counter"]) for statistic in review["statistics"]}
     judged = {(rule["host"], rule["signal"]) for rule in rules if rule["state"] in JUDGED}
     for rule in rules:
-        if rule["state"] == "not-recorded" and (rule["host"], rule["signal"]) in judged and "not recorded" in (rule["reason"] or ""):
+        if (
+            rule["state"] == "not-recorded"
+            and (rule["host"], rule["signal"]) in judged
+            and "not recorded" in (rule["reason"] or "")
+        ):
             yield f"{rule['rule']} of {rule['host']}: {rule['reason']}, and {rule['signal']} was judged"
     titles = {rule["title"] for rule in rules if (rule["host"], rule["signal"]) in judged}
     for title in re.findall(r"([A-Z][\w ,%]+?) (?:was|were) not recorded", said):
@@ -84,9 +90,11 @@ def _predictions(review, rules):
     for trend in review["trends"]:
         key = trend["signal"], trend["host"], trend["instance"]
         ways[key].add(trend["movement"])
-        if trend["reaches_limit_s"] is not None and any(end >= review["log"]["end"] for end in ends[*key, trend["limit"]]):
+        if trend["reaches_limit_s"] is not None and any(
+            end >= review["log"]["end"] for end in ends[*key, trend["limit"]]
+        ):
             yield f"{trend['sentence']} But it is past it."
-        if trend["movement"] == "none" and not trend["per_hour_low"] <= 0 <= trend["per_hour_high"]:
+        if "no trend in" in trend["sentence"] and not trend["per_hour_low"] <= 0 <= trend["per_hour_high"]:
             yield f"{trend['sentence']} But it moves."
     yield from (f"{key}: {sorted(of_key)}" for key, of_key in ways.items() if {"rises", "falls"} <= of_key)
 
@@ -106,13 +114,21 @@ def of_comparison(comparison):
     """Return what a comparison says in opposite ways: counts, lists, and what was not recorded."""
     whole = document([comparison]).model_dump(mode="json", by_alias=True)["comparisons"][0]
     outcomes = Counter(signal["outcome"] for signal in whole["signals"] if not signal.get("load"))
-    found = [f"{count} {name}; listed are {outcomes[name]}" for name, count in whole["counts"].items() if count != outcomes[name]]
+    found = [
+        f"{count} {name}; listed are {outcomes[name]}"
+        for name, count in whole["counts"].items()
+        if count != outcomes[name]
+    ]
     once = Counter()
     for name in ("only_baseline", "only_other", "both"):
-        once.update({(rule["signal"], rule["host"], rule["instance"], rule["rule"]) for rule in whole["thresholds"][name]})
+        once.update(
+            {(rule["signal"], rule["host"], rule["instance"], rule["rule"]) for rule in whole["thresholds"][name]}
+        )
     found += [f"{rule} of {host}: in two lists" for (_, host, _, rule), count in once.items() if count > 1]
     worse = {(rule["signal"], rule["host"], rule["instance"]) for rule in whole["thresholds"]["only_other"]}
     for signal in whole["signals"]:
         if (signal["signal"], signal["other_host"], signal["instance"]) in worse and signal["outcome"] in UNCHANGED:
-            found.append(f"{signal['title']} of {signal['other_host']}: {signal['outcome']}, and past its limit in the other run alone")
+            found.append(
+                f"{signal['title']} of {signal['other_host']}: {signal['outcome']}, and past its limit in the other run alone"
+            )
     return found

@@ -106,7 +106,12 @@ def _said(result):
 
 def page(by_family):
     """Return docs/truth.md."""
-    heads = ["family", "cases", *KINDS, *(f"{way}: {kind}" for way in ("slices", "mixin") for kind in ("right", "false healthy", "false alarm"))]
+    heads = [
+        "family",
+        "cases",
+        *KINDS,
+        *(f"{way}: {kind}" for way in ("slices", "mixin") for kind in ("right", "false healthy", "false alarm")),
+    ]
     every = [result for family_results in by_family.values() for result in family_results]
     table = [
         f"| {' | '.join(heads)} |",

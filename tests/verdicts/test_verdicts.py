@@ -3,7 +3,7 @@
 import pytest
 
 from .case import families
-from .table import PAGE, row, results, section
+from .table import PAGE, results, row, section
 
 
 @pytest.mark.parametrize("family", families())

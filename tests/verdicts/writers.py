@@ -29,7 +29,9 @@ def _pdh_cell(value, is_first):
 def sadf(host, times, columns, restarts=(), **_):
     """`sadf -d`. Names are `SECTION|device|column`; sections of a host have no device, and no name in the header."""
     lines, interval = [], round(float(np.median(np.diff(times))))
-    for section, names in groupby(sorted(columns, key=lambda name: name.split("|")[0]), lambda name: name.split("|")[0]):
+    for section, names in groupby(
+        sorted(columns, key=lambda name: name.split("|")[0]), lambda name: name.split("|")[0]
+    ):
         devices = {}
         for _, device, column in (name.split("|") for name in names):
             devices.setdefault(device, []).append(column)
@@ -59,15 +61,18 @@ def telegraf(host, times, columns, **_):
 
 
 def node(host, times, columns, **_):
-    """What node_exporter is asked for at each time: `# TIME seconds`, and its metrics."""
-    lines = []
-    for at, time in enumerate(times):
-        lines += [f"# TIME {time}", *(f"{name} {values[at]!r}" for name, values in columns.items() if values[at] == values[at])]
-    return "\n".join(lines) + "\n"
+    """What node_exporter is asked for at each time: `# TIME`, and its metrics."""
+    scrapes = zip(*(values.tolist() for values in columns.values()), strict=True)
+    lines = [
+        f"{name} {value!r}" if name else "# TIME"
+        for scrape in scrapes
+        for name, value in (("", 0), *zip(columns, scrape, strict=True))
+    ]
+    return "\n".join(line for line in lines if not line.endswith(" nan")) + "\n"
 
 
 def _pairs(times, values):
-    return [(time, value) for time, value in zip(times.tolist(), values.tolist(), strict=True) if value == value]
+    return [(time, value) for time, value in zip(times.tolist(), values.tolist(), strict=True) if not np.isnan(value)]
 
 
 def jtl(requests, **_):
@@ -89,7 +94,9 @@ def jtl_xml(requests, **_):
         f'ng="{request.users}" na="{request.users}"/>'
         for at, request in enumerate(requests)
     ]
-    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', '<testResults version="1.2">', *rows, "</testResults>\n"])
+    return "\n".join(
+        ['<?xml version="1.0" encoding="UTF-8"?>', '<testResults version="1.2">', *rows, "</testResults>\n"]
+    )
 
 
 def k6_csv(requests, users, **_):
@@ -114,7 +121,9 @@ def k6_json(requests, users, **_):
         line("http_req_duration", one.at + one.took, one.took, name=one.name, expected_response=str(one.good).lower())
         for one in requests
     ]
-    return "\n".join(['{"type":"Metric","data":{"name":"vus"},"metric":"vus"}', *(line("vus", *user) for user in users), *rows, ""])
+    return "\n".join(
+        ['{"type":"Metric","data":{"name":"vus"},"metric":"vus"}', *(line("vus", *user) for user in users), *rows, ""]
+    )
 
 
 def gatling(requests, users, **_):
@@ -131,9 +140,13 @@ def gatling(requests, users, **_):
 def locust(requests, users, **_):
     """Locust's NAME_stats_history.csv, a row each second; its percentiles are of the last ten seconds."""
     shares = (50, 66, 75, 80, 90, 95, 98, 99, 99.9, 99.99, 100)
-    head = "Timestamp,User Count,Type,Name,Requests/s,Failures/s," + ",".join(f"{share}%" for share in shares) + (
-        ",Total Request Count,Total Failure Count,Total Median Response Time,Total Average Response Time,"
-        "Total Min Response Time,Total Max Response Time,Total Average Content Size"
+    head = (
+        "Timestamp,User Count,Type,Name,Requests/s,Failures/s,"
+        + ",".join(f"{share}%" for share in shares)
+        + (
+            ",Total Request Count,Total Failure Count,Total Median Response Time,Total Average Response Time,"
+            "Total Min Response Time,Total Max Response Time,Total Average Content Size"
+        )
     )
     ends = np.array([request.at + request.took for request in requests])
     order = np.argsort(ends, kind="stable")
@@ -144,7 +157,9 @@ def locust(requests, users, **_):
         before, done = np.searchsorted(ends, (time - 10_000, time))
         recent = took[before:done]
         last = [f"{np.percentile(recent, share):.0f}" for share in shares] if len(recent) else last
-        means = [np.median(took[:done]), np.mean(took[:done]), took[:done].min(), took[:done].max()] if done else [0] * 4
+        means = (
+            [np.median(took[:done]), np.mean(took[:done]), took[:done].min(), took[:done].max()] if done else [0] * 4
+        )
         rates = [f"{len(recent) / 10:.6f}", f"{bad[before:done].sum() / 10:.6f}"]
         totals = [str(done), str(int(bad[:done].sum())), *(f"{mean:.3f}" for mean in means), "12"]
         rows.append(",".join([str(time // 1000), str(count), "", "Aggregated", *rates, *last, *totals]))

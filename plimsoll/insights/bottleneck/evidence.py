@@ -162,7 +162,9 @@ class Evidence:
         return [
             resource
             for resource in self.resources
-            if resource.state == UseState.ROOM and (resource.resource, host_key(resource.host)) not in crossed
+            if resource.state == UseState.ROOM
+            and (resource.resource, host_key(resource.host)) not in crossed
+            and not any(figure.beyond(figure.value) for figure in resource.figures)
         ]
 
     @property

@@ -116,7 +116,8 @@ def sentence(trend: SignalTrend) -> str:
     slope, low, high = trend.per_hour
     where = f"in the {trend.phase} phase" if trend.phase else f"over {duration_text(trend.end - trend.start)}"
     if trend.movement == Movement.NONE and trend.signal.trend != "should_rise":
-        return f"{title} no trend {where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
+        sure = "" if low <= 0 <= high else "that is sure "  # beside that many signals, some move by chance
+        return f"{title} no trend {sure}{where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
     if trend.movement == Movement.NONE:
         should = (
             f"; it should be above {exactly(limit_of(trend.limit).limit, unit)}"

@@ -56,6 +56,7 @@ class CounterState:
         self._is_cut = False
         self._averages: dict[str, tuple[int, float]] = {}
         self._heads: dict[tuple[str, ...], bytes] = {}
+        self._came: set[str] = set()  # metrics of any time
 
     def add(self, time: int, metric: str, part: Part, value: float, *, now: int, may_grow: bool) -> int:
         """Keep a sample that comes now. Return how many bytes more are kept from now on, besides `waiting`.
@@ -63,6 +64,7 @@ class CounterState:
         A total with more parts than may be kept is no longer computed.
         """
         at = self._times.get(time)
+        self._came.add(metric)
         if at is None:
             insort(self._order, time)
             at = self._times[time] = _At(now)
@@ -133,6 +135,7 @@ class CounterState:
     def forget_size(self) -> None:
         """Forget how many samples a complete time has: some of the metrics may have ended."""
         self._full = max((at.count for at in self._times.values()), default=0)
+        self._came = {metric for at in self._times.values() for metric in at.metrics}
 
     def next_after(self, time: int) -> int | None:
         """Return the next time of which there are samples."""
@@ -146,7 +149,7 @@ class CounterState:
             return
         if self._group.over:  # add up the metrics of a total of which all instances are there
             at.metrics = {name: _sum(parts) for name, parts in at.parts.items() if self._is_whole(name, parts, time)}
-        chosen = self._chosen(at.metrics)
+        chosen = self._chosen(at)
         if chosen is None:
             return
         for name, formulas in self._group.formulas.items():
@@ -154,7 +157,8 @@ class CounterState:
                 value = self._value(formula, time, at)
                 if value is not None:
                     yield b"%b=%b %d" % (self._head(name, chosen), repr(value).encode(), time)
-                    break
+                if value is not None or (formula.names - at.metrics.keys()) & self._came:
+                    break  # what came before comes again: another formula would give another value meanwhile
 
     def _value(self, formula: Formula, time: int, at: _At) -> float | None:
         if not formula.names <= at.metrics.keys():
@@ -200,13 +204,16 @@ class CounterState:
             for formulas in self._group.formulas.values()
         )
 
-    def _chosen(self, now: Mapping[str, float]) -> dict[str, str] | None:
-        """Return the tags that depend on values; None if one of these is not known."""
+    def _chosen(self, at: _At) -> dict[str, str] | None:
+        """Return the tags that depend on values, the first where no value ever comes; None if one is not known."""
         chosen: dict[str, str] = {}
+        is_new = self._since is None or at.came - self._since < _LEARNS
         for tag, by in self._group.when.items():
             for metric, texts in by.items():
-                value = now.get(metric, math.nan)
+                value = at.metrics.get(metric, math.nan)
                 text = texts.get(int(value)) if math.isfinite(value) else None
+                if metric not in self._came and not is_new:
+                    text = next(iter(texts.values()))
                 if text is None:
                     return None
                 chosen[tag] = text
