@@ -185,31 +185,6 @@ def test_samples_are_those_that_were_written_in_every_format(alert_data, duckdb)
         assert read(here, "/samples", **{**raw, "tag": "instance=0"})["series"] == []
 
 
-@each(
-    [
-        ("disk.free", used, VALUES),  # 100 - x: the highest of what was sent is the lowest
-        ("cpu.busy", utility, 90 + 3 * VALUES),  # nothing above 100 counts
-        ("cpu.context_switches", switches, np.cumsum(VALUES)),  # a rate
-    ],
-    named=lambda case: case[0],
-)
-def test_buckets_have_the_minimum_mean_and_maximum_of_their_samples(case, alert_data, duckdb):
-    signal, series, values = case
-    write(duckdb, series(signal), values)
-    with api(alert_data, duckdb, hosts=()) as here:
-        part = {"signal": signal, "host": signal, "from_": "now-1d"}
-        frame = pl.read_ipc(BytesIO(get(here, "/samples", **part, format="arrow").data))
-        assert frame.height >= 59
-        reduced = pl.read_ipc(BytesIO(get(here, "/samples", **part, bucket="2m", format="arrow").data))
-        value = pl.col("value")
-        expected = frame.group_by(pl.col("time").dt.truncate("2m"), maintain_order=True).agg(
-            minimum=value.min(), mean=value.mean(), maximum=value.max()
-        )
-        for name in ("minimum", "mean", "maximum"):
-            assert reduced[name].to_numpy() == pytest.approx(expected[name].to_numpy()), name
-        assert reduced["time"].to_list() == expected["time"].to_list()
-
-
 def test_too_many_values_are_refused_with_what_to_do(alert_data, duckdb, monkeypatch):
     write(duckdb, cpu("WEB1"), VALUES)
     monkeypatch.setattr("plimsoll.pages.http_api.samples.MOST_VALUES", 59)
