@@ -17,7 +17,6 @@ import pytest
 import plimsoll as plimsoll_api
 from plimsoll.alerting.firing import firing
 from plimsoll.alerting.health import Health, HostHealth, HostState
-from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.states import State
 from plimsoll.serve.credentials import CredentialUse, end_token, new_password, new_token
@@ -32,19 +31,6 @@ from tests.stored_runs import store_run
 ROOT = "/api/v1"
 JSON = {"Content-Type": "application/json"}
 VALUES = np.arange(60) / 7
-
-
-def used(host):
-    return Series(host, "disk", (("mode", "rw"), ("path", "/")), "used_percent")
-
-
-def utility(host):
-    tags = (("instance", "_Total"), ("objectname", "Processor Information"))
-    return Series(host, "win_cpu", tags, "Percent_Processor_Utility")
-
-
-def switches(host):
-    return Series(host, "kernel", (), "context_switches")
 
 
 @contextmanager
