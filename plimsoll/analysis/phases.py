@@ -3,7 +3,8 @@
 Where the load was stepped, its plateaus (plateaus.py) decide, as they do for load steps: there is a steady state only
 if one of them lasts for half the run. Any other series is described as a constant level with a ramp before it, after
 it, both or neither (ramp_fit.py). Where that fails, the longest part with a load is described so: one of several tests,
-one that was cut off, one with a pause. Then the level must be seen to be steady (`not_steady`).
+one that was cut off, one with a pause. Then the level must be steady: a change counts where it is larger than both what
+a steady state may have (our choice) and what AR(1) noise explains.
 """
 
 from collections.abc import Sequence
@@ -14,55 +15,26 @@ from numpy.typing import NDArray
 
 from plimsoll.analysis.filters import median, median_filter, moving_mean
 from plimsoll.analysis.levels.plateaus import Plateau, plateaus
-from plimsoll.analysis.levels.ramp_fit import NEAR, RampFit, Side
-from plimsoll.analysis.levels.ramps import PLATEAUS, Flags, Floats, whitened
+from plimsoll.analysis.levels.ramp_fit import NEAR, PLATEAUS, Flags, Floats, RampFit, Side, whitened
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 
 _SHORTEST = 0.1  # of the run
-
-
 _FEWEST_BINS = 8  # bins
-
-
 _TOLERANCE = 0.1  # of the level: what may change in a steady state
-
-
 _PER_RUN = 0.2  # of the level: the same in as much time as the run has
-
-
 _LARGEST_ERROR = 0.25  # of the level: the standard error of a change that may be called none
-
-
 _WIDEST = 0.25  # of the run: the interval of a boundary
-
-
 _UNSURE = 0.6  # of the steady state: the same
-
-
 _Z_TREND, _Z_PART = 2.7, 3.3  # how improbable a change is that the noise does not explain
-
-
 _PARTS = (30, 12, 8, 5, 3)  # in which the mean of a part is compared with the level
-
-
 # In which the means of all parts are; and what chi-squared, with one degree of freedom fewer, exceeds with a chance of
 # 0.0005: scipy.special, which has it, takes longer to import than most reviews take.
 BLOCKS = {12: 33.13661500416826, 8: 26.017767709014763, 5: 19.99735499524761}
-
-
 _GROWTH, _LATER_GROWTH = 5.5, 1.35  # of the variance of differences over more steps: such noise is a drift
-
-
 _Z_LINGERS = 1.5
-
-
 _MISFIT = (0.07, 0.2)  # of the level: what a ramp may differ from its shape before a short and a long steady state
-
-
 _LONG_STEADY = 0.4  # of the run
-
-
 _STEP_LASTS = 0.75  # of the steady state: another level that lasts for longer is a load step
 
 

@@ -1,8 +1,9 @@
 """Two runs compared: a baseline, and another run that is compared with it."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, Literal, TypeVar
 
 from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, judged
 from plimsoll.comparison.counters import Counters, counters
@@ -10,22 +11,56 @@ from plimsoll.comparison.distribution_changes import Reshaped, failures, find_st
 from plimsoll.comparison.hosts import HostChange, Hosts, Key, set_differently
 from plimsoll.comparison.levels import CommonPhase, SignalLevel, chosen_phase, common_phases
 from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
-from plimsoll.comparison.run_to_run import LoadEffect
 from plimsoll.comparison.signal_pairs import Lone, Pair, Proposal, pairs, proposals
-from plimsoll.comparison.signal_settings import Treatments
-from plimsoll.comparison.thresholds import Thresholds, thresholds
+from plimsoll.comparison.signal_settings import LoadEffect, Treatments
 from plimsoll.comparison.trend import Change
 from plimsoll.insights.insights import Insights
 from plimsoll.model.series import host_key
+from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.review.review import Review
 from plimsoll.review.statistics import Weights
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
+LimitKey = tuple[str, str, str | None]  # rule, host of the first run, instance
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The limits that were crossed in one run only, and in both, the worst first; one of each signal and subject.
+
+    `unjudged` are those crossed in one run whose rule was not judged in the other.
+    """
+
+    only_first: tuple[Finding, ...]
+    only_second: tuple[Finding, ...]
+    both: tuple[tuple[Finding, Finding], ...]
+    unjudged: tuple[Finding, ...]
+    hosts: Hosts
+
+    @cached_property
+    def order(self) -> Mapping[LimitKey, int]:
+        """The rank of each signal and subject (of the first run) whose limit was crossed in one run only.
+
+        Limits for the role of a host come before those for every host.
+        """
+        findings = sorted((*self.only_second, *self.only_first), key=lambda finding: finding.pack.applies_to is None)
+        return {self._place(finding): at for at, finding in reversed(list(enumerate(findings)))}
+
+    def crossed_in(self, key: LimitKey) -> Literal["baseline", "other"] | None:
+        """Return the only run that crossed a limit of a signal and subject; None if none or both did."""
+        if key not in self.order:
+            return None
+        return "other" if any(self._place(finding) == key for finding in self.only_second) else "baseline"
+
+    def _place(self, finding: Finding) -> LimitKey:
+        return _place(finding, self.hosts if finding in self.only_second else None)
+
 
 @dataclass(frozen=True, eq=False)
 class RunSide:
-    """One of the runs: what to call it, as what it was named on the command line, and what is known of it."""
+    """One of the compared runs: its name, the argument of the command line that named it, and its review."""
 
     name: str
     source: str
@@ -33,51 +68,56 @@ class RunSide:
 
     @property
     def called(self) -> str:
-        """Its name within a sentence: in quotes unless it is a word."""
+        """The name within a sentence: in quotes unless it is a word."""
         return self.name if self.name.replace("-", "").replace("_", "").isalnum() else f"“{self.name}”"
 
     @property
     def review(self) -> Review:
-        """Its review."""
+        """The review of the run."""
         return self.insights.review
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A run (`second`) compared with the baseline (`first`), or with several: `earlier` are those before it.
+    """A run (`second`) compared with a baseline of one run (`first`), or of several: `earlier` are those before it.
 
-    `asked_phase` is the one to judge by; None: the usual one. `changed`: the change before which the baseline ends.
+    `requested_phase` is the phase to judge by; None for the usual one. `changed`: the change of level before which the
+    baseline ends.
     """
 
     first: RunSide
     second: RunSide
     treatments: Treatments
     match_hosts: bool = False
-    asked_phase: str | None = None
+    requested_phase: str | None = None
     earlier: tuple[RunSide, ...] = ()
     changed: Change | None = None
+    _cache: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any], init=False, repr=False)
+
+    @cached_property
+    def reviews(self) -> tuple[Review, Review]:
+        """The reviews of both runs."""
+        return self.first.review, self.second.review
 
     @cached_property
     def hosts(self) -> Hosts:
-        """Which hosts belong together."""
-        return Hosts.of_reviews(
-            self.first.review, self.second.review, match=self.match_hosts, renamed=self.treatments.renamed
-        )
+        """The hosts that belong together."""
+        return Hosts.of_reviews(*self.reviews, match=self.match_hosts, renamed=self.treatments.renamed)
 
     @cached_property
     def set_differently(self) -> tuple[HostChange, ...]:
         """The labels and facts of hosts that differ."""
-        return set_differently(self.first.review, self.second.review, self.hosts)
+        return set_differently(*self.reviews, self.hosts)
 
     @cached_property
     def phases(self) -> tuple[CommonPhase, ...]:
         """The phases both runs have, and the whole run."""
-        return common_phases(self.first.review, self.second.review)
+        return common_phases(*self.reviews)
 
     @cached_property
     def phase(self) -> CommonPhase:
         """The phase that the comparison is judged by."""
-        return chosen_phase(self.phases, self.asked_phase)
+        return chosen_phase(self.phases, self.requested_phase)
 
     @cached_property
     def load(self) -> LoadComparison:
@@ -97,17 +137,17 @@ class Comparison:
     @cached_property
     def thresholds(self) -> Thresholds:
         """What was crossed in one run only."""
-        return thresholds(self.first.review, self.second.review, self.hosts)
+        return thresholds(*self.reviews, self.hosts)
 
     @cached_property
     def lone(self) -> tuple[list[Lone], list[Lone]]:
-        """Signals that only the first, and only the second, has on hosts that both have."""
+        """The signals that only the first run, and that only the second, has on hosts that both have."""
         return self._pairs[1]
 
     @cached_property
     def proposals(self) -> list[Proposal]:
-        """What looks the same under another name, and is not compared."""
-        return proposals(self.first.review, self.second.review, self.hosts, self.lone)
+        """Hosts and instances that look the same under another name, and are not compared."""
+        return proposals(*self.reviews, self.hosts, self.lone)
 
     @cached_property
     def judged(self) -> tuple[Compared, ...]:
@@ -116,24 +156,24 @@ class Comparison:
 
     def in_phase(self, phase: CommonPhase) -> tuple[Compared, ...]:
         """Return every signal in a phase, the most important difference first."""
-        if phase.name not in self._cache:
-            self._cache[phase.name] = tuple(sorted(judged(list(self._compared(phase))), key=_rank))
-        return self._cache[phase.name]
+        return self._cached("signals", phase, lambda: tuple(sorted(judged(list(self._compared(phase))), key=_rank)))
 
     def of(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the signals of which the comparison says one of these, in the phase to judge by."""
+        """Return the signals with one of these outcomes, in the phase to judge by."""
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     @cached_property
     def unassigned_counters(self) -> Counters:
         """The counters without a signal, in the phase to judge by."""
-        expected = self.effect(self.phase).band("waiting")
-        return counters(self.first.review, self.second.review, self.hosts, self.phase, expected)
+        return counters(*self.reviews, self.hosts, self.phase, self.effect(self.phase).band("waiting"))
 
     @cached_property
     def reshaped(self) -> list[Reshaped]:
-        """What means hide, in the phase to judge by; an outage ends the steady one, so it is looked for in all."""
-        phase = self.phase if self.asked_phase else self.phases[-1]
+        """The changes that means hide, in the phase to judge by.
+
+        Stalls and failures are looked for in the whole run, as an outage ends the steady phase.
+        """
+        phase = self.phase if self.requested_phase else self.phases[-1]
         runs = [(other, same) for other in (*self.against, self) if (same := other.named(phase.name))]
         stalls = find_stalls([other.load_in(same) for other, same in runs])
         regressed = {(regression.name, regression.subject) for regression in self.regressions}
@@ -142,42 +182,30 @@ class Comparison:
 
     @cached_property
     def integrating(self) -> tuple[Signal, ...]:
-        """The signals that both recorded, and that are not compared as they add up over time."""
-        signals = {
-            pair.name: pair.signal for pair in self._pairs[0] if self.treatments.of(pair.name, pair.signal).integrates
-        }
-        return tuple(signals.values())
+        """The signals of both runs that add up over time, so they are not compared."""
+        signals = {pair.name: pair.signal for pair in self._pairs[0]}
+        return tuple(signal for name, signal in signals.items() if self.treatments.of(name, signal).integrates)
 
     @property
     def regressions(self) -> list[Compared]:
-        """What became worse."""
+        """The signals that became worse."""
         return self.of(ComparisonOutcome.REGRESSION)
 
     def also_worse(self) -> list[tuple[CommonPhase, list[Compared]]]:
-        """Return what became worse in the other phases, and did not in the one to judge by."""
-        entries = {(regression.name, regression.subject) for regression in self.regressions}
+        """Return the signals that became worse in other phases, and did not in the one to judge by."""
+        same = {(regression.name, regression.subject) for regression in self.regressions}
         phases = [phase for phase in self.phases if phase is not self.phase and phase.first is not None]
-        items = [
-            (phase, [compared for compared in self.in_phase(phase) if compared.outcome == ComparisonOutcome.REGRESSION])
-            for phase in phases
+        worse = [
+            (phase, [c for c in self.in_phase(phase) if c.outcome == ComparisonOutcome.REGRESSION]) for phase in phases
         ]
-        new = [
-            (phase, [compared for compared in compareds if (compared.name, compared.subject) not in entries])
-            for phase, compareds in items
-        ]
+        new = [(phase, [c for c in compareds if (c.name, c.subject) not in same]) for phase, compareds in worse]
         return [(phase, compareds) for phase, compareds in new if compareds]
 
-    @cached_property
-    def _cache(self) -> dict[str, tuple[Compared, ...]]:
-        return {}
-
-    @cached_property
-    def _effects(self) -> dict[str, LoadEffect]:
-        return {}
-
-    @cached_property
-    def _loads(self) -> dict[str, LoadComparison]:
-        return {}
+    def _cached(self, kind: str, phase: CommonPhase, compute: Callable[[], T]) -> T:
+        """Return what was computed of this kind for the phase before, else compute it."""
+        if (kind, phase.name) not in self._cache:
+            self._cache[kind, phase.name] = compute()
+        return self._cache[kind, phase.name]
 
     @cached_property
     def _weights(self) -> Weights:
@@ -185,11 +213,11 @@ class Comparison:
 
     @cached_property
     def _pairs(self) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
-        return pairs(self.first.review, self.second.review, self.hosts)
+        return pairs(*self.reviews, self.hosts)
 
     def _compared(self, phase: CommonPhase) -> Iterator[Compared]:
         thresholds, effect = self.thresholds, self.effect(phase)
-        items = [
+        others = [
             (other.levels(same), other.effect(same), other.load_in(same))
             for other in self.against
             if (same := other.named(phase.name))
@@ -199,8 +227,8 @@ class Comparison:
             if treatment.integrates:
                 continue
             key, place = (pair.name, pair.second.key), (pair.name, *pair.first.key)
-            earlier = [(levels[key], theirs, load) for levels, theirs, load in items if key in levels]
-            effects = (*(theirs for _, theirs, _ in earlier), effect)
+            earlier = [(levels[key], other_effect, load) for levels, other_effect, load in others if key in levels]
+            effects = (*(other_effect for _, other_effect, _ in earlier), effect)
             loads = (*(load for _, _, load in earlier), self.load_in(phase))
             yield Compared.of(
                 pair.name,
@@ -209,7 +237,7 @@ class Comparison:
                 (first, second),
                 treatment,
                 earlier=[level for level, _, _ in earlier],
-                expected=[theirs.band(treatment.load, treatment.whole) for theirs in effects],
+                expected=[of_load.band(treatment.load, treatment.whole) for of_load in effects],
                 in_use=self.memory_in_use(pair.signal, pair.first, first.mean.mean),
                 crossed=thresholds.order.get(place),
                 crossed_in=thresholds.crossed_in(place),
@@ -226,17 +254,12 @@ class Comparison:
         return next((phase for phase in self.phases if phase.name == name), None)
 
     def effect(self, phase: CommonPhase) -> LoadEffect:
-        """Return what the load explains in a phase."""
-        if phase.name not in self._effects:
-            reviews = self.first.review, self.second.review
-            self._effects[phase.name] = load_effect(self.load_in(phase), reviews, phase)
-        return self._effects[phase.name]
+        """Return the differences that the load explains in a phase."""
+        return self._cached("effect", phase, lambda: load_effect(self.load_in(phase), self.reviews, phase))
 
     def load_in(self, phase: CommonPhase) -> LoadComparison:
-        """Return whether both were under the same load in a phase."""
-        if phase.name not in self._loads:
-            self._loads[phase.name] = compare_loads(self.first.review, self.second.review, phase, self.treatments)
-        return self._loads[phase.name]
+        """Return the comparison of the load in a phase."""
+        return self._cached("load", phase, lambda: compare_loads(*self.reviews, phase, self.treatments))
 
     def _both(self, phase: CommonPhase) -> Iterator[tuple[Pair, SignalLevel, SignalLevel]]:
         """Yield the signals of which both have samples in a phase, with their levels."""
@@ -247,29 +270,17 @@ class Comparison:
                 yield pair, first, second
 
     def memory_in_use(self, signal: Signal, subject: Subject, available: float) -> float | None:
-        """Return how much memory is in use, if the host's memory is known: what is available varies as that does."""
+        """Return the memory in use, as available memory varies with that; None if the total is not known."""
         if signal.unit == "%":
             return 100 - available
         memory = self.first.review.facts.find(subject, "memory_mb")
         return None if memory is None else max(0.0, memory * 2**20 - available)
 
 
-_ORDER = (
-    ComparisonOutcome.REGRESSION,
-    ComparisonOutcome.IMPROVEMENT,
-    ComparisonOutcome.CHANGE,
-    ComparisonOutcome.LOAD,
-    ComparisonOutcome.SPREAD,
-    ComparisonOutcome.WITHIN,
-    ComparisonOutcome.UNCLEAR,
-    ComparisonOutcome.SAME,
-)
-
-
 def _rank(compared: Compared) -> tuple[object, ...]:
-    """The order of comparisons: regressions of critical signals first, and of them those that crossed a limit."""
+    """Return the order of comparisons: regressions of critical signals first, of them those that crossed a limit."""
     return (
-        _ORDER.index(compared.outcome),
+        list(ComparisonOutcome).index(compared.outcome),
         not compared.treatment.critical,
         float("inf") if compared.crossed is None else compared.crossed,
         compared.treatment.place,
@@ -278,3 +289,41 @@ def _rank(compared: Compared) -> tuple[object, ...]:
         host_key(compared.subject.host),
         compared.subject.instance or "",
     )
+
+
+def thresholds(first: Review, second: Review, hosts: Hosts) -> Thresholds:
+    """Compare the limits that two runs crossed."""
+    sides = [
+        {_key(finding, of_hosts): finding for finding in reversed(review.findings) if finding.subject}
+        for review, of_hosts in ((first, None), (second, hosts))
+    ]
+    judged = [{key for key, finding in side.items() if finding.outcome in JUDGED} for side in sides]
+    crossed = [
+        {key: f for key, f in side.items() if f.outcome in CROSSED and f.severe and not f.superseded_by}
+        for side in sides
+    ]
+    only: list[tuple[Finding, ...]] = []
+    unjudged: list[Finding] = []
+    for findings, other, keys in ((crossed[0], crossed[1], judged[1]), (crossed[1], crossed[0], judged[0])):
+        lone = {key: finding for key, finding in findings.items() if key not in other}
+        only.append(_worst({key: finding for key, finding in lone.items() if key in keys}))
+        unjudged += _worst({key: finding for key, finding in lone.items() if key not in keys})
+    both = _worst({key: finding for key, finding in crossed[1].items() if key in crossed[0]})
+    pairs = tuple((crossed[0][_key(finding, hosts)], finding) for finding in both)
+    return Thresholds(only[0], only[1], pairs, tuple(unjudged), hosts)
+
+
+def _key(finding: Finding, hosts: Hosts | None) -> LimitKey:
+    key = finding.subject.key if finding.subject else ("", None)
+    host, instance = key if hosts is None else hosts.in_first(key)
+    return finding.rule.id, host, instance
+
+
+def _place(finding: Finding, hosts: Hosts | None = None) -> LimitKey:
+    return finding.rule.signal, *_key(finding, hosts)[1:]
+
+
+def _worst(findings: dict[LimitKey, Finding]) -> tuple[Finding, ...]:
+    """Return the worst finding of each signal and subject: the last of them, as findings are in that order."""
+    worst = {_place(finding): finding for finding in findings.values()}
+    return tuple(reversed(worst.values()))

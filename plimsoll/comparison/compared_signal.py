@@ -18,8 +18,7 @@ import numpy as np
 from plimsoll.analysis.bootstrap import Difference, Estimate, Interval, Quantile, difference, predicted, runs_to_decide
 from plimsoll.analysis.significance import LEAST, RankTest, holm, rank_test, shift
 from plimsoll.comparison.levels import SignalLevel
-from plimsoll.comparison.run_to_run import SAME, Band, weight
-from plimsoll.comparison.signal_settings import Treatment
+from plimsoll.comparison.signal_settings import SAME, Band, Treatment, weight
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
@@ -31,21 +30,21 @@ MOST_RUNS = 10  # baselines; more are seldom kept
 
 
 class ComparisonOutcome(StrEnum):
-    """What a comparison of one signal says.
+    """The outcome of comparing one signal, in the order of the outputs.
 
-    Within: it differs, but by less than matters. Load: by no more than the load explains. Spread: by no more than runs
-    of one build do. Same: no difference that matters is compatible with the samples. Unclear: there are too few samples
-    to tell.
+    Load: the difference is no larger than the load explains. Spread: no larger than between runs of one build. Within:
+    smaller than what matters. Unclear: there are too few samples to tell. Same: no difference that matters is
+    compatible with the samples.
     """
 
     REGRESSION = "regression"
     IMPROVEMENT = "improvement"
     CHANGE = "change"
-    WITHIN = "within-tolerance"
     LOAD = "explained-by-load"
     SPREAD = "within-spread"
-    SAME = "same"
+    WITHIN = "within-tolerance"
     UNCLEAR = "unclear"
+    SAME = "same"
 
 
 DIFFERENT = (ComparisonOutcome.REGRESSION, ComparisonOutcome.IMPROVEMENT, ComparisonOutcome.CHANGE)
@@ -57,20 +56,21 @@ class Compared:
 
     Attributes:
         name: The name of the signal.
-        subject: That of the first run.
-        other: That of the second run.
+        subject: The subject in the first run.
+        other: The subject in the second run.
         baselines: The levels of the baselines; `first` is the last of them.
-        difference: That of the means, the second less the first, or less the mean of the baselines.
-        between: How far the second is from what baselines and load let expect, its error being that between runs.
-        ranks: The second method; None where the runs have too few independent parts.
-        expected: What the load lets expect.
+        difference: The difference of the means: the second less the first, or less the mean of the baselines.
+        between: The second level less the one expected from baselines and load, with the error between runs.
+        ranks: The test by ranks; None where the runs have too few independent parts.
+        expected: The band expected from the load.
         loads: The comparison of the load with that of each baseline; None where none was recorded.
-        crossed: The rank of its documented limit among those crossed in one of the runs only; None if none is.
-        crossed_in: The only run that crossed a documented limit of it; None if none or both did.
+        crossed: The rank of its documented limit among those crossed in one of the runs only; None if it has none.
+        crossed_in: The only run that crossed its documented limit; None if no run or both did.
         phase: The name of the phase.
         where: The place in words, if it is not that of the subjects.
+        in_use: The memory in use, for available memory; None if not known.
         chance: The chance of a false alarm within the runs, raised for the number of signals that are compared.
-        between_chance: The same of `between`.
+        between_chance: The chance of a false alarm of `between`, raised likewise.
     """
 
     name: str
@@ -109,8 +109,8 @@ class Compared:
     ) -> "Compared":
         """Compare the levels of a signal, of the last baseline and of the second run.
 
-        `earlier` are the levels of the other baselines, `expected` what the load lets expect of each, the last one
-        last; `in_use` is how much memory is in use, if that is known; `details` are further fields.
+        `earlier` are the levels of the other baselines, `expected` the bands expected from the load of each baseline,
+        the last one last; `details` are further fields.
         """
         baselines, second = (*earlier, levels[0]), levels[1]
         bands = expected or [SAME] * len(baselines)
@@ -122,7 +122,7 @@ class Compared:
 
     @property
     def first(self) -> SignalLevel:
-        """The level of the baseline; of several, of the last."""
+        """The level of the baseline, or of the last of several."""
         return self.baselines[-1]
 
     @property
@@ -143,13 +143,13 @@ class Compared:
 
     @property
     def size(self) -> float:
-        """How many times the difference is what does not matter."""
+        """The difference divided by the largest difference that does not matter."""
         return abs(self.between.value) / self.tolerated if self.tolerated else float("inf")
 
     @property
     def compatible(self) -> float:
         """The largest difference that is compatible with the samples."""
-        return max(map(abs, self.difference.interval()))
+        return max(map(abs, self.interval))
 
     @property
     def interval(self) -> Interval:
@@ -173,8 +173,12 @@ class Compared:
 
     @property
     def is_worse(self) -> bool:
-        """Whether it lies on the side that is worse, by more than is tolerated."""
-        return self.treatment.worse == ("higher" if self.between.value > 0 else "lower") and self.size > 1
+        """Whether it is worse by more than is tolerated."""
+        return self._is_on_the_worse_side and self.size > 1
+
+    @property
+    def _is_on_the_worse_side(self) -> bool:
+        return self.treatment.worse == ("higher" if self.between.value > 0 else "lower")
 
     @property
     def is_different(self) -> bool:
@@ -191,7 +195,7 @@ class Compared:
 
     @cached_property
     def outcome(self) -> ComparisonOutcome:
-        """What the comparison says."""
+        """The outcome of the comparison."""
         if not self.is_different:
             alike = self._fewest >= _FEWEST and self.compatible <= self.tolerated
             return ComparisonOutcome.SAME if alike else self._unclear
@@ -201,24 +205,18 @@ class Compared:
             return ComparisonOutcome.LOAD
         if self.between_chance >= FALSE_ALARMS or abs(self.between.value) <= self.tolerated:
             return ComparisonOutcome.SPREAD
-        worse = self.treatment.worse
-        if worse == "either":
+        if self.treatment.worse == "either":
             return ComparisonOutcome.CHANGE
-        higher = "higher" if self.between.value > 0 else "lower"
-        return ComparisonOutcome.REGRESSION if worse == higher else ComparisonOutcome.IMPROVEMENT
+        return ComparisonOutcome.REGRESSION if self._is_on_the_worse_side else ComparisonOutcome.IMPROVEMENT
 
     @property
     def runs_needed(self) -> int | None:
-        """Against how many baselines, more than there are, a difference of this size would be certain.
-
-        None if more than ten.
-        """
+        """The number of baselines with which a difference of this size would be certain; None if more than ten."""
         count = len(self.baselines)
-        value = self.second.mean.error
         if count > 1:  # they show by how much runs differ
             spread = self.between.error / np.sqrt(1 + 1 / count)
         else:
-            spread = np.hypot(self.treatment.between_runs(self.before, self.in_use), value)
+            spread = np.hypot(self.treatment.between_runs(self.before, self.in_use), self.second.mean.error)
         return runs_to_decide(self.between.value, float(spread), weight(), _ONE_OF_MANY, (count + 1, MOST_RUNS))
 
     @property
@@ -227,9 +225,8 @@ class Compared:
 
     @property
     def _unclear(self) -> ComparisonOutcome:
-        """Of several runs, each mean is known well enough, and what is left is that runs differ."""
-        several = len(self.baselines) > 1 and self._fewest >= _FEWEST
-        if not several:
+        """The outcome of a difference that is not certain: of several baselines, that runs differ."""
+        if len(self.baselines) == 1 or self._fewest < _FEWEST:
             return ComparisonOutcome.UNCLEAR
         return ComparisonOutcome.WITHIN if abs(self.difference.value) <= self.tolerated else ComparisonOutcome.SPREAD
 
@@ -241,7 +238,7 @@ class Compared:
 
     @property
     def _is_apart(self) -> bool:
-        """Whether the runs lie further apart than either of them drifts."""
+        """Whether the runs are further apart than either of them drifts."""
         first, second = self.first.course, self.second.course
         drift = max(float(np.ptp(first)), float(np.ptp(second)))
         gap = max(float(second.min() - first.max()), float(first.min() - second.max()))
@@ -253,17 +250,16 @@ def _mean(levels: Sequence[SignalLevel]) -> float:
 
 
 def _expected(baselines: Sequence[SignalLevel], bands: Sequence[Band], value: float) -> list[Estimate]:
-    """What each baseline lets expect, at the end of its band on the side of a value; all of it if it is between."""
-    ends = [band.ends(baseline.mean.mean) for baseline, band in zip(baselines, bands, strict=True)]
-    low, high = (float(np.mean([end[at] for end in ends])) for at in (0, 1))
-    nearest = min(max(value, low), high)
-    share = (nearest - low) / (high - low) if high > low else 0.0
-    means = [end[0] + share * (end[1] - end[0]) for end in ends]
+    """Return the levels expected from each baseline and its band: the part of the bands that is nearest to a value."""
+    ends = np.array([band.ends(baseline.mean.mean) for baseline, band in zip(baselines, bands, strict=True)])
+    low, high = (float(end) for end in ends.mean(axis=0))
+    share = (min(max(value, low), high) - low) / (high - low) if high > low else 0.0
+    means = (ends[:, 0] + share * (ends[:, 1] - ends[:, 0])).tolist()
     return [replace(baseline.mean, mean=mean) for baseline, mean in zip(baselines, means, strict=True)]
 
 
 def _methods(baselines: Sequence[SignalLevel], second: SignalLevel) -> tuple[Difference, RankTest | None]:
-    """Return both methods. Of several baselines the ranks say nothing: runs differ by more than their parts."""
+    """Return the difference of the means, and the test by ranks; None of several baselines, as runs differ by more."""
     if len(baselines) > 1:
         count = len(baselines)
         error = float(np.sqrt(sum(baseline.mean.error**2 for baseline in baselines))) / count
@@ -277,15 +273,15 @@ def _methods(baselines: Sequence[SignalLevel], second: SignalLevel) -> tuple[Dif
 
 
 def _cautious(level: SignalLevel) -> Estimate:
-    """Return the mean, whose error is known no better than from its independent parts."""
+    """Return the mean, with no more degrees of freedom than its independent parts have."""
     return replace(level.mean, freedom=min(level.mean.freedom, float(len(level.blocks) - 1)))
 
 
-def judged(items: Sequence[Compared]) -> list[Compared]:
+def judged(signals: Sequence[Compared]) -> list[Compared]:
     """Return the comparisons of one phase, with chances raised for their number: critical signals apart from others."""
     compareds: list[Compared] = []
     for critical in (True, False):
-        alike = [compared for compared in items if compared.treatment.critical == critical]
+        alike = [compared for compared in signals if compared.treatment.critical == critical]
         within = holm(np.array([compared.difference.chance for compared in alike]))
         between = holm(np.array([compared.between.chance for compared in alike]))
         compareds += [

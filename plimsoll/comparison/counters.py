@@ -1,6 +1,6 @@
-"""The counters without a signal, compared all the same: what nobody judges must not be called the same.
+"""Comparison of the counters without a signal, so that changes of them do not go unnoticed.
 
-Nothing says in which direction such a counter is worse, but its name may: times, errors and queues that grew.
+No document says in which direction such a counter is worse, but its name may: times, errors and queues that grew.
 """
 
 import re
@@ -14,7 +14,7 @@ from plimsoll.analysis.bootstrap import Difference, estimate
 from plimsoll.analysis.significance import equal_means, rank_test
 from plimsoll.comparison.hosts import Hosts
 from plimsoll.comparison.levels import CommonPhase
-from plimsoll.comparison.run_to_run import Band
+from plimsoll.comparison.signal_settings import Band
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.series import Series
@@ -35,9 +35,9 @@ _COSTS_NOT = re.compile(r"up ?time|time ?stamp|idle|time in use|real time", re.I
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter of both runs, with its means; of one that only grows, by how much from sample to sample.
+    """A counter of both runs, with its means; of a counter that only grows, the means of its increases.
 
-    `peaks`: it is not the means that differ but the 99th percentiles, which these are.
+    `peaks`: `before` and `after` are the 99th percentiles, as the means do not differ.
     """
 
     series: Series
@@ -49,11 +49,11 @@ class Counter:
 
     @property
     def costs(self) -> bool:
-        """Whether it rose by half or more, a queue to twice, and its name says that this is worse."""
-        name = _short(self.series)
-        if "queue" in name.casefold():
-            return _is_cost(name) and self.after > max(_QUEUE_GROWN * self.before, self.before + _WAITING)
-        return _is_cost(name) and self.after > _GROWN * self.before
+        """Whether it rose by half or more (a queue to twice), and its name says that this is worse."""
+        limit = _GROWN * self.before
+        if "queue" in _short(self.series).casefold():
+            limit = max(_QUEUE_GROWN * self.before, self.before + _WAITING)
+        return _is_cost(self.series) and self.after > limit
 
     @property
     def label(self) -> str:
@@ -62,7 +62,7 @@ class Counter:
 
     @property
     def name(self) -> str:
-        """Its path; without one, its measurement and field."""
+        """The path, or the measurement and field where there is none."""
         return self.series.path or f"{self.series.measurement} {self.series.field}"
 
 
@@ -79,40 +79,35 @@ class Counters:
 
     @cached_property
     def costs(self) -> tuple[Counter, ...]:
-        """Those of which the name says that they are worse, the largest change first."""
-        items = [counter for counter in self.changed if counter.costs]
-        return tuple(sorted(items, key=lambda counter: counter.before / counter.after if counter.after else 1.0))
+        """The counters that are worse by their names, the largest change first."""
+        worse = [counter for counter in self.changed if counter.costs]
+        return tuple(sorted(worse, key=lambda counter: counter.before / counter.after if counter.after else 1.0))
 
 
 def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, expected: Band) -> Counters:
-    """Compare every counter without a signal. `expected` is what the load lets expect of what waits."""
-    here = {unused_counter.key: unused_counter for unused_counter in first.signals.unused_counters()}
-    entries = {_key(unused_counter, hosts): unused_counter for unused_counter in second.signals.unused_counters()}
-    items: list[Counter] = []
+    """Compare every counter without a signal. `expected` is the band that the load lets expect of waiting times."""
+    of_first = {series.key: series for series in first.signals.unused_counters()}
+    of_second = {_key(series, hosts): series for series in second.signals.unused_counters()}
+    compared: list[Counter] = []
     pairs: list[tuple[Series, Values, Values]] = []
     constant = too_few = 0
-    for key, series in here.items():
-        if key not in entries:
+    for key, series in of_first.items():
+        if key not in of_second:
             continue
-        values = _values(first, series, phase.first), _values(second, entries[key], phase.second)
+        values = _values(first, series, phase.first), _values(second, of_second[key], phase.second)
         if min(map(len, values)) < _FEWEST:
             too_few += 1
         elif all(np.ptp(value) == 0 for value in values):
             constant += 1
         else:
-            items.append(_compared(series, *values))
+            compared.append(_compared(series, *values))
             pairs.append((series, *values))
-    changed = [counter for counter in items if _differs(counter, len(items), expected)]
-    same = {counter.series.key for counter in items} - {counter.series.key for counter in changed}
-    changed += _peaks([pair for pair in pairs if pair[0].key in same], len(items), expected)
-    return Counters(
-        tuple(changed),
-        len(items),
-        constant,
-        too_few,
-        tuple(series for key, series in here.items() if key not in entries),
-        tuple(series for key, series in entries.items() if key not in here),
-    )
+    changed = [counter for counter in compared if _differs(counter, len(compared), expected)]
+    same = {counter.series.key for counter in compared} - {counter.series.key for counter in changed}
+    changed += _peaks([pair for pair in pairs if pair[0].key in same], len(compared), expected)
+    only_first = tuple(series for key, series in of_first.items() if key not in of_second)
+    only_second = tuple(series for key, series in of_second.items() if key not in of_first)
+    return Counters(tuple(changed), len(compared), constant, too_few, only_first, only_second)
 
 
 def _compared(series: Series, first: Values, second: Values) -> Counter:
@@ -135,10 +130,10 @@ def _differs(counter: Counter, count: int, expected: Band) -> bool:
 
 
 def _peaks(pairs: Sequence[tuple[Series, Values, Values]], count: int, expected: Band) -> Iterator[Counter]:
-    """Counters whose names say that more is worse, with means alike and far higher peaks."""
+    """Yield the counters with alike means and far higher peaks whose names say that more is worse."""
     for series, first, second in pairs:
         grows = all((np.diff(values) >= 0).all() for values in (first, second))
-        if grows or not _is_cost(_short(series)) or min(len(first), len(second)) < _FEWEST_OF_PEAKS:
+        if grows or not _is_cost(series) or min(len(first), len(second)) < _FEWEST_OF_PEAKS:
             continue
         before, after = (float(np.quantile(values, _PEAK)) for values in (first, second))
         limit = max(_GROWN * before, expected.ends(before)[1])
@@ -151,8 +146,8 @@ def _short(series: Series) -> str:
     return series.path.rpartition("\\")[2] or series.field
 
 
-def _is_cost(name: str) -> bool:
-    return bool(_COSTS.search(name)) and not _COSTS_NOT.search(name)
+def _is_cost(series: Series) -> bool:
+    return bool(_COSTS.search(_short(series))) and not _COSTS_NOT.search(_short(series))
 
 
 def _values(review: Review, series: Series, phase: Phase | None) -> Values:
@@ -161,7 +156,7 @@ def _values(review: Review, series: Series, phase: Phase | None) -> Values:
 
 
 def _key(series: Series, hosts: Hosts) -> tuple[object, ...]:
-    """Return what the first run would call a series of the second."""
+    """Return the key that a series of the second run has in the first."""
     host, measurement, tags, field = series.key
     first = hosts.in_first((host, None))[0]
     named = [

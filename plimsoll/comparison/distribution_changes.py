@@ -1,11 +1,11 @@
 """Changes of distributions that means hide: stalls, failed requests in bursts, higher peaks, larger noise.
 
-Of signals whose kind says so (`shape` in run_to_run.yaml). Each is compared with what the baseline did, and what runs
-of one build and the load explain of it. Noise is how far samples are from their neighbours: a ramp, a slow drift and
-rare bursts are none, nor is what follows the load from sample to sample.
+They are looked for in signals whose kind says so (`shape` in run_to_run.yaml), beyond what runs of one build and the
+load explain. Noise is the distance of samples from their neighbours: a ramp, a slow drift and rare bursts are none, nor
+is what follows the load from sample to sample.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -49,10 +49,10 @@ _FEWEST = 100  # samples
 
 @dataclass(frozen=True, eq=False)
 class Reshaped:
-    """A signal whose mean may be the same, and that has `what` in the second run more than in the baseline.
+    """A signal that has more of `what` in the second run than in the baseline, though its mean may be the same.
 
-    `before` and `after`: stalled time as a share; the longest
-    time on end in which many requests failed, in seconds; the 99th percentile; the median deviation.
+    `before` and `after` are by `what`: the share of the time in stalls; the longest time on end in which many requests
+    failed (s); the 99th percentile; the median deviation.
     """
 
     what: Shape
@@ -61,23 +61,20 @@ class Reshaped:
     after: float
 
 
-def reshaped(items: list[Compared]) -> list[Reshaped]:
-    """Return what differs for certain in peaks and noise."""
-    compareds = [compared for compared in items if compared.treatment.shape in ("all", "noise") and _enough(compared)]
-    peaking = [compared for compared in items if compared.treatment.shape in ("all", "sustained") and _enough(compared)]
-    return [*_certain(peaking, "peaks"), *_certain(compareds, "noise")]
-
-
-def _enough(compared: Compared) -> bool:
-    return min(len(level.values) for level in (*compared.baselines, compared.second)) >= _FEWEST
+def reshaped(signals: list[Compared]) -> list[Reshaped]:
+    """Return the signals that differ for certain in peaks or noise."""
+    enough = [c for c in signals if min(len(level.values) for level in (*c.baselines, c.second)) >= _FEWEST]
+    peaking = [compared for compared in enough if compared.treatment.shape in ("all", "sustained")]
+    noisy = [compared for compared in enough if compared.treatment.shape in ("all", "noise")]
+    return [*_certain(peaking, "peaks", _peaks), *_certain(noisy, "noise", _noise)]
 
 
 def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
-    """Stalls, where no baseline has half as many for its length, or a long one, where none has one half as long.
+    """Return stalls that are at least twice as frequent as in every baseline, or a long one twice as long as any there.
 
     `loads` are those of the run against each baseline, the last one last.
     """
-    found: list[Reshaped] = []
+    stalls: list[Reshaped] = []
     for compared in loads[-1].telling:
         after = _stalled(compared.second, loads[-1].users and loads[-1].users.second)
         before = [
@@ -89,26 +86,21 @@ def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
         many = after.stalls >= _FEWEST_STALLS and all(2 * other.frequency < after.frequency for other in before)
         long = after.longest >= _LONG_STALL and all(2 * other.longest < after.longest for other in before)
         if many or long:
-            found.append(Reshaped("stalls", compared, max(other.share for other in before), after.share))
-    return found
+            stalls.append(Reshaped("stalls", compared, max(other.share for other in before), after.share))
+    return stalls
 
 
 class _Stalled(NamedTuple):
-    """How many stalls there are, and the longest (ns), in a time of work of `span` (ns); the share of it in stalls."""
+    """The number of stalls, the longest (ns), the share of the work's time in stalls, and the stalls by time (1/ns)."""
 
     stalls: int = 0
     longest: float = 0
     share: float = 0
-    span: float = 1
-
-    @property
-    def frequency(self) -> float:
-        """How many there are in a unit of time."""
-        return self.stalls / self.span
+    frequency: float = 0
 
 
 def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
-    """The stalls between the first and the last work, or users that wait for some; pauses without users are none."""
+    """Return the stalls between the first and the last work; pauses without users are none, if users were recorded."""
     values, times = load.values, load.samples.times
     usual = median(values[values >= _STALLED * np.quantile(values, _REACHED)])
     if len(values) < _FEWEST_ROWS or usual <= 0:
@@ -128,28 +120,28 @@ def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
     shortest = max(_LASTS, _FEWEST_MISSED / usual * SECOND)
     stalls = [length for length in lengths if length >= shortest]
     span = float(times[last] - times[first] + step)
-    return _Stalled(len(stalls), max(stalls, default=0), sum(stalls) / span, span)
+    return _Stalled(len(stalls), max(stalls, default=0), sum(stalls) / span, len(stalls) / span)
 
 
-def _certain(compareds: list[Compared], shape: Shape) -> Iterator[Reshaped]:
-    """Yield those of which it is certain, with chances raised for their number."""
-    judge = _peaks if shape == "peaks" else _noise
-    judged = [judge(compared) for compared in compareds]
-    chances = holm(np.array([judged.chance for judged in judged])) if judged else ()
-    for compared, result, chance in zip(compareds, judged, chances, strict=True):
-        if chance < FALSE_ALARMS:
-            yield Reshaped(shape, compared, result.before, result.after)
+class _Judged(NamedTuple):
+    """A figure before and after, and the chance of such a difference."""
 
-
-@dataclass(frozen=True)
-class _Judged:
     before: float
     after: float
     chance: float
 
 
+def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared], _Judged]) -> Iterator[Reshaped]:
+    """Yield the signals that differ for certain, with chances raised for their number."""
+    judged = [judge(compared) for compared in compareds]
+    chances = holm(np.array([signal.chance for signal in judged])) if judged else ()
+    for compared, signal, chance in zip(compareds, judged, chances, strict=True):
+        if chance < FALSE_ALARMS:
+            yield Reshaped(shape, compared, signal.before, signal.after)
+
+
 def _peaks(compared: Compared) -> _Judged:
-    """Against the baseline that says it least."""
+    """Compare peaks with those of the baseline that makes a change least certain."""
     return max((_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance)
 
 
@@ -166,30 +158,30 @@ def _peaks_against(compared: Compared, level: SignalLevel) -> _Judged:
 
 
 def _noise(compared: Compared) -> _Judged:
-    """The usual deviations from neighbours, without what follows those of the load; larger than in every baseline."""
+    """Compare the usual deviations from neighbours, apart from those of the load, with the largest of the baselines."""
     loads = compared.loads if compared.treatment.shape == "all" else ()
     beside = [load.first if load else None for load in loads] or [None] * len(compared.baselines)
-    items = [np.abs(_rough(*pair)) for pair in zip(compared.baselines, beside, strict=True)]
+    first = [np.abs(_rough(*pair)) for pair in zip(compared.baselines, beside, strict=True)]
     second = np.abs(_rough(compared.second, loads[-1].second if loads and loads[-1] else None))
-    before, after = max(median(values) for values in items), median(second)
+    before, after = max(median(values) for values in first), median(second)
     if after <= before:
         return _Judged(before, after, 1.0)
-    usual = median(np.concatenate(items))
+    usual = median(np.concatenate(first))
     most = _BURST * usual if usual else np.inf
     factor = (_LARGER + _SPREADS * compared.treatment.spread) * max(1.0, compared.expected.high)
-    larger = factor * np.concatenate(items) + _OF_LEAST * compared.treatment.smallest
+    larger = factor * np.concatenate(first) + _OF_LEAST * compared.treatment.smallest
     estimates = (estimate(np.minimum(values, most)) for values in (larger, second))
     return _Judged(before, after, _chance(Difference.of(*estimates)))
 
 
 def _rough(level: SignalLevel, load: SignalLevel | None) -> Values:
-    """Return how far each sample is from its neighbours, without what goes with the load from sample to sample."""
-    mine = _deviations(level.values)
+    """Return the deviation of each sample from its neighbours, apart from what follows the load."""
+    deviations = _deviations(level.values)
     if load is None:
-        return mine
-    theirs = _deviations(np.interp(level.samples.times, load.samples.times, load.values))
-    weight = float(theirs @ theirs)
-    return mine - (float(mine @ theirs) / weight) * theirs if weight else mine
+        return deviations
+    of_load = _deviations(np.interp(level.samples.times, load.samples.times, load.values))
+    weight = float(of_load @ of_load)
+    return deviations - (float(deviations @ of_load) / weight) * of_load if weight else deviations
 
 
 def _deviations(values: Values) -> Values:
@@ -201,20 +193,17 @@ def _chance(difference: Difference) -> float:
 
 
 def failures(compareds: list[Compared]) -> list[Reshaped]:
-    """For each share of failed requests, the longest burst (s) of the second run, if the baselines make it improbable.
+    """Return the shares of failed requests with a longest burst (s) in the second run that baselines make improbable.
 
     A share whose mean is a regression is left out: it is reported as that.
     """
-    hidden = [
-        compared
-        for compared in compareds
-        if compared.treatment.shape == "failures" and compared.outcome != ComparisonOutcome.REGRESSION
-    ]
+    shares = [compared for compared in compareds if compared.treatment.shape == "failures"]
+    hidden = [compared for compared in shares if compared.outcome != ComparisonOutcome.REGRESSION]
     return [failures for compared in hidden if (failures := _failures(compared))]
 
 
 def is_gathered(compared: Compared) -> bool:
-    """Whether a share of failed requests is worse, and would be significantly so if its samples were independent."""
+    """Return whether a share of failed requests is worse, and significantly if its samples were independent."""
     if compared.treatment.shape != "failures" or not compared.is_worse:
         return False
     second = independent(compared.second.values)

@@ -1,4 +1,4 @@
-"""Why it is not known that a run is no worse, although nothing shows that it is."""
+"""The reasons why a run is not known to be no worse, although nothing shows that it is worse."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome
 from plimsoll.comparison.counters import Counter
 from plimsoll.comparison.crossings import surprises
-from plimsoll.comparison.distribution_changes import Reshaped, is_gathered
+from plimsoll.comparison.distribution_changes import is_gathered
 from plimsoll.comparison.sentences import distribution_change_text, moved, place, title
 from plimsoll.comparison.signal_pairs import Proposal
 from plimsoll.insights.insights import News, SubjectKey, insights
@@ -30,14 +30,9 @@ _MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known
 
 
 def doubts(comparison: Comparison) -> list[str]:
-    """Why nothing can be said although nothing became worse; each a clause."""
-    result = _load_doubts, _piled_up, _too_short, _unjudged, _lacking, _interrupted, _surprises, _hidden, _unclear
-    return [clause for item in result for clause in item(comparison)]
-
-
-def _piled_up(comparison: Comparison) -> Iterator[str]:
-    if compared := comparison.load.piled_up:
-        yield f"far more were held for as much work, as if they piled up: {title(compared)} {moved(compared)}"
+    """Return why the answer is not known although nothing became worse; each reason is a clause."""
+    kinds = _load_doubts, _length_and_limits, _lacking, _interrupted, _surprises, hidden, _unclear
+    return [clause for kind in kinds for clause in kind(comparison)]
 
 
 def _load_doubts(comparison: Comparison) -> Iterator[str]:
@@ -45,12 +40,16 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
     if compared is None and (compareds := comparison.of(ComparisonOutcome.LOAD)):
         names = listed(list(dict.fromkeys(title(compared) for compared in compareds)), _MOST_NAMED)
         yield f"no load was recorded in both runs, and another load may be why these differ: {names}"
-    if compared is None or comparison.load.is_same or comparison.load.throughput_lost or _is_merely_more(comparison):
-        return
-    if not compared.signal.load and comparison.load.is_same is None and not comparison.of(ComparisonOutcome.LOAD):
-        return  # bytes, which vary by themselves, and nothing that they would explain
-    same = "the load was not the same" if comparison.load.is_same is False else "the load may not have been the same"
-    yield f"{same}: {title(compared)} {moved(compared)}"
+    load = comparison.load
+    # Bytes vary by themselves, so they are no doubt where they would explain nothing.
+    only_bytes = compared is not None and not compared.signal.load and load.is_same is None
+    only_bytes = only_bytes and not comparison.of(ComparisonOutcome.LOAD)
+    differs = not load.is_same and not load.throughput_lost and not only_bytes
+    if compared is not None and differs and not _is_merely_more(comparison):
+        same = "the load was not the same" if load.is_same is False else "the load may not have been the same"
+        yield f"{same}: {title(compared)} {moved(compared)}"
+    if piled := load.piled_up:
+        yield f"far more were held for as much work, as if they piled up: {title(piled)} {moved(piled)}"
 
 
 def _is_merely_more(comparison: Comparison) -> bool:
@@ -62,14 +61,11 @@ def _is_merely_more(comparison: Comparison) -> bool:
     return all(compared.treatment.load == "proportion" for compared in slower)
 
 
-def _too_short(comparison: Comparison) -> Iterator[str]:
+def _length_and_limits(comparison: Comparison) -> Iterator[str]:
+    """Yield that a run is too short, and limits that only the second run crossed and the first could not judge."""
     text, is_too_short = length_remark(comparison)
     if is_too_short:
         yield f"{text}, too little to compare"
-
-
-def _unjudged(comparison: Comparison) -> Iterator[str]:
-    """Limits that the second run crossed, and of which nothing is known in the first."""
     findings = [finding for finding in comparison.thresholds.unjudged if finding in comparison.second.review.findings]
     if findings:
         yield f"{comparison.second.called} crossed what could not be judged in {comparison.first.called}: " + (
@@ -78,7 +74,7 @@ def _unjudged(comparison: Comparison) -> Iterator[str]:
 
 
 def _surprises(comparison: Comparison) -> Iterator[str]:
-    """Critical limits that the second run crossed, if not for long, and the baseline by far did not."""
+    """Yield the critical limits that the second run crossed, if not for long, and the baseline by far did not."""
     if findings := surprises(comparison):
         text = f", and {counted(len(findings) - 1, 'more critical limit')}" if len(findings) > 1 else ""
         yield f"in {comparison.second.called} {breach_sentence(findings[0]).removesuffix('.')}{text}"
@@ -107,7 +103,7 @@ def _is_suspect(compared: Compared) -> bool:
 
 
 def news(comparison: Comparison) -> list[News]:
-    """Return what the insights tell of the second run that must not be, and not of the first."""
+    """Return what the insights show of the second run, and not of the first, that must not be."""
     hosts = comparison.hosts
 
     def as_in_first(key: SubjectKey) -> SubjectKey:
@@ -124,31 +120,23 @@ def news(comparison: Comparison) -> list[News]:
 
 
 def hidden(comparison: Comparison) -> list[str]:
-    """Return what means hide and which counters have no signal; each a clause."""
-    return list(_hidden(comparison))
-
-
-def _hidden(comparison: Comparison) -> Iterator[str]:
-    if noise := [reshaped for reshaped in comparison.reshaped if _is_noisier(reshaped)]:
-        yield distribution_change_text(noise[0])
+    """Return noise that grew, of critical signals or of the load, and counters without a signal; each a clause."""
+    noisy = [(reshaped, reshaped.compared.treatment) for reshaped in comparison.reshaped if reshaped.what == "noise"]
+    grown = [reshaped for reshaped, treatment in noisy if treatment.critical or treatment.shape == "noise"]
+    clauses = [distribution_change_text(reshaped) for reshaped in grown[:1]]
     if costs := comparison.unassigned_counters.costs:
         names = ", ".join(counter_text(cost) for cost in costs[:_MOST_COUNTERS])
-        value = len(costs) - _MOST_COUNTERS
-        also = f", and {counted(value, 'more')}" if value > 0 else ""
-        yield f"counters without a signal became worse by their names: {names}{also}"
-
-
-def _is_noisier(reshaped: Reshaped) -> bool:
-    """Return whether noise grew that matters: of what is critical, or of the load itself."""
-    treatment = reshaped.compared.treatment
-    return reshaped.what == "noise" and (treatment.critical or treatment.shape == "noise")
+        rest = len(costs) - _MOST_COUNTERS
+        also = f", and {counted(rest, 'more')}" if rest > 0 else ""
+        clauses.append(f"counters without a signal became worse by their names: {names}{also}")
+    return clauses
 
 
 def counter_text(counter: Counter) -> str:
     r"""`\App(_Total)\Response Time of WEB1 rose from 12 to 36`."""
     verb = "rose" if counter.after > counter.before else "fell"
-    result = "the 99th percentile of " if counter.peaks else "the increase of " if counter.grows else ""
-    return f"{result}{counter.label} {verb} from {number(counter.before)} to {number(counter.after)}"
+    of = "the 99th percentile of " if counter.peaks else "the increase of " if counter.grows else ""
+    return f"{of}{counter.label} {verb} from {number(counter.before)} to {number(counter.after)}"
 
 
 def not_compared(comparison: Comparison) -> str:
@@ -179,37 +167,28 @@ def proposed(comparison: Comparison, proposal: Proposal) -> str:
     )
 
 
-def _is_critical(comparison: Comparison, proposal: Proposal) -> bool:
-    signals = comparison.first.review.question.signals
-    return any(comparison.treatments.of(name, signals[name]).critical for name in proposal.signals)
-
-
 def _lacking(comparison: Comparison) -> Iterator[str]:
-    """Signals and hosts that must be there and are not."""
-    for side, other, alone in zip(
-        (comparison.second, comparison.first),
-        (comparison.first, comparison.second),
-        comparison.hosts.alone,
-        strict=True,
-    ):
+    """Yield the signals and hosts that must be recorded and are not."""
+    sides, signals = (comparison.first, comparison.second), comparison.first.review.question.signals
+    for side, other, alone in zip(sides[::-1], sides, comparison.hosts.alone, strict=True):
         if alone:
             yield f"{side.called} has no host that belongs to {listed(alone, _MOST_NAMED)} of {other.called}"
-    critical = [proposal for proposal in comparison.proposals if proposal.host and _is_critical(comparison, proposal)]
-    if critical:
-        yield f"what has another name is not compared: {proposed(comparison, critical[0])}"
-    entries = {compared.name for compared in comparison.judged}
-    if lacking := [name for name in comparison.treatments.needed if name not in entries]:
+    for proposal in comparison.proposals:
+        if proposal.host and any(comparison.treatments.of(name, signals[name]).critical for name in proposal.signals):
+            yield f"what has another name is not compared: {proposed(comparison, proposal)}"
+            break
+    compared_names = {compared.name for compared in comparison.judged}
+    if lacking := [name for name in comparison.treatments.needed if name not in compared_names]:
         yield f"{listed(lacking, _MOST_NAMED)} must be recorded in both runs, and is not"
     lost = dict.fromkeys(lone.signal.title for lone in comparison.lone[0] if lone.signal.load == "operations")
     if lost:
         yield f"{comparison.second.called} does not record the work that was done: {listed(list(lost), _MOST_NAMED)}"
     gone = [lone for lone in comparison.lone[0] if comparison.treatments.of(lone.name, lone.signal).critical]
-    items = {compared.name for compared in comparison.judged}
     resources = {(compared.subject.key[0], compared.signal.resource) for compared in comparison.judged}
     names = dict.fromkeys(
         f"{lone.signal.title} of {lone.host}"
         for lone in gone
-        if lone.name not in items
+        if lone.name not in compared_names
         or (lone.signal.resource and (host_key(lone.host), lone.signal.resource) not in resources)
     )
     if names:
@@ -217,7 +196,7 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
 
 
 def _interrupted(comparison: Comparison) -> Iterator[str]:
-    """Yield what a review says of the second run against its being whole, and not of the first."""
+    """Yield why the second run is not recorded as a whole, where the first is not interrupted likewise."""
     before = {_kind(doubt) for doubt in _of_recording(comparison.first.review)}
     of_second = [doubt.reason for doubt in _of_recording(comparison.second.review) if _kind(doubt) not in before]
     yield from (f"in {comparison.second.called} {name}" for name in dict.fromkeys(of_second))
@@ -228,7 +207,7 @@ def _of_recording(review: Review) -> tuple[Doubt, ...]:
 
 
 def _kind(doubt: Doubt) -> str:
-    """Return what is alike in both runs, where both were interrupted: never for the very same time."""
+    """Return the reason of a doubt without numbers, as no two runs are interrupted for the very same time."""
     return re.sub(r"\d[\d.,]*", "", doubt.reason)
 
 
@@ -262,7 +241,7 @@ def _perhaps(unsure: list[Compared]) -> str:
 def length_remark(comparison: Comparison) -> tuple[str, bool]:
     """Return that much less of the second run is compared, as a clause, and whether it is too little to compare.
 
-    Empty if it is not much less.
+    The clause is empty if it is not much less.
     """
     runs = [(side.review.end or 0) - (side.review.start or 0) for side in (comparison.first, comparison.second)]
     phases = comparison.phase.first, comparison.phase.second

@@ -1,4 +1,4 @@
-"""The level of a signal in a phase of one run: its mean and how well it is known, its spread, its peaks."""
+"""The level of a signal in a phase of one run: its mean with its error, its spread, its peaks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,8 +28,9 @@ class CommonPhase:
     second: Phase | None = None
 
 
-_PAUSE = 20  # sampling intervals, and
-_LEAST_PAUSE = 600 * 10**9  # ns: what is recorded after so long does not continue what was before
+# Samples after a pause of so many sampling intervals, and so many ns, do not continue those before it.
+_PAUSE = 20
+_LEAST_PAUSE = 600 * 10**9
 _DRIFT = 16  # parts of a phase, the means of which show how far it drifts
 
 
@@ -55,7 +56,7 @@ class SignalLevel:
 
     @property
     def values(self) -> Values:
-        """The values that were sampled."""
+        """The sampled values."""
         return self.samples.values
 
     @cached_property
@@ -65,12 +66,12 @@ class SignalLevel:
 
     @cached_property
     def blocks(self) -> Values:
-        """Means of parts that are independent of each other."""
+        """The means of parts that are independent of each other."""
         return independent_means(self.values, self.mean.correlation_time, self.weights, self._breaks)
 
     @cached_property
     def course(self) -> Values:
-        """Means of equal parts of the phase: how it drifts."""
+        """The means of equal parts of the phase, which show how it drifts."""
         return equal_means(self.values, _DRIFT)
 
     @cached_property
@@ -105,25 +106,22 @@ class SignalLevel:
 
 def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
     """Return the phases both runs have, the steady one first, then the longest; the whole run last."""
-    phases = {phase.name: phase for phase in reversed(second.phases)}
-    here = {phase.name: phase for phase in reversed(first.phases)}
-    shared = [CommonPhase(name, phase, phases[name]) for name, phase in here.items() if name in phases]
-    shared.sort(key=lambda common_phase: (common_phase.name != _STEADY, -_length(common_phase)))
-    return (*shared, CommonPhase(WHOLE_RUN))
+    of_first, of_second = ({phase.name: phase for phase in reversed(run.phases)} for run in (first, second))
+    shared = [(name, phase, of_second[name]) for name, phase in of_first.items() if name in of_second]
+    shared.sort(key=lambda both: (both[0] != _STEADY, -min(phase.end - phase.start for phase in both[1:])))
+    return (*(CommonPhase(*both) for both in shared), CommonPhase(WHOLE_RUN))
 
 
 def chosen_phase(phases: tuple[CommonPhase, ...], name: str | None) -> CommonPhase:
-    """The phase to judge by: the one named, else the steady one, else the whole run. Unusable if none has the name."""
+    """Return the phase to judge by: that of the name, else the steady one, else the whole run.
+
+    Unusable if no phase has the name.
+    """
     if name is None:
         return phases[0] if phases[0].name == _STEADY else phases[-1]
-    phase = next((common_phase for common_phase in phases if common_phase.name.casefold() == name.casefold()), None)
+    phase = next((phase for phase in phases if phase.name.casefold() == name.casefold()), None)
     if phase is None:
         raise Unusable(
             f'{Parameter.PHASE} "{name}": the runs do not both have it; they have {", ".join(p.name for p in phases)}'
         )
     return phase
-
-
-def _length(common_phase: CommonPhase) -> int:
-    lengths = [phase.end - phase.start for phase in (common_phase.first, common_phase.second) if phase]
-    return min(lengths, default=0)

@@ -1,14 +1,13 @@
-"""Whether two runs were under the same load: before anything else, as every other difference may come from it."""
+"""Whether two runs were under the same load, as every other difference may come from another load."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, judged
 from plimsoll.comparison.levels import CommonPhase, SignalLevel
-from plimsoll.comparison.run_to_run import UNKNOWN_BUSY, LoadEffect
-from plimsoll.comparison.signal_settings import Treatment, Treatments
+from plimsoll.comparison.signal_settings import UNKNOWN_BUSY, LoadEffect, Treatment, Treatments
 from plimsoll.model.run import Phase
 from plimsoll.review.phases.found_phases import Load, loads, moved
 from plimsoll.review.review import Review
@@ -31,7 +30,7 @@ class LoadComparison:
 
     @property
     def first(self) -> Compared | None:
-        """The signal to tell of: of those that tell most, one that differs, else one of which it is not known."""
+        """The signal to report: of the most telling, one that differs, else one that may differ."""
         return min(self.telling, key=lambda compared: (not _differs(compared), not _may_differ(compared)), default=None)
 
     @property
@@ -43,7 +42,7 @@ class LoadComparison:
 
     @property
     def telling(self) -> list[Compared]:
-        """The signals of the kind that tells most, without those that hardly count."""
+        """The signals of the most telling kind, without those of small rates."""
         alike = [signal for signal in self.signals if signal.signal.load == self.signals[0].signal.load]
         most = max((_level(compared) for compared in alike), default=0.0)
         return [compared for compared in alike if _level(compared) >= _COUNTS * most]
@@ -55,17 +54,15 @@ class LoadComparison:
 
     @property
     def ratios(self) -> list[float]:
-        """How many times the first load the second is, by each signal that tells most, certain or not."""
+        """The second load divided by the first, by each of the most telling signals, certain or not."""
         compareds = [compared for compared in self.telling if compared.before > 0]
         return [compared.second.mean.mean / compared.before for compared in compareds if compared.second.mean.mean > 0]
 
     @property
     def throughput_lost(self) -> Compared | None:
         """Operations that became fewer although as many connections were held; None if there are none."""
-        compared, offered = (
-            self.first,
-            next((signal for signal in self.signals if signal.signal.load == "connections"), None),
-        )
+        compared = self.first
+        offered = next((signal for signal in self.signals if signal.signal.load == "connections"), None)
         if compared is None or offered is None or compared.signal.load != "operations" or _differs(offered):
             return None
         return compared if _differs(compared) and compared.difference.value < 0 else None
@@ -75,53 +72,46 @@ class LoadComparison:
         """Connections of which far more were held for as many operations; None if there are none."""
         if not self.is_same or self.signals[0].signal.load != "operations":
             return None
-        signals = [
-            signal
-            for signal in self.signals
-            if signal.signal.load == "connections" and (_may_differ(signal) or _differs(signal))
-        ]
-        compareds = [
-            compared
-            for compared in signals
-            if compared.before > 0 and compared.second.mean.mean >= _PILED * compared.before
-        ]
-        return max(
-            (compared for compared in compareds if compared.difference.value >= _MANY),
-            key=lambda compared: compared.size,
-            default=None,
-        )
+        held = [signal for signal in self.signals if signal.signal.load == "connections" and signal.before > 0]
+        differing = [signal for signal in held if _may_differ(signal) or _differs(signal)]
+        grown = [signal for signal in differing if signal.second.mean.mean >= _PILED * signal.before]
+        many = [signal for signal in grown if signal.difference.value >= _MANY]
+        return max(many, key=lambda signal: signal.size, default=None)
 
 
 def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments: Treatments) -> LoadComparison:
     """Compare the load signals that both runs have; without any, the bytes sent and received."""
-    for result in (_by_name, _moved):
-        if compared := _compared(result(first), result(second), phase, treatments):
-            return LoadComparison(tuple(judged(compared)), treatments.load)
-    return LoadComparison((), treatments.load)
+    runs = (first, second)
+    before, after = ([load for load in loads(run.signals, run.question.signals) if load.kind] for run in runs)
+    compared = _compared(before, after, phase, treatments)
+    if not compared:
+        before, after = (moved(run.signals, run.question.signals) for run in runs)
+        compared = _compared(before, after, phase, treatments)
+    return LoadComparison(tuple(judged(compared)), treatments.load)
 
 
 def _compared(
-    here: Mapping[str, Load], entries: Mapping[str, Load], phase: CommonPhase, treatments: Treatments
+    first: Sequence[Load], second: Sequence[Load], phase: CommonPhase, treatments: Treatments
 ) -> list[Compared]:
     compareds: list[Compared] = []
-    for name, load in here.items():
-        other = entries.get(name)
-        if other is None:
-            continue
-        levels = SignalLevel.of(load.samples, phase.first), SignalLevel.of(other.samples, phase.second)
-        if levels[0] is None or levels[1] is None:
-            continue
-        treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
-        subjects = load.subjects[0], other.subjects[0]
-        pair = levels[0], levels[1]
-        compareds.append(
-            Compared.of(name, load.signal, subjects, pair, treatment, where=_where(load), phase=phase.name)
-        )
+    others = {load.name: load for load in second}
+    for load in first:
+        other = others.get(load.name)
+        before = SignalLevel.of(load.samples, phase.first)
+        after = SignalLevel.of(other.samples, phase.second) if other else None
+        if other and before is not None and after is not None:
+            treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
+            subjects, count = (load.subjects[0], other.subjects[0]), len(load.subjects)
+            where = str(subjects[0]) if count == 1 else f"sum of {count:,}"
+            of = Compared.of(
+                load.name, load.signal, subjects, (before, after), treatment, where=where, phase=phase.name
+            )
+            compareds.append(of)
     return compareds
 
 
 def load_effect(load: LoadComparison, reviews: tuple[Review, Review], phase: CommonPhase) -> LoadEffect:
-    """What the load explains, or, where none is known, what it may. Throughput that was lost explains nothing."""
+    """Return what the load explains, or may explain if it is not recorded; nothing if throughput was lost."""
     first, _ = reviews
     ratios = [] if load.throughput_lost else load.ratios if load.signals else shared_work(reviews, phase)
     if not ratios:
@@ -134,20 +124,6 @@ def load_effect(load: LoadComparison, reviews: tuple[Review, Review], phase: Com
 def _means(review: Review, name: str, phase: CommonPhase) -> list[float]:
     levels = (SignalLevel.of(samples, phase.first) for samples in review.signals.of(name).values())
     return [level.mean.mean for level in levels if level is not None]
-
-
-def _where(load: Load) -> str:
-    """Return the subject, or how many it is summed over."""
-    first, *subjects = load.subjects
-    return f"sum of {len(load.subjects):,}" if subjects else str(first)
-
-
-def _moved(review: Review) -> dict[str, Load]:
-    return {load.name: load for load in moved(review.signals, review.question.signals)}
-
-
-def _by_name(review: Review) -> dict[str, Load]:
-    return {load.name: load for load in loads(review.signals, review.question.signals) if load.kind is not None}
 
 
 def _level(compared: Compared) -> float:
@@ -163,7 +139,7 @@ def _differs(compared: Compared) -> bool:
 
 
 def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[float]:
-    """Between which factors the load may lie, 1 and another one; empty if it need not have changed."""
+    """Return the factors that the load may have changed by: 1 and the largest; empty if it need not have changed."""
     ratios = [ratio for names in (_PROCESSORS, _DISKS) if (ratio := _ratio(reviews, phase, names))]
     if len(ratios) < 2:
         return []
@@ -175,7 +151,7 @@ def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[floa
 
 
 def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str, ...]) -> float | None:
-    """Return how many times as much the second did, by the first of these signals that both have."""
+    """Return the work of the second run divided by that of the first, by the first of these signals that both have."""
     first, second = reviews
     for name in names:
         before, after = _total(first, name, phase.first), _total(second, name, phase.second)

@@ -5,31 +5,28 @@ documented limits, or None. Cold and warm caches differ in the reads and the tim
 expectancy at its start (Test methodology).
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plimsoll.analysis.filters import median
 from plimsoll.comparison.compare import Comparison, RunSide
-from plimsoll.comparison.signal_settings import scaled_labels
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
-from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.model.value_text import quantity
 from plimsoll.review.phases.found_phases import loads, together
 from plimsoll.review.review import Review
 
 _RAMP_UP, _STEADY = "ramp-up", "steady"
 _START = 12  # samples at the start of a run
 _MOST_NAMED = 4
-_NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([^\d\s].*)?")
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run: the text of each column it has something for."""
+    """A run with the texts of its columns."""
 
     side: RunSide
     cells: Mapping[str, str]
@@ -38,10 +35,7 @@ class RunRow:
 def run_table(comparisons: Sequence[Comparison]) -> list[RunRow]:
     """Return a row for each run, the baseline first. The hosts of a role are together in a column."""
     sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
-    scaled = _scaling([side.review for side in sides])
-    return [
-        RunRow(side, dict(_cells(side.review)) | dict(entries)) for side, entries in zip(sides, scaled, strict=True)
-    ]
+    return [RunRow(side, dict(_cells(side.review))) for side in sides]
 
 
 def columns(rows: Sequence[RunRow]) -> list[str]:
@@ -104,50 +98,3 @@ def _roles(review: Review) -> dict[str, list[str]]:
         packs = [a for a in review.applied if a.pack.applies_to and host_key(host) in map(host_key, a.hosts)]
         roles.setdefault(frozenset(applied.pack.pack for applied in packs) or host, []).append(host)
     return {listed(hosts, _MOST_NAMED): hosts for hosts in roles.values()}
-
-
-def _scaling(reviews: Sequence[Review]) -> list[dict[str, str]]:
-    """Return how work grows with what was varied; empty unless the runs differ in one label alone, which is a number.
-
-    As in the tables of the studies of directories (Site Server Membership Directory, Scaling): speed-up is the
-    throughput of a run over that of the baseline, efficiency the speed-up over the growth of what was varied, and cost
-    the processor time for each operation.
-    """
-    values = _varied([review.run.labels for review in reviews])
-    rates = [_operations(review) for review in reviews] if values else []
-    if values is None or not all(rates):
-        return [{} for _ in reviews]
-    name, numbers = values
-    cells: list[dict[str, str]] = []
-    for review, number_of, rate in zip(reviews, numbers, rates, strict=True):
-        speed_up = (rate or 0.0) / (rates[0] or 1.0)
-        cells.append(
-            {
-                "Speed-up": f"{number(round(speed_up, 2))} ×",
-                f"Efficiency over {name}": percent(speed_up / (number_of / numbers[0])),
-            }
-        )
-        busy = [_mean(samples, _phase(review, _STEADY)) for samples in review.signals.of("cpu.busy").values()]
-        if means := [mean for mean in busy if mean is not None]:
-            cost = sum(means) / len(means) / (rate or 1.0)
-            cells[-1]["Processor time for each operation/s"] = quantity(cost, "points")
-    return cells
-
-
-def _varied(labels: Sequence[Mapping[str, str]]) -> tuple[str, list[float]] | None:
-    """The only label that differs, if throughput should grow with it and it is a number, in one unit in all runs."""
-    names = dict.fromkeys(name for run in labels for name in run)
-    differing = [name for name in names if len({run.get(name) for run in labels}) > 1]
-    if len(differing) != 1 or not set(re.split(r"[_\W]+", differing[0].casefold())) & set(scaled_labels()):
-        return None
-    matches = [match for run in labels if (match := _NUMBER.fullmatch(run.get(differing[0], "")))]
-    numbers = [float(match[1]) for match in matches]
-    is_one_unit = len({match[2] for match in matches}) == 1 and len(matches) == len(labels)
-    return (differing[0], numbers) if is_one_unit and min(numbers) > 0 else None
-
-
-def _operations(review: Review) -> float | None:
-    """Return the operations a second in the steady phase, or in the whole run where that is not known."""
-    all_loads = loads(review.signals, review.question.signals)
-    load = next((load for load in all_loads if load.kind == "operations"), None)
-    return _mean(load.samples, _phase(review, _STEADY)) if load else None

@@ -1,12 +1,12 @@
-"""What may be the same under another name: a disk or network adapter, or a host, that only one of two runs has.
+"""Signals that both runs have, and hosts, disks and network adapters that may be the same under another name.
 
-Nothing is compared by such a guess: it is proposed, and `renamed` in plimsoll.toml says so.
+Nothing is compared by such a guess: it is proposed, and `renamed` in plimsoll.toml confirms it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from plimsoll.comparison.hosts import Hosts, Key
+from plimsoll.comparison.hosts import Hosts
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import HostKey, host_key
 from plimsoll.review.review import Review
@@ -103,28 +103,21 @@ def _letter(instance: str) -> str:
 
 
 def _of_hosts(first: Review, second: Review, hosts: Hosts) -> Iterator[Proposal]:
-    """Hosts without a partner of which each has most signals of the other, and no other host has."""
-    here, entries = (_signals(run, alone) for run, alone in zip((first, second), hosts.alone, strict=True))
-    alike = [(text, other) for text in here for other in entries if _share(here[text], entries[other]) >= _ALIKE]
+    """Yield pairs of hosts without a partner that have most signals in common, and with no other host."""
+    left, right = (_signals(run, alone) for run, alone in zip((first, second), hosts.alone, strict=True))
+    pairs = [(name, other) for name in left for other in right if left[name] | right[other]]
+    alike = [(a, b) for a, b in pairs if len(left[a] & right[b]) / len(left[a] | right[b]) >= _ALIKE]
     for name, other in alike:
         if [pair for pair in alike if name == pair[0] or other == pair[1]] == [(name, other)]:
-            yield Proposal(name, other, None, frozenset(here[name] & entries[other]))
+            yield Proposal(name, other, None, frozenset(left[name] & right[other]))
 
 
 def _signals(run: Review, hosts: Sequence[str]) -> dict[str, set[str]]:
-    if not hosts:
-        return {}
-    entries: dict[str, set[str]] = {host: set() for host in hosts}
-    keys = {host_key(host): host for host in hosts}
-    for name in run.question.signals:
+    by_key: dict[str, set[str]] = {host_key(host): set() for host in hosts}
+    for name in run.question.signals if hosts else ():
         for subject in run.signals.of(name):
-            if (host := keys.get(host_key(subject.host))) is not None:
-                entries[host].add(name)
-    return entries
-
-
-def _share(group: set[str], other: set[str]) -> float:
-    return len(group & other) / len(group | other) if group | other else 0.0
+            by_key.get(host_key(subject.host), set()).add(name)
+    return {host: by_key[host_key(host)] for host in hosts}
 
 
 def _quoted(name: str) -> str:
@@ -134,27 +127,23 @@ def _quoted(name: str) -> str:
 
 def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
     """Return what both runs recorded, and what only the first and only the second did."""
-    items: list[Pair] = []
+    both: list[Pair] = []
     alone: tuple[list[Lone], list[Lone]] = ([], [])
     partners = {host_key(left) for left, _ in hosts.pairs}, {host_key(right) for _, right in hosts.pairs}
     for name, signal in first.question.signals.items():
-        here = {subject.key: (subject, samples) for subject, samples in first.signals.of(name).items()}
-        current = {
-            hosts.in_first(subject.key): (subject, samples) for subject, samples in second.signals.of(name).items()
-        }
-        for key, (subject, samples) in here.items():
-            if key in current:
-                items.append(Pair(name, signal, subject, current[key][0], samples, current[key][1]))
-        for at, (result, entries) in enumerate(((here, current), (current, here))):
-            lone = {key: subject for key, (subject, _) in result.items() if key not in entries}
+        left = {subject.key: (subject, samples) for subject, samples in first.signals.of(name).items()}
+        right = {hosts.in_first(subject.key): (subject, s) for subject, s in second.signals.of(name).items()}
+        for key, (subject, samples) in left.items():
+            if key in right:
+                both.append(Pair(name, signal, subject, right[key][0], samples, right[key][1]))
+        for at, (side, other) in enumerate(((left, right), (right, left))):
+            lone = [subject for key, (subject, _) in side.items() if key not in other]
             alone[at].extend(_lone(name, signal, lone, partners[at]))
-    return items, alone
+    return both, alone
 
 
-def _lone(name: str, signal: Signal, subjects: Mapping[Key, Subject], host_keys: set[HostKey]) -> Iterator[Lone]:
-    by_host: dict[str, list[Subject]] = {}
-    for subject in subjects.values():
-        if host_key(subject.host) in host_keys:
-            by_host.setdefault(subject.host, []).append(subject)
-    for host, items in by_host.items():
-        yield Lone(name, signal, host, tuple(subject.instance for subject in items if subject.instance is not None))
+def _lone(name: str, signal: Signal, subjects: Sequence[Subject], host_keys: set[HostKey]) -> Iterator[Lone]:
+    of_hosts = [subject for subject in subjects if host_key(subject.host) in host_keys]
+    for host in dict.fromkeys(subject.host for subject in of_hosts):
+        instances = (subject.instance for subject in of_hosts if subject.host == host)
+        yield Lone(name, signal, host, tuple(instance for instance in instances if instance is not None))

@@ -1,20 +1,110 @@
-"""How each signal is compared: defaults.yaml, and what plimsoll.toml changes."""
+"""How each signal is compared: by defaults.yaml, and what plimsoll.toml changes.
+
+The kinds of signals, how much runs of one build differ, and how signals go with the load are in run_to_run.yaml.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from plimsoll.comparison.run_to_run import Growth, Of, Shapes, kind_of
 from plimsoll.hosts.settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, first_of, suggest
 from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.units import convert_limit
+
+_BUSIEST = 0.95
+UNKNOWN_BUSY = 0.7  # our choice, where no utilisation was recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Between which multiples of the baseline a signal is to be expected; with `whole`, of what it lacks to that.
+
+    An idle time of 90 % is to be 88 % under a load that is a fifth higher.
+    """
+
+    low: float = 1.0
+    high: float = 1.0
+    whole: float = 0.0
+
+    @property
+    def explains(self) -> bool:
+        """Whether the load explains anything."""
+        return (self.low, self.high) != (1.0, 1.0)
+
+    def ends(self, baseline: float) -> tuple[float, float]:
+        """Return the lowest and the highest expected value."""
+        low, high = sorted(self.whole + factor * (baseline - self.whole) for factor in (self.low, self.high))
+        return low, high
+
+
+SAME = Band()  # the load explains nothing
+Growth = Literal["proportion", "waiting", "queue", "partly", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEffect:
+    """By which factors the load differs, the lowest and the highest of those recorded.
+
+    A resource takes so much for each operation and something when idle: it grows by between the square root of the
+    factor and the factor. A queue of one server grows as 1 / (1 - utilisation), of several servers faster; the square
+    of that, and its cube for a queue, are more than any of them (Kleinrock, "Queueing systems", 1975).
+
+    `busy` is the utilisation of the busiest resource of the baseline, 0 to 1.
+    """
+
+    low: float = 1.0
+    high: float = 1.0
+    busy: float = UNKNOWN_BUSY
+
+    def band(self, growth: Growth, whole: float = 0.0) -> Band:
+        """What is to be expected of a signal that goes with the load like this, or of what it lacks to `whole`."""
+        edges = [edge for factor in (self.low, self.high) for edge in self._edges(growth, factor)]
+        return Band(min(edges), max(edges), whole)
+
+    def _edges(self, growth: Growth, factor: float) -> tuple[float, float]:
+        if growth == "none" or factor == 1:
+            return 1.0, 1.0
+        if growth == "proportion":
+            return factor**0.5, factor
+        if growth == "partly":
+            return factor, 1 / factor
+        waiting = (1 - self.busy) / (1 - min(_BUSIEST, self.busy * factor))
+        return 1.0, (waiting if growth == "waiting" else (factor * waiting) ** 1.5) ** 2
+
+
+Shapes = Literal["all", "noise", "failures", "sustained"]
+Of = Literal["the level", "what is missing", "what is held"]
+
+
+class SpreadKind(BaseModel):
+    """A kind of signal; the file says what each field means."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: str
+    signals: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    spread: Tolerance
+    of: Of = "the level"
+    tolerance: Tolerance | None = None
+    load: Growth
+    shape: Shapes | None = None
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    weight: float = Field(gt=0)
+    kinds: tuple[SpreadKind, ...]
+
 
 _WHOLE = 100.0  # %
 _MOST_OF_AVAILABLE = 0.2  # our choice: what is available differs by no more, however much is held
@@ -30,7 +120,6 @@ class _Defaults(BaseModel):
     least: dict[str, Amount]
     signals: dict[str, SignalSettings]
     resources: tuple[str, ...]
-    scaled: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +217,6 @@ def resources() -> tuple[str, ...]:
     return _defaults().resources
 
 
-def scaled_labels() -> tuple[str, ...]:
-    """Return the words in the names of labels that throughput should grow with."""
-    return _defaults().scaled
-
-
 def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, Signal]) -> Treatments:
     """How signals are compared with these settings. Unusable, naming the setting, if one does not fit the signals."""
     wrong: list[str] = []
@@ -166,3 +250,25 @@ def _first(*options: T | None) -> T:
 @cache
 def _defaults() -> _Defaults:
     return shipped_table("plimsoll.comparison", "defaults.yaml", _Defaults)
+
+
+def weight() -> float:
+    """As how many runs the spreads of the table count, beside baselines that show their own."""
+    return _table().weight
+
+
+@cache
+def kind_of(name: str, unit: str) -> tuple[int, SpreadKind]:
+    """Return the kind of a signal, and its place among the kinds: the first tells most."""
+    kinds = _table().kinds
+    named = next(
+        (at for at, kind in enumerate(kinds) if any(fnmatchcase(name, signal) for signal in kind.signals)), None
+    )
+    of_unit = (at for at, kind in enumerate(kinds) if unit in kind.units)
+    at = named if named is not None else next(of_unit, len(kinds) - 1)
+    return at, kinds[at]
+
+
+@cache
+def _table() -> _Table:
+    return shipped_table("plimsoll.comparison", "run_to_run.yaml", _Table)

@@ -12,7 +12,6 @@ from plimsoll.comparison.signal_settings import resources
 from plimsoll.insights.insights import insights
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.value_text import percent, quantity
-from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence
 from plimsoll.review.statistics import WHOLE_RUN
 
@@ -38,10 +37,10 @@ ANSWERS = {
 
 
 def answer(comparison: Comparison) -> Answer:
-    """Worse if a critical signal regressed, throughput was lost, a crossing counts, or there are new stalls, peaks
-    or bursts of failures.
+    """Return whether the second run is worse.
 
-    Unknown if there is a doubt.
+    Worse if a critical signal regressed, throughput was lost, a crossing counts, or there are new stalls, peaks or
+    bursts of failures. Unknown if there is a doubt.
     """
     if critical(comparison) or crossings(comparison) or peaks(comparison):
         return Answer.WORSE
@@ -58,15 +57,10 @@ def critical(comparison: Comparison) -> list[Compared]:
 
 
 def peaks(comparison: Comparison) -> list[Reshaped]:
-    """Stalls, and higher peaks and bursts of critical signals, that the baseline did not have."""
-    reshapeds = [
-        reshaped
-        for reshaped in comparison.reshaped
-        if reshaped.what == "stalls" or reshaped.compared.treatment.critical
-    ]
-    return [
-        reshaped for reshaped in reshapeds if reshaped.what != "noise" and reshaped.compared.treatment.worse != "lower"
-    ]
+    """Return stalls, and higher peaks and bursts of critical signals, that the baseline did not have."""
+    changes = [(reshaped, reshaped.compared.treatment) for reshaped in comparison.reshaped if reshaped.what != "noise"]
+    telling = [(reshaped, of) for reshaped, of in changes if reshaped.what == "stalls" or of.critical]
+    return [reshaped for reshaped, treatment in telling if treatment.worse != "lower"]
 
 
 def story(comparison: Comparison) -> list[str]:
@@ -79,18 +73,14 @@ def account(comparison: Comparison) -> list[str]:
     items = [name for name in story(comparison) if name]
     if answer(comparison) != Answer.UNKNOWN:
         return items
-    left = [doubt for doubt in doubts(comparison) if not any(_is_said(doubt, sentence) for sentence in items)]
+    # A sentence may say what a doubt does, or of what: `the load was not the same: searches fell from 2 to 1`.
+    shown = " ".join(items)
+    left = [doubt for doubt in doubts(comparison) if (doubt.partition(": ")[2] or doubt) not in shown]
     if not left:
         return items
     why = f"{'; '.join(left)}."
     begins_with_a_name = why.startswith((f"{comparison.first.called} ", f"{comparison.second.called} "))
     return [why if begins_with_a_name else f"{why[0].upper()}{why[1:]}", *items]
-
-
-def _is_said(doubt: str, sentence: str) -> bool:
-    """Whether a sentence says what a doubt does, or of what: `the load was not the same: searches fell from 2 to 1`."""
-    _, _, text = doubt.partition(": ")
-    return doubt in sentence or (bool(text) and text in sentence)
 
 
 def _load(comparison: Comparison) -> str:
@@ -112,16 +102,14 @@ def _load(comparison: Comparison) -> str:
 def _worse(comparison: Comparison) -> str:
     name = comparison.second.called
     regressed = [regression for regression in comparison.regressions if regression.treatment.critical]
-    signs, better = (
-        [regression for regression in comparison.regressions if regression not in regressed],
-        comparison.of(ComparisonOutcome.IMPROVEMENT),
-    )
+    signs = [regression for regression in comparison.regressions if regression not in regressed]
+    better = comparison.of(ComparisonOutcome.IMPROVEMENT)
     crossed = crossings(comparison)
     if regressed:
         cause = _cause(comparison, regressed)
         also = f"; {counted(len(by_signal(better)), 'signal')} improved" if better else ""
-        text = comparison.first.called
-        limits = f" It crossed limits that {text} held: {_limits(crossed)}." if crossed else ""
+        titles = listed(list(dict.fromkeys(finding.signal.title for finding in crossed)), _MOST_NAMED)
+        limits = f" It crossed limits that {comparison.first.called} held: {titles}." if crossed else ""
         cause = f" {cause}" if cause else ""
         worse = f"{name} is worse than {_baseline(comparison)}: {_named(regressed)}{also}."
         return f"{worse}{limits}{_failed(comparison)}{cause}"
@@ -159,22 +147,18 @@ def _worse(comparison: Comparison) -> str:
 
 
 def _failed(comparison: Comparison) -> str:
-    """Bursts of failures, beside what else is worse."""
+    """Return bursts of failures, in sentences after what else is worse."""
     return "".join(f" Also, {distribution_change_text(peak)}." for peak in peaks(comparison) if peak.what == "failures")
 
 
-def _limits(crossed: list[Finding]) -> str:
-    return listed(list(dict.fromkeys(finding.signal.title for finding in crossed)), _MOST_NAMED)
-
-
 def _baseline(comparison: Comparison) -> str:
-    """Of how many runs the baseline is."""
+    """Return the name of the baseline, or the number of its runs."""
     count = len(comparison.earlier) + 1
     return f"{counted(count, 'run')} of the baseline" if count > 1 else f"this run of {comparison.first.called}"
 
 
 def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
-    """Why it is not known, and how many runs would decide it."""
+    """Return why it is not known, and how many runs would decide it."""
     spread = [compared for compared in unsure if compared.outcome == ComparisonOutcome.SPREAD]
     if not spread:
         return "There are too few independent samples to be sure."
@@ -189,22 +173,19 @@ def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
 
 def _named(compareds: list[Compared]) -> str:
     groups = by_signal(compareds)
-    texts = [_first_of(group) for group in groups[:_MOST_NAMED]]
-    value = len(groups) - len(texts)
-    return ", ".join(texts) + (f", and {counted(value, 'more signal')}" if value else "")
-
-
-def _first_of(group: list[Compared]) -> str:
-    text = f" (and {len(group) - 1} more)" if len(group) > 1 else ""
-    return f"{title(group[0])} of {place(group[0])}{text} {moved(group[0])}"
+    texts: list[str] = []
+    for first, *others in groups[:_MOST_NAMED]:
+        more = f" (and {len(others)} more)" if others else ""
+        texts.append(f"{title(first)} of {place(first)}{more} {moved(first)}")
+    rest = len(groups) - len(texts)
+    return ", ".join(texts) + (f", and {counted(rest, 'more signal')}" if rest else "")
 
 
 def _cause_by_insight(comparison: Comparison) -> str:
     """Return what an insight names that makes the second run worse."""
     for insight in insights():
-        if insight.cause and (
-            text := insight.cause(comparison.first.insights.of(insight), comparison.second.insights.of(insight))
-        ):
+        sides = comparison.first.insights, comparison.second.insights
+        if insight.cause and (text := insight.cause(*(side.of(insight) for side in sides))):
             return text
     return ""
 
@@ -225,7 +206,7 @@ def _same(comparison: Comparison) -> str:
 
 
 def _ended(comparison: Comparison) -> str:
-    """That the baseline changed for the worse, and ends before that."""
+    """Return that the baseline ends before a change for the worse; empty if it does not."""
     change = comparison.changed
     if change is None:
         return ""

@@ -9,8 +9,7 @@ from plimsoll.analysis.bootstrap import Difference, Interval, independent
 from plimsoll.analysis.change_points import FEWEST_VALUES, ChangePoint, change_points, late_change, visible_change
 from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import SignalLevel
-from plimsoll.comparison.run_to_run import weight
-from plimsoll.comparison.signal_settings import Treatment, Treatments
+from plimsoll.comparison.signal_settings import Treatment, Treatments, weight
 from plimsoll.model.log import Values
 from plimsoll.review.phases.found_phases import loads
 from plimsoll.review.review import Review
@@ -158,7 +157,7 @@ def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
     for at, point in enumerate(points):
         if abs(point.after - point.before) > treatment.tolerated(point.before):
             parts = values[edges[at] : point.first], values[point.first : edges[at + 2]]
-            interval = _difference(*parts).interval()
+            interval = Difference.of(*map(independent, parts)).interval()
             changes.append(Change(key[0], signal, subject, treatment, runs[point.first], point, interval))
     visible = visible_change(values[edges[-2] :], chance, prior, weight())
     return Course(key[0], signal, subject, treatment, values, tuple(changes), visible)
@@ -185,7 +184,3 @@ def _values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
         return values
     rates = np.array([pair[1] for pair in items if pair])
     return values * rates.mean() / rates
-
-
-def _difference(first: Values, second: Values) -> Difference:
-    return Difference.of(independent(first), independent(second))

@@ -1,4 +1,4 @@
-"""Makes the run to load into a store from logs and their plimsoll.toml."""
+"""The run that logs and their plimsoll.toml describe, as it is loaded into a store."""
 
 from collections.abc import Mapping
 from dataclasses import replace

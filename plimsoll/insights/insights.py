@@ -1,6 +1,6 @@
-"""A review and what the signals of its run tell beyond their thresholds.
+"""A review with its insights: what the signals of a run show beyond their thresholds.
 
-The insights stand here in the order in which the outputs have them. A new one takes a folder, and a line in FOLDERS.
+FOLDERS has the insights in the order of the outputs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import groupby
 from typing import Any, Generic, Literal, TypeVar
 
-from plimsoll.model.document import Block, Section
+from plimsoll.model.document import Block, Section, Statement
 from plimsoll.model.times import Zone
 from plimsoll.review.findings import Doubt
 from plimsoll.review.review import Review
@@ -25,9 +25,9 @@ SubjectKey = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of the outputs; insights in a row that have the same one stand under it together.
+    """A heading of the outputs; neighbouring insights with the same heading stand under it together.
 
-    `place` is where the HTML report and the JSON have it: with the causes of what was crossed, or after what held.
+    `place`: the outputs have it with the causes of crossed limits, or after the limits that were kept (`beside`).
     """
 
     anchor: str
@@ -49,12 +49,12 @@ BESIDE_LIMITS = Heading(
 BRIEF = 3  # statements on a terminal, and charts on a page
 
 
-MOST_STATEMENTS = 5
+_MOST_STATEMENTS = 5
 
 
 @dataclass(frozen=True)
 class JsonField:
-    """A field of the JSON: its name and type, which is filled from what the insight finds."""
+    """A field of the JSON: its name, and its type, which is filled from the result of the insight."""
 
     name: str
     type: Any
@@ -63,7 +63,7 @@ class JsonField:
 
 @dataclass(frozen=True)
 class LimitedValue:
-    """A value that an insight rests on, and the limit it is held against: its `description`."""
+    """A value that an insight rests on, the limit it is compared with, and a description of the value."""
 
     value: float
     unit: str
@@ -73,7 +73,7 @@ class LimitedValue:
 
 @dataclass(frozen=True)
 class News:
-    """What a run shows and the run before it did not: the signal's title, and a sentence."""
+    """Something that a run shows and the run before it did not: the title of its signal, and a sentence."""
 
     title: str
     sentence: str
@@ -84,19 +84,19 @@ class Insight(Generic[F]):
     """One kind of insight.
 
     Attributes:
-        name: Its folder; the JSON's models are in its module `json`, imported where the JSON is asked for.
-        heading: What it stands under.
-        find: Finds it in a review.
-        blocks: What is said of it: its part of the document; nothing if there is nothing to say.
-        cause: Of the second of two runs, what makes it worse than the first, in a sentence; empty if that is not known.
-        news: What the second of two runs shows and must not, and the first does not; subjects of the second are named
-            as in the first by the function.
-        summary: What it tells of the cause in one sentence, for the first screen; empty if nothing.
-        short: The resource that it names as the cause, and its host.
-        ahead: What no crossed limit shows, such as a limit that will be crossed, each in a sentence, for the headline.
-        step: What to do about it, in a sentence or two; empty if that is not known.
-        doubt: Why a run of which no limit was crossed is not known to be healthy; empty if it is no reason.
-        doubted_value: The value that its doubt rests on.
+        name: The folder; the models of the JSON are in its module `json`, which is imported only for the JSON.
+        heading: The heading that it stands under.
+        find: Returns the insight of a review.
+        blocks: Returns its part of the document; empty if there is nothing to say.
+        cause: Returns what makes the second of two runs worse than the first, in a sentence; empty if not known.
+        news: Returns what the second of two runs shows, and the first does not, that must not be. The function given
+            translates subjects of the second run to those of the first.
+        summary: Returns the cause in one sentence, for the first screen; empty if there is none.
+        short: Returns the resource that it names as the cause, and its host.
+        ahead: Returns sentences for the headline on what no crossed limit shows, such as a limit that will be crossed.
+        step: Returns what to do about it, in a sentence or two; empty if not known.
+        doubt: Returns why a run without a crossed limit is not known to be healthy; empty if it is no reason.
+        doubted_value: Returns the value that its doubt rests on.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Insight(Generic[F]):
 
     @property
     def json(self) -> JsonField:
-        """Its field of the JSON."""
+        """The field of the JSON."""
         return import_module(f"{__package__}.{self.name}.json").FIELD
 
 
@@ -129,10 +129,9 @@ def insights() -> tuple[Insight[Any], ...]:
 
 @dataclass(frozen=True)
 class Insights:
-    """A review and its insights, each found when it is first asked for. The outputs are made from this.
+    """A review and its insights, from which the outputs are made; each insight is computed when first needed.
 
-    `judged` is the review by its limits alone. `review` has the last word on the verdict: it also has the doubts that
-    insights raise.
+    `judged` is the review by its limits alone, `review` that with the doubts of insights, which decides the verdict.
     """
 
     judged: Review
@@ -140,7 +139,7 @@ class Insights:
 
     @cached_property
     def review(self) -> Review:
-        """The review with what lies ahead, and the doubts of the insights; a run that is not healthy needs none."""
+        """The review with what lies ahead, and with the doubts of insights unless the run is Not healthy anyway."""
         ahead = tuple(text for insight in insights() if insight.ahead for text in insight.ahead(self.of(insight)))
         not_healthy = self.judged.verdict == Verdict.NOT_HEALTHY
         texts = [] if not_healthy else [insight.doubt(self.of(insight)) for insight in insights() if insight.doubt]
@@ -148,15 +147,27 @@ class Insights:
         return replace(self.judged, insight_doubts=doubts, ahead=ahead) if doubts or ahead else self.judged
 
     def of(self, insight: Insight[F]) -> F:
-        """Return what one kind of insight finds in the review."""
+        """Return the result of an insight for the review."""
         if insight.name not in self._results:
             self._results[insight.name] = insight.find(self.judged)
         return self._results[insight.name]
 
     def sections(self, place: Literal["causes", "beside"], zone: Zone) -> Iterator[Section]:
-        """Yield the sections of a place, one for each heading under which something is said."""
+        """Yield the sections of a place, one for each heading that has content."""
         of_place = (insight for insight in insights() if insight.heading.place == place)
         for heading, group in groupby(of_place, lambda insight: insight.heading):
             blocks = tuple(b for insight in group for b in insight.blocks(self.of(insight), self.review, zone))
             if blocks:
                 yield Section(heading.title, blocks, anchor=heading.anchor, menu=heading.menu, note=heading.note)
+
+
+def statements(
+    title: str, results: Sequence[F], statement: Callable[[F, bool], Statement], charts: int = BRIEF
+) -> tuple[Section, ...]:
+    """Return a section of statements on the first results, by `statement`, whose second argument asks for a chart.
+
+    There is no section without results.
+    """
+    shown = tuple(statement(result, at < charts) for at, result in enumerate(results[:_MOST_STATEMENTS]))
+    section = Section(title, shown, level=3, style="told", brief=BRIEF, hidden=len(results) - len(shown))
+    return (section,) if shown else ()

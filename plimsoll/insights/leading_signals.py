@@ -1,4 +1,4 @@
-"""Which recorded signals are looked at for spikes and averages: what only repeats others is not."""
+"""The recorded signals that are searched for spikes and averages: those that only repeat others are left out."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -6,7 +6,9 @@ from functools import cache
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.review.findings import Finding
 from plimsoll.review.review import Review
+from plimsoll.review.sentences import limit_of
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
@@ -15,27 +17,33 @@ _TOTAL = "_total"
 
 
 def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
-    """The samples of a signal: of each host the instances that reach highest, and no totals of recorded instances."""
-    for host, items in _by_host(review.signals.of(name)).items():
+    """Yield the samples of a signal: of each host the instances that reach highest.
+
+    A total is left out where its instances were recorded.
+    """
+    by_host: dict[str, list[tuple[Subject, Samples]]] = {}
+    for subject, samples in review.signals.of(name).items():
+        by_host.setdefault(host_key(subject.host), []).append((subject, samples))
+    for host, instances in by_host.items():
         if name.endswith(_TOTAL) and _has_instances(review, name, host):
             continue
-        if len(items) > _MOST:
-            items.sort(key=lambda pair: -float(pair[1].present.values.max()))
-        yield from items[:_MOST]
+        if len(instances) > _MOST:
+            instances.sort(key=lambda pair: -float(pair[1].present.values.max()))
+        yield from instances[:_MOST]
 
 
-def plain(signals: Mapping[str, Signal]) -> Iterator[tuple[str, Signal]]:
-    """The signals that are neither computed from others nor facts, and of which low values are not the bad ones."""
-    for name, signal in signals.items():
-        if not signal.derived and not signal.fact and signal.worse != "lower":
-            yield name, signal
+def plain(signals: Mapping[str, Signal]) -> list[tuple[str, Signal]]:
+    """Return the signals of which high values may be bad, without facts and without those computed from others."""
+    return [
+        (n, signal) for n, signal in signals.items() if not (signal.derived or signal.fact or signal.worse == "lower")
+    ]
 
 
-def _by_host(entries: Mapping[Subject, Samples]) -> dict[str, list[tuple[Subject, Samples]]]:
-    hosts: dict[str, list[tuple[Subject, Samples]]] = {}
-    for subject, samples in entries.items():
-        hosts.setdefault(host_key(subject.host), []).append((subject, samples))
-    return hosts
+def upper_limits(review: Review) -> list[tuple[Finding, Subject, float]]:
+    """Return the judged warning and critical findings whose limit is an upper one, with it, the lowest limit first."""
+    judged = [(f, f.subject, limit_of(f)) for f in review.findings if f.track and f.severe and f.subject]
+    upper = [(finding, subject, limit.limit) for finding, subject, limit in judged if limit.worse == "higher"]
+    return sorted(upper, key=lambda pair: pair[2])
 
 
 def _has_instances(review: Review, name: str, host: str) -> bool:
@@ -50,7 +58,7 @@ def _has_instances(review: Review, name: str, host: str) -> bool:
 
 
 def response_times(signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Their names; what a client waits for as a whole comes before its parts in the files."""
+    """Return the names of response times: that of a whole request before those of its parts, as in the files."""
     return tuple(name for name, signal in signals.items() if signal.response_time)
 
 
@@ -60,5 +68,5 @@ def _smallest() -> dict[str, float]:
 
 
 def smallest_change(unit: str) -> float:
-    """Return the smallest change worth telling, in the unit."""
+    """Return the smallest change of a value in this unit that is worth reporting."""
     return _smallest().get(unit, 1.0)

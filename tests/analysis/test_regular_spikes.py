@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from plimsoll.analysis.periods import rhythm
-from plimsoll.analysis.regular_spikes import regular_spikes
+from plimsoll.analysis.regular_spikes import regular_spikes, rhythm
 from tests.simulated import ar1
 
 SEEDS = range(60)

@@ -180,20 +180,6 @@ def test_one_run_is_not_enough(runs, monkeypatch, capsys):
     assert compare(monkeypatch, capsys, *runs, "--phase", "warm-up")[0] == 2
 
 
-def test_runs_that_differ_in_one_number_show_how_the_work_grows_with_it(monkeypatch, capsys, tmp_path):
-    folders = [tmp_path / name for name in ("two", "four")]
-    for folder, (count, searches) in zip(folders, ((2, 200.0), (4, 300.0)), strict=True):
-        folder.mkdir()
-        a_log(folder / "log.csv", a_directory(count, searches=searches))
-        (folder / "plimsoll.toml").write_text(f'[run]\nlabels = {{ processors = "{count}" }}\n')
-    _, out, _ = compare(monkeypatch, capsys, *folders, "--json", "-")
-    found = json.loads(out)
-    cells = found["table"][1]["cells"]
-    assert found["comparisons"][0]["set_differently"] == [{"what": "processors", "baseline": "2", "other": "4"}]
-    assert float(cells["Speed-up"].split()[0]) == pytest.approx(1.5, abs=0.05)
-    assert float(cells["Efficiency over processors"].split()[0]) == pytest.approx(75, abs=3)
-
-
 def test_a_load_that_changed_within_the_run_is_not_called_the_same(monkeypatch, capsys, tmp_path):
     base, stepped = a_directory(1), a_directory(2)
     stepped[SEARCHES][360:] *= 2

@@ -7,8 +7,7 @@ import pytest
 
 from plimsoll.comparison.compared_signal import ComparisonOutcome
 from plimsoll.comparison.doubts import suspects
-from plimsoll.comparison.run_to_run import LoadEffect
-from plimsoll.comparison.signal_settings import Treatments
+from plimsoll.comparison.signal_settings import LoadEffect, Treatments
 from plimsoll.comparison.summary import Answer, answer, critical, story
 from plimsoll.rules.load import load_signals
 from tests.simulators.trials import a_side, against

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.insights.capacity.find import capacity
-from plimsoll.insights.capacity.forecast import asked
+from plimsoll.insights.capacity.forecast import needs_of
 from plimsoll.insights.capacity.profiles.documented import (
     crossing,
     documented,
@@ -14,7 +14,7 @@ from plimsoll.insights.capacity.profiles.documented import (
     rates_of,
 )
 from plimsoll.insights.capacity.profiles.profile import Profile, load_profile
-from plimsoll.insights.capacity.words import answer, asked_sentences, sentences
+from plimsoll.insights.capacity.words import answer, needs_sentences, sentences
 from plimsoll.model.errors import Unusable
 from tests.insights.loaded import System, run_of
 
@@ -111,13 +111,13 @@ def test_a_profile_with_another_mix_than_the_run(shop):
     # Half of each: 0.0065 s of the disk for an operation, of which a user does 0.1 a second.
     assert found.users.at(first.load.value) == pytest.approx(0.9 / 0.0065 / 0.1, rel=0.1)
     assert any("another mix than the run" in one for one in sentences(found))
-    needs = asked(found, 600)
+    needs = needs_of(found, 600)
     assert needs.uses[0].value == pytest.approx(100 * 60 * 0.0065, rel=0.1)
     assert needs.hosts == ()
-    far = asked(found, 6000)
+    far = needs_of(found, 6000)
     assert far.beyond
     assert far.hosts[0].count == 5  # 600 operations a second of 0.0065 s, each disk to 90 %
-    assert "not known, as they are beyond" in asked_sentences(found, far)[0]
+    assert "not known, as they are beyond" in next(needs_sentences(found, far))
 
 
 def test_an_objective_is_a_limit_beside_the_resources(shop):

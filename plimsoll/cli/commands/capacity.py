@@ -16,12 +16,12 @@ from plimsoll.cli.outputs import Outputs
 from plimsoll.hosts.objective import time_limits
 from plimsoll.insights.capacity.document import blocks, page
 from plimsoll.insights.capacity.find import capacity as find_capacity
-from plimsoll.insights.capacity.forecast import Growth, asked, forecast
-from plimsoll.insights.capacity.json import asked_json, document, growth_json
+from plimsoll.insights.capacity.forecast import Growth, forecast, needs_of
+from plimsoll.insights.capacity.json import document, growth_json, needs_json
 from plimsoll.insights.capacity.profiles.documented import documented, profile_blocks, profile_json
 from plimsoll.insights.capacity.profiles.profile import load_profile
 from plimsoll.insights.capacity.what_if import Changes, parse_change
-from plimsoll.insights.capacity.words import asked_sentences, growth_sentence
+from plimsoll.insights.capacity.words import growth_sentence, needs_sentences
 from plimsoll.model.errors import Unusable
 from plimsoll.report.render.terminal import render_lines
 
@@ -112,9 +112,9 @@ def capacity(
     forecasts: tuple[str, ...] = ()
     users_today = users or (loaded_profile.users if loaded_profile else None)
     if users_today is not None:
-        needs = asked(result, users_today, peak_factor)
-        json_document["asked"] = asked_json(result, needs)
-        forecasts = asked_sentences(result, needs)
+        needs = needs_of(result, users_today, peak_factor)
+        json_document["asked"] = needs_json(result, needs)
+        forecasts = tuple(needs_sentences(result, needs))
     if growth_rate is not None:
         if users_today is None:
             raise Unusable("--growth needs the users of today: --users")

@@ -1,22 +1,20 @@
-"""Averages that mislead: signals whose mean is far from what happens most of the time, or when it matters.
+"""Averages that mislead: signals whose mean is far from their values most of the time, or when it matters.
 
 "Analyzing averages over a long period of time will not be useful in finding bottlenecks" (OCS 2007 on HP BladeSystem,
 Test results). The study's example: of 2,331 samples of a database disk's writes only 190 are not zero; those average
-462/s and reach 1,230/s. (It prints 32/s for all samples; 190 x 462 / 2,331 is 37.7. Here both means are of the same
-samples, so that the mean of all is that of the others times their share.)
+462/s and reach 1,230/s. (It prints 32/s for all samples; 190 x 462 / 2,331 is 37.7. Here the mean of all samples is the
+mean of those that are not zero, times their share.)
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from plimsoll.insights.leading_signals import leading, plain, smallest_change
+from plimsoll.insights.leading_signals import leading, plain, smallest_change, upper_limits
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import limit_of
 from plimsoll.review.statistics import Figures, figures, weights_of
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -36,7 +34,10 @@ _MOST = 10
 
 @dataclass(frozen=True)
 class MisleadingAverage:
-    """A signal whose mean misleads. `low` and `high` are the usual values at two levels, `share` that of the higher."""
+    """A signal whose mean misleads.
+
+    Of two levels `low` and `high` are the usual values, and `share` is the share of samples at the higher.
+    """
 
     kind: Kind
     name: str
@@ -49,53 +50,26 @@ class MisleadingAverage:
 
 
 def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
-    """The averages that mislead most, the worst first: those that hide that a limit was passed, then by how much."""
-    limits = _limits(review)
-    ranked = sorted(
-        _all_averages(review),
-        key=lambda misleading_average: _rank(
-            misleading_average, limits.get((misleading_average.name, misleading_average.subject.key))
-        ),
-        reverse=True,
+    """Return the averages that mislead most: first those that hide a passed limit, then by how much they hide."""
+    limits = {(finding.rule.signal, subject.key): limit for finding, subject, limit in reversed(upper_limits(review))}
+
+    def rank(average: MisleadingAverage) -> tuple[bool, bool, float]:
+        values = {"bursts": average.figures.nonzero_mean, "tail": average.figures.p99, "two levels": average.high}
+        mean, hidden = average.figures.mean or 0.0, values[average.kind] or 0.0
+        hides = mean <= limits.get((average.name, average.subject.key), float("inf")) < hidden
+        return hides, average.kind == "bursts", (hidden - mean) / smallest_change(average.signal.unit)
+
+    averages = (
+        average
+        for name, signal in plain(review.question.signals)
+        if not name.startswith("process.")
+        for subject, samples in leading(review, name)
+        if (average := _misleading(name, signal, subject, samples))
     )
     first: dict[object, MisleadingAverage] = {}
-    for misleading_average in ranked:  # the reads and the transfers of a disk tell the same
-        first.setdefault((misleading_average.subject.key, misleading_average.signal.unit), misleading_average)
+    for average in sorted(averages, key=rank, reverse=True):  # the reads and the transfers of a disk say the same
+        first.setdefault((average.subject.key, average.signal.unit), average)
     return tuple(first.values())[:_MOST]
-
-
-def _limits(review: Review) -> dict[tuple[str, object], float]:
-    """Return the upper limits that were judged, by signal and subject; the lowest of several."""
-    entries: dict[tuple[str, object], float] = {}
-    for finding in review.findings:
-        if finding.track and finding.severe and finding.subject and limit_of(finding).worse == "higher":
-            key = finding.rule.signal, finding.subject.key
-            entries[key] = min(limit_of(finding).limit, entries.get(key, float("inf")))
-    return entries
-
-
-def _rank(misleading_average: MisleadingAverage, limit: float | None) -> tuple[bool, bool, float]:
-    mean, beyond = misleading_average.figures.mean or 0.0, _beyond(misleading_average)
-    hides = limit is not None and mean <= limit < beyond
-    return hides, misleading_average.kind == "bursts", (beyond - mean) / smallest_change(misleading_average.signal.unit)
-
-
-def _beyond(misleading_average: MisleadingAverage) -> float:
-    """Return what the average hides: the mean of what is not zero, p99, or the higher level."""
-    value = {
-        "bursts": misleading_average.figures.nonzero_mean,
-        "tail": misleading_average.figures.p99,
-        "two levels": misleading_average.high,
-    }[misleading_average.kind]
-    return value or 0.0
-
-
-def _all_averages(review: Review) -> Iterator[MisleadingAverage]:
-    for name, signal in plain(review.question.signals):
-        for subject, samples in leading(review, name) if not name.startswith("process.") else ():
-            misleading = _misleading(name, signal, subject, samples)
-            if misleading:
-                yield misleading
 
 
 def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -> MisleadingAverage | None:
@@ -107,8 +81,8 @@ def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -
         return None
     share = np.count_nonzero(values) / len(values)
     if share <= _MOST_NONZERO:
-        worth = share * len(values) >= _FEWEST_NONZERO and mean / share - mean >= smallest
-        kind: Kind | None = "bursts" if worth else None
+        many = share * len(values) >= _FEWEST_NONZERO and mean / share - mean >= smallest
+        kind: Kind | None = "bursts" if many else None
     else:
         p99 = float(np.partition(values, at := int(0.99 * (len(values) - 1)))[at])
         long = len(values) >= _FEWEST_FOR_TAIL
@@ -118,12 +92,12 @@ def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -
     levels = _two_levels(values) if share > _MOST_NONZERO else None
     if levels is None or levels[1] - levels[0] < smallest:
         return None
-    result = figures(samples, weights_of(samples), None, None)
-    return MisleadingAverage("two levels", name, signal, subject, result, *levels)
+    all_figures = figures(samples, weights_of(samples), None, None)
+    return MisleadingAverage("two levels", name, signal, subject, all_figures, *levels)
 
 
 def _two_levels(values: Values) -> tuple[float, float, float] | None:
-    """Return the lower level, the higher one and its share; None unless values go to and fro between two levels.
+    """Return the lower level, the higher level and its share; None unless values go to and fro between two levels.
 
     The border is the one that explains most of the variance (Otsu, "A threshold selection method from gray-level
     histograms", IEEE Transactions on Systems, Man and Cybernetics 9, 1979).

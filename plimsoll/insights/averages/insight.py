@@ -1,7 +1,7 @@
-"""What is said of averages that mislead."""
+"""Sentences about averages that mislead."""
 
 from plimsoll.insights.averages.find import MisleadingAverage, misleading_averages
-from plimsoll.insights.insights import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight
+from plimsoll.insights.insights import BESIDE_LIMITS, Insight, statements
 from plimsoll.model.document import Section, Statement
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity
@@ -10,15 +10,12 @@ from plimsoll.review.sentences import titled
 
 
 def _blocks(averages: tuple[MisleadingAverage, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
-    """Return the first of them."""
-    shown = tuple(Statement((sentence(average),)) for average in averages[:MOST_STATEMENTS])
-    hidden = len(averages) - len(shown)
-    section = Section("Averages that mislead", shown, level=3, style="told", brief=BRIEF, hidden=hidden)
-    return (section,) if shown else ()
+    """Return a section with a statement on each of the first averages; none without averages."""
+    return statements("Averages that mislead", averages, lambda average, _: Statement((sentence(average),)))
 
 
 def sentence(average: MisleadingAverage) -> str:
-    """Return why an average says little, with what says more."""
+    """Return why an average says little, with the figures that say more."""
 
     def text(value: float | None) -> str:
         return quantity(float("nan") if value is None else value, average.signal.unit)

@@ -6,10 +6,11 @@ from pydantic import Field
 
 from plimsoll.insights.averages.insight import sentence
 from plimsoll.insights.insights import JsonField
-from plimsoll.model.json_part import JsonPart, OrZero, attribute
+from plimsoll.insights.signal_part import SignalPart
+from plimsoll.model.json_part import OrZero, attribute
 
 
-class AveragePart(JsonPart):
+class AveragePart(SignalPart):
     """An average that misleads."""
 
     sentence: str = attribute(sentence)
@@ -17,11 +18,6 @@ class AveragePart(JsonPart):
         description="bursts: most samples are zero; tail: p99 is at least five times the mean; two levels: values go "
         "to and fro between two levels and are hardly ever near their mean."
     )
-    signal: str = attribute("name")
-    title: str = attribute("signal.title")
-    host: str = attribute("subject.host")
-    instance: str | None = attribute("subject.instance")
-    unit: str = attribute("signal.unit")
     mean: OrZero = attribute("figures.mean")
     nonzero_share: OrZero = attribute("figures.nonzero_share")
     nonzero_mean: OrZero = attribute("figures.nonzero_mean")

@@ -1,12 +1,14 @@
 """How near the disks of a host were to their capacity."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured
 from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, UseState, figure_of
+from plimsoll.review.judged_resources import is_linux
 from plimsoll.rules.subjects import Subject, is_total
 
 _GROWN = 3.0  # our choice: times the latency under low load
@@ -31,45 +33,48 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
             if not np.isnan(figure.value) and not is_total(subject.instance or ""):
                 by_disk.setdefault(subject, {})[signal] = figure
     needed = measured.needed("disk", host)
-    resource_uses = [
+    uses = [
         _standing(_Disk(host, figures, _levels(measured, subject), exact=is_exact(measured, subject)), needed)
         for subject, figures in by_disk.items()
     ]
-    if not resource_uses:
+    if not uses:
         totals = {
-            known_as: figure_of(measured, load, signal, *pair)
-            for signal, known_as in _TOTAL.items()
+            single: figure_of(measured, load, signal, *pair)
+            for signal, single in _TOTAL.items()
             if (pair := measured.of_host(signal, host)) is not None
         }
         if not totals:
             return ResourceUse("disk", host, UseState.NOT_RECORDED, needed=needed)
         return _standing(_Disk(host, totals, _levels(measured, Subject(host)), exact=False, together=True), needed)
-    return max(resource_uses, key=lambda resource_use: (_rank(resource_use), resource_use.state, _use(resource_use)))
+    return max(uses, key=_nearness)
 
 
-def _rank(use: ResourceUse) -> int:
-    """Return a disk that is slow comes before those that have room, though its counters do not tell why it is."""
-    slow = use.state == UseState.UNCLEAR and any(figure.beyond(figure.value) for figure in use.figures)
-    return UseState.HIGH if slow else use.state
+def _nearness(use: ResourceUse) -> tuple[int, int, float]:
+    """Return how near a disk is to its capacity: its state, then how long it was busy or its queue.
+
+    A slow disk comes before those that have room, though its counters do not tell why it is slow.
+    """
+    slow = use.state == UseState.UNCLEAR and any(figure.is_beyond for figure in use.figures)
+    main = use.figures[0]
+    busy = 100 - main.value if main.signal.startswith("disk.idle") else main.value
+    return UseState.HIGH if slow else use.state, use.state, busy
 
 
 def is_exact(measured: Measured, subject: Subject) -> bool:
-    """Whether the time a disk was busy is a share: on Linux, and where the sum of overlapping requests never shows."""
+    """Return whether the busy time of a disk is a share of the time: on Linux, or as it never exceeds 100 %.
+
+    Elsewhere the counter may add up overlapping requests.
+    """
     busy = measured.on("disk.busy", subject.host).get(subject)
-    return measured.is_linux(subject.host) or (busy is not None and float(np.nanmax(busy)) <= 100)
-
-
-def _use(use: ResourceUse) -> float:
-    """Return the time a disk was busy, or its queue, to find the busiest of several."""
-    first = use.figures[0]
-    return 100 - first.value if first.signal.startswith("disk.idle") else first.value
+    on_linux = is_linux(subject.host, measured.review.applied)
+    return on_linux or (busy is not None and float(np.nanmax(busy)) <= 100)
 
 
 @dataclass(frozen=True)
 class _Levels:
-    """The % of time busy from which a disk is high, near its capacity and used up, and below which hardly busy.
+    """The busy times (%) from which a disk is high, near its capacity and full, and below which it is hardly busy.
 
-    `queue` and `latency`: fewer requests and shorter times are none that anyone waits for.
+    Nobody waits for a disk with fewer requests than `queue` and times shorter than `latency`.
     """
 
     hardly: float
@@ -94,7 +99,7 @@ def _levels(measured: Measured, subject: Subject) -> _Levels:
 
 @dataclass(frozen=True)
 class _Disk:
-    """The figures of one disk, or of all disks together. `exact`: its share of time busy does not overlap."""
+    """The figures of one disk, or of all disks together. `exact`: its busy time is a share of the time."""
 
     host: str
     figures: dict[str, Figure]
@@ -104,23 +109,17 @@ class _Disk:
 
     @property
     def use(self) -> float | None:
-        """The % of the time in which it had a request; None if no counter tells."""
+        """The share of the time (%) in which it had a request; None if no counter tells."""
         if idle := self.figures.get("disk.idle"):
             return 100 - idle.value
         busy = self.figures.get("disk.busy")
         return busy.value if busy and (self.exact or busy.value < self.levels.high) else None
 
-    @property
-    def overlapping(self) -> bool:
-        """Whether it was busy for at least as long as it was there, by a counter that adds up overlapping requests."""
-        busy = self.figures.get("disk.busy")
-        return busy is not None and busy.limit is not None and busy.value >= busy.limit
-
-    @property
+    @cached_property
     def latency(self) -> Figure | None:
         """The longest latency."""
-        items = [figure for name, figure in self.figures.items() if name.endswith("latency")]
-        return max(items, key=lambda figure: figure.value, default=None)
+        latencies = [figure for name, figure in self.figures.items() if name.endswith("latency")]
+        return max(latencies, key=lambda figure: figure.value, default=None)
 
     @property
     def is_slow_alone(self) -> bool:
@@ -131,53 +130,50 @@ class _Disk:
 
     @property
     def queue(self) -> Figure | None:
-        """The requests it had not finished."""
+        """The number of unfinished requests."""
         return self.figures.get("disk.queue_length")
 
     @property
     def waits(self) -> bool | None:
         """Whether requests waited for it; None if no counter tells."""
-        if self.latency is None and self.queue is None:
-            return None
-        latency, queue = self.latency, self.queue
-        long = latency is not None and latency.limit is not None and latency.value > latency.limit
-        grown = (
-            latency is not None
-            and latency.before
-            and latency.value >= max(_GROWN * latency.before, self.levels.latency)
-        )
-        queued = queue is not None and queue.limit is not None and queue.value > queue.limit
-        short = latency is not None and latency.value < self.levels.latency
-        return bool(long or grown or (queued and not short))
+        latency = self.latency
+        if latency is None:
+            return _exceeds_limit(self.queue) if self.queue else None
+        low = self.levels.latency
+        grown = bool(latency.before) and latency.value >= max(_GROWN * (latency.before or 0), low)
+        return _exceeds_limit(latency) or grown or (_exceeds_limit(self.queue) and latency.value >= low)
 
     @property
     def shown(self) -> tuple[Figure, ...]:
         """The figures that tell most: its use, its queue, its latency; those past their limits first."""
         use = self.figures.get("disk.idle") or self.figures.get("disk.busy")
         figures = [figure for figure in (use, self.queue, self.latency) if figure is not None]
-        return tuple(sorted(figures, key=lambda figure: not figure.beyond(figure.value)))
+        return tuple(sorted(figures, key=lambda figure: not figure.is_beyond))
+
+
+def _exceeds_limit(figure: Figure | None) -> bool:
+    return figure is not None and figure.limit is not None and figure.value > figure.limit
 
 
 def _standing(disk: _Disk, needed: str) -> ResourceUse:
     state = _state(disk)
-    open_ = state == UseState.UNCLEAR or disk.is_slow_alone
-    result = "all disks together" if disk.together else ""
-    return ResourceUse("disk", disk.host, state, disk.shown, aspect=result, needed=needed if open_ else "")
+    needed = needed if state == UseState.UNCLEAR or disk.is_slow_alone else ""
+    aspect = "all disks together" if disk.together else ""
+    return ResourceUse("disk", disk.host, state, disk.shown, aspect=aspect, needed=needed)
 
 
 def _state(disk: _Disk) -> UseState:
     use, queue, latency, waits = disk.use, disk.queue, disk.latency, disk.waits
+    busy = disk.figures.get("disk.busy")
     if use is not None and not disk.together:
         if use >= disk.levels.near:
             return UseState.HIGH if waits is False else UseState.FULL if use >= disk.levels.full else UseState.NEAR
         return UseState.HIGH if use >= disk.levels.high else UseState.ROOM
-    long = latency is not None and latency.limit is not None and latency.value > latency.limit
-    queued = queue is not None and queue.limit is not None and queue.value > queue.limit
+    long, queued = _exceeds_limit(latency), _exceeds_limit(queue)
     if disk.together and use is not None and use >= disk.levels.near and waits is not False:
         return UseState.FULL if use >= disk.levels.full else UseState.NEAR
-    if (long and queued) or (disk.overlapping and (long or queued)):
-        return UseState.NEAR
-    if disk.is_slow_alone:
+    overlapping = busy is not None and busy.is_beyond  # as a sum of overlapping requests
+    if (long and queued) or (overlapping and (long or queued)) or disk.is_slow_alone:
         return UseState.NEAR
     only_silent = queue is not None and not queue.value and use is None and latency is None
     if queue is not None and queue.value < disk.levels.queue and not only_silent:

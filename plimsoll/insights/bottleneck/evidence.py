@@ -1,5 +1,6 @@
 """Everything a conclusion about the limit of a run is drawn from."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.insights.bottleneck.disk import disks, is_exact
-from plimsoll.insights.bottleneck.goes_with import GoesWith, goes_with
 from plimsoll.insights.bottleneck.inside_software import Waiting, waiting
 from plimsoll.insights.bottleneck.load_response import LoadResponse, after_the_peak, busy_part, load_response
 from plimsoll.insights.bottleneck.measured import Measured, median_in
@@ -15,6 +15,7 @@ from plimsoll.insights.bottleneck.memory import memory
 from plimsoll.insights.bottleneck.network import network
 from plimsoll.insights.bottleneck.processor import processors
 from plimsoll.insights.bottleneck.resource_use import Resource, ResourceUse, UseState
+from plimsoll.insights.leading_signals import response_times
 from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.phases.found_phases import loads
@@ -36,9 +37,9 @@ _CAPACITIES: tuple[tuple[Resource, str], ...] = (
 
 @dataclass(frozen=True)
 class NearForATime:
-    """A signal whose means over parts of the run were past the value from which it is near its capacity.
+    """A signal that was near its capacity in some parts of the run, by its means.
 
-    `duration` is of those parts together, in ns; `worst` the furthest of the means.
+    `duration` is that of those parts together (ns), `worst` the furthest of the means.
     """
 
     resource: Resource
@@ -51,11 +52,7 @@ class NearForATime:
 
 
 _LONGER = 1.25  # our choice: times the response time under low load
-
-
 _OF_CLIENTS = "client."  # signals of what drives the load, which sees all of a response
-
-
 # Our choices.
 _GREW = 1.5  # times the work under low load
 _SMALL_PART = 0.2  # of the run
@@ -76,56 +73,50 @@ class Evidence:
     def used_up(self) -> list[ResourceUse]:
         """The resources that may limit, the nearest to their capacity first.
 
-        Disks that read what memory could not hold are left out, and what was used up under low load too.
+        Left out are those used up under low load as well, and disks of hosts that lack memory: they read what memory
+        could not hold.
         """
-        short = {resource.host for resource in self.resources if resource.resource == "memory" and resource.used_up}
-        resources = [
-            resource
-            for resource in self.resources
-            if resource.used_up
-            and resource not in self.used_up_at_any_load
-            and not (resource.resource == "disk" and resource.host in short)
+        short = {use.host for use in self.resources if use.resource == "memory" and use.used_up}
+        uses = [
+            use
+            for use in self.resources
+            if use.used_up
+            and use not in self.used_up_at_any_load
+            and not (use.resource == "disk" and use.host in short)
         ]
-        return sorted(resources, key=lambda resource_use: (-resource_use.state, resource_use.resource != "memory"))
+        return sorted(uses, key=lambda use: (-use.state, use.resource != "memory"))
 
     @cached_property
     def used_up_at_any_load(self) -> list[ResourceUse]:
-        """Resources that were as near their capacity under low load, from which the work could still grow."""
-        return [
-            resource
-            for resource in self.resources
-            if resource.used_up and resource.resource != "memory" and resource.at_low_load and self._work_grew
-        ]
-
-    @cached_property
-    def _work_grew(self) -> bool:
+        """Resources that were as near their capacity under low load, from which the work still grew."""
         work, low = self.load.work, self.load.low
         if work is None or low is None:
-            return False
+            return []
         done = self.measured.parts.means(work.samples)
-        return median_in(done, self.load.top) >= _GREW * median_in(done, low)
+        if not median_in(done, self.load.top) >= _GREW * median_in(done, low):  # NaN has not grown
+            return []
+        uses = [use for use in self.resources if use.used_up and use.resource != "memory" and use.figures]
+        return [use for use in uses if use.figures[0].is_beyond and use.figures[0].beyond(use.figures[0].before)]
 
     @cached_property
     def episodes(self) -> list[Finding]:
-        """What was near its capacity for a part of the run: the gravest limit of each resource and host."""
+        """The gravest crossed limit of each resource and host that shows it near its capacity for a part of the run."""
+        pressures = {name: of for name, of in self.measured.pressures.items() if of.resource != "software"}
+        near_rules = {rule for pressure in pressures.values() for rule in pressure.rules}
         findings: dict[tuple[str, str], Finding] = {}
-        for finding in self.measured.review.of(*CROSSED):
-            near = finding.rule.severity == "critical" or finding.rule.id in self.measured.near_rules
-            if near and finding.severe and finding.subject and finding.rule.signal in self.measured.episodes:
-                findings.setdefault((_resource(finding) or finding.rule.signal, finding.subject.host), finding)
+        for finding in self.crossed:
+            pressure, rule = pressures.get(finding.rule.signal), finding.rule
+            telling = pressure is not None and pressure.alone
+            if telling and finding.subject and (rule.severity == "critical" or rule.id in near_rules):
+                findings.setdefault((_resource(finding) or rule.signal, finding.subject.host), finding)
         return list(findings.values())
 
     @property
     def longest_short(self) -> Finding | None:
-        """What was near its capacity for longest, and for more than a small part of the run; None if nothing was."""
+        """The episode that lasted longest; None unless it was more than a small part of the run."""
         whole = self.measured.parts.end - self.measured.parts.start
         longest = max(self.episodes, key=lambda finding: finding.time_crossed, default=None)
         return longest if longest is not None and longest.time_crossed > _SMALL_PART * whole else None
-
-    @property
-    def often_short(self) -> bool:
-        """Whether something was near its capacity for more than a small part of the run."""
-        return self.longest_short is not None
 
     @property
     def open(self) -> list[ResourceUse]:
@@ -134,8 +125,8 @@ class Evidence:
 
     @property
     def mostly_recorded(self) -> bool:
-        """Whether nothing but networks is not recorded or not clear."""
-        return all(resource_use.resource == "network" for resource_use in self.open)
+        """Whether all resources but networks are recorded and clear."""
+        return all(use.resource == "network" for use in self.open)
 
     @cached_property
     def crossed(self) -> list[Finding]:
@@ -144,60 +135,63 @@ class Evidence:
 
     @cached_property
     def inside_crossed(self) -> list[Finding]:
-        """Of these, those of what is no resource of a host: what waited inside the software, or failed there."""
+        """The crossed limits of no resource of a host: of what waited inside the software, or failed there."""
         return [finding for finding in self.crossed if _resource(finding) is None]
 
     @cached_property
     def near_for_a_time(self) -> tuple[NearForATime, ...]:
-        """What came near its capacity in a part of the run, which the medians of the highest load need not show."""
-        return near_for_a_time(self.measured)
+        """For each resource of a host, the subject that was near its capacity for longest in parts of the run."""
+        longest: dict[tuple[str, str], NearForATime] = {}
+        for period in _near_periods(self.measured):
+            key = period.resource, period.subject.key[0]
+            if key not in longest or period.duration > longest[key].duration:
+                longest[key] = period
+        return tuple(longest.values())
 
     @property
     def room(self) -> list[ResourceUse]:
-        """What was recorded and far from its capacity throughout, and crossed no limit."""
+        """The recorded resources that were far from their capacity throughout, and crossed no limit."""
         crossed = {(_resource(finding), finding.subject.key[0]) for finding in self.crossed if finding.subject}
-        crossed |= {
-            (near_for_a_time.resource, near_for_a_time.subject.key[0]) for near_for_a_time in self.near_for_a_time
-        }
-        return [
-            resource
-            for resource in self.resources
-            if resource.state == UseState.ROOM
-            and (resource.resource, host_key(resource.host)) not in crossed
-            and not any(figure.beyond(figure.value) for figure in resource.figures)
-        ]
+        crossed |= {(period.resource, period.subject.key[0]) for period in self.near_for_a_time}
+        at_rest = [use for use in self.resources if use.state == UseState.ROOM]
+        return [use for use in at_rest if (use.resource, host_key(use.host)) not in crossed]
 
     @property
     def high(self) -> list[ResourceUse]:
-        """What was not near its capacity, and not far from it."""
+        """The resources that were neither near their capacity nor far from it."""
         return [resource for resource in self.resources if resource.state == UseState.HIGH]
 
     @property
     def waits(self) -> list[Waiting]:
-        """What waited inside the software, if anything did: past its limit, or grown where it has none."""
+        """What waited inside the software: past its limit, or grown where it has no limit."""
         return [waiting for waiting in self.inside if waiting.long or (waiting.grew and waiting.figure.limit is None)]
 
     @cached_property
     def phase(self) -> str | None:
         """The phase in which most of the highest load lies."""
-        shares: dict[str, int] = {}
-        for part in np.flatnonzero(self.load.top).tolist():
-            middle = sum(self.measured.parts.edges(part)) // 2
-            for phase in self.measured.review.phases:
-                if phase.start <= middle <= phase.end:
-                    shares[phase.name] = shares.get(phase.name, 0) + 1
-        name = max(shares, key=lambda text: shares[text], default=None)
-        return name if name is not None and 2 * shares[name] > int(self.load.top.sum()) else None
-
-    @cached_property
-    def goes_with(self) -> GoesWith | None:
-        """The counters that response times go with."""
-        return goes_with(self.measured, self.load)
+        middles = [sum(self.measured.parts.edges(part)) // 2 for part in np.flatnonzero(self.load.top).tolist()]
+        phases = self.measured.review.phases
+        counts = Counter(phase.name for middle in middles for phase in phases if phase.start <= middle <= phase.end)
+        return next((name for name, count in counts.most_common(1) if 2 * count > len(middles)), None)
 
     @cached_property
     def why_not_too_small(self) -> str | None:
-        """Why it is not known that the load was too small to reach a limit; None if it was."""
-        return why_not_too_small(self.measured, self.load)
+        """Why it is not known that the load was too small to reach a limit.
+
+        None if it was: response times stayed as under low load.
+        """
+        load = self.load
+        if load.offered is None:
+            return "the connections of clients are not recorded, or hardly changed"
+        if not load.follows:
+            return "it is not known whether the work followed the load"
+        if load.low is None:
+            return "there was no low load to compare with"
+        answers = list(_answers(self.measured, load))
+        if not answers:
+            return "response times are not recorded where the connections are held"
+        longer = any(top > _LONGER * low for low, top in answers)
+        return "response times became longer with the load" if longer else None
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -213,24 +207,21 @@ class Evidence:
 
 
 def evidence(review: Review) -> Evidence:
-    """Return what there is to conclude from.
+    """Return the evidence of a run at its highest load, or where a resource was used up.
 
-    Where the load that was asked for is not recorded, and nothing was used up when most was done, the time after that
-    is looked at: the work may have fallen because something was used up. Without any load, the busiest part is.
+    Where the offered load is not recorded, and nothing was used up at the highest work, the time after that is looked
+    at: the work may have fallen because something was used up. Without any load, it is the busiest part of the run.
     """
     measured = Measured(review)
     load = load_response(measured, loads(review.signals, review.question.signals))
-    result = _at(measured, load)
-    if result.used_up:
-        return result
-    for other in (after_the_peak(measured, load), busy_part(measured, load)):
-        if other is not None and (elsewhere := _at(measured, other)).used_up:
-            return elsewhere
-    return result
+    case = _at(measured, load)
+    other_parts = () if case.used_up else (after_the_peak(measured, load), busy_part(measured, load))
+    others = (_at(measured, part) for part in other_parts if part is not None)
+    return next((other for other in others if other.used_up), case)
 
 
 def _resource(finding: Finding) -> str | None:
-    """The resource that a finding is about, by the name of its signal if nothing else says; None for the software."""
+    """Return the resource of a finding's signal, else the one that its name begins with; None for the software."""
     signal = finding.signal
     if signal.resource:
         return "disk" if signal.resource == "space" else signal.resource
@@ -245,42 +236,16 @@ def _at(measured: Measured, load: LoadResponse) -> Evidence:
     return Evidence(measured, load, tuple(resources), waiting(measured, load))
 
 
-def why_not_too_small(measured: Measured, load: LoadResponse) -> str | None:
-    """Why it is not known that the load was too small; None if response times stayed as under low load."""
-    if load.offered is None:
-        return "the connections of clients are not recorded, or hardly changed"
-    if not load.follows:
-        return "it is not known whether the work followed the load"
-    if load.low is None:
-        return "there was no low load to compare with"
-    answers = list(_answers(measured, load))
-    if not answers:
-        return "response times are not recorded where the connections are held"
-    if any(top > _LONGER * low for low, top in answers):
-        return "response times became longer with the load"
-    return None
-
-
 def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
     """Yield each response time of the front, under low and under the highest load."""
     hosts = {host_key(host) for host in load.offered.hosts} if load.offered else set()
-    for signal in measured.response_times:
+    for signal in response_times(measured.review.question.signals):
         for subject, values in measured.of(signal).items():
             if host_key(subject.host) not in hosts and not signal.startswith(_OF_CLIENTS):
                 continue
             low, top = (median_in(values, part) for part in (load.low, load.top) if part is not None)
             if np.isfinite(low) and np.isfinite(top):
                 yield low, top
-
-
-def near_for_a_time(measured: Measured) -> tuple[NearForATime, ...]:
-    """For each resource of a host, the subject that was near its capacity for longest."""
-    near_for_a_times: dict[tuple[str, str], NearForATime] = {}
-    for item in _near_periods(measured):
-        key = item.resource, item.subject.key[0]
-        if key not in near_for_a_times or item.duration > near_for_a_times[key].duration:
-            near_for_a_times[key] = item
-    return tuple(near_for_a_times.values())
 
 
 def _near_periods(measured: Measured) -> Iterator[NearForATime]:

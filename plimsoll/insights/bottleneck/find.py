@@ -14,7 +14,6 @@ from typing import Literal
 
 from plimsoll.insights.bottleneck.evidence import Evidence, evidence
 from plimsoll.insights.bottleneck.inside_software import Waiting
-from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.resource_use import (
     ONE_PROCESS,
     ONE_PROCESSOR,
@@ -28,16 +27,17 @@ from plimsoll.review.review import Review
 
 Kind = Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"]
 _FEWEST_ROWS = 10  # our choice: of a log, to be sure of anything
+_BENDS = 0.65  # our choice: an elasticity below it is far less than that of work that follows
 # What a resource is short of by an inference, not by its own utilization: it limits for sure only if work was flat too.
 _INFERRED = (ONE_PROCESS, ONE_PROCESSOR, STOLEN, SQL_CACHE)
 
 
 @dataclass(frozen=True, eq=False)
 class Bottleneck:
-    """What limits a run, and what that was concluded from.
+    """What limits a run.
 
     Attributes:
-        evidence: What it was concluded from.
+        evidence: The figures that the conclusion rests on.
         kind: The resource; `queue`: the software, or something not recorded; `load`: nothing recorded; or `unknown`.
         confident: Whether the figures leave no other explanation that was looked for.
         limiting: The resource that limits; None for queue, load and unknown.
@@ -49,28 +49,8 @@ class Bottleneck:
     limiting: ResourceUse | None = None
 
     @property
-    def resources(self) -> tuple[ResourceUse, ...]:
-        """Every resource of every host."""
-        return self.evidence.resources
-
-    @property
-    def load(self) -> LoadResponse:
-        """The load, and how the work responded."""
-        return self.evidence.load
-
-    @property
-    def spans(self) -> tuple[tuple[int, int], ...]:
-        """The times of the highest load (UTC ns), which the figures are of."""
-        return self.evidence.spans
-
-    @property
-    def phase(self) -> str | None:
-        """The phase that most of them is in."""
-        return self.evidence.phase
-
-    @property
     def host(self) -> str | None:
-        """The host that limits, or on which a queue grew; None where no one does."""
+        """The host that limits, or on which a queue grew; None where no host does."""
         if self.limiting is not None:
             return self.limiting.host
         return self._queue.figure.subject.host if self._queue is not None else None
@@ -82,16 +62,11 @@ class Bottleneck:
 
     @property
     def main(self) -> Figure | None:
-        """The figure that tells most: of what limits, or of what came nearest to a limit."""
-        if self.limiting is not None:
-            return self.limiting.figures[0]
+        """The most telling figure: of what limits, or of what came nearest to a limit."""
         if self._queue is not None:
             return self._queue.figure
-        nearest = max(
-            (resource for resource in self.resources if resource.figures),
-            key=lambda resource_use: resource_use.state,
-            default=None,
-        )
+        uses = [self.limiting] if self.limiting else [use for use in self.evidence.resources if use.figures]
+        nearest = max(uses, key=lambda use: use.state, default=None)
         return nearest.figures[0] if nearest else None
 
     @property
@@ -101,31 +76,26 @@ class Bottleneck:
 
 
 def find_bottleneck(review: Review) -> Bottleneck | None:
-    """Return what limits a run; None if it has no samples. Of hosts that are no system, what limits one by itself."""
+    """Return what limits a run; None if it has no samples.
+
+    Where hosts do not belong together, each is judged by itself, and the clearest bottleneck of a host is returned.
+    """
     if review.start is None or review.end is None or review.end <= review.start:
         return None
     if review.is_apart:
         of_hosts = [bottleneck for host in review.hosts if (bottleneck := find_bottleneck(review.only(host)))]
-        return max(of_hosts, key=_weight, default=None)
+        rank = {"load": 0, "unknown": 1, "queue": 2}  # a resource ranks highest
+        return max(of_hosts, key=lambda limit: (rank.get(limit.kind, 3), limit.confident), default=None)
     case = evidence(review)
     bottleneck = _of_a_resource(case) if case.used_up else _without_a_resource(case)
     return bottleneck if case.measured.rows >= _FEWEST_ROWS else replace(bottleneck, confident=False)
 
 
-def _weight(bottleneck: Bottleneck) -> tuple[bool, bool, bool, bool]:
-    return (
-        bottleneck.limiting is not None,
-        bottleneck.kind == "queue",
-        bottleneck.kind == "unknown",
-        bottleneck.confident,
-    )
-
-
 def _of_a_resource(case: Evidence) -> Bottleneck:
-    """Return what was near its capacity limits, if no other resource was as near."""
-    first, *resource_uses = case.used_up
-    rivals = [other for other in resource_uses if other.state == first.state]
-    if len(rivals) > 1 and not case.load.flat:
+    """Return the resource nearest to its capacity as the bottleneck, for sure if no other was as near."""
+    first, *others = case.used_up
+    rivals = [other for other in others if other.state == first.state]
+    if len(rivals) > 1 and case.load.follows is not False:
         return Bottleneck(case, "unknown")
     return Bottleneck(case, first.resource, not rivals and _is_sure(case, first), first)
 
@@ -133,32 +103,28 @@ def _of_a_resource(case: Evidence) -> Bottleneck:
 def _is_sure(case: Evidence, first: ResourceUse) -> bool:
     """Return whether the resource near its capacity is all that can limit."""
     load = case.load
-    if load.fell is not None or (load.follows and load.response is not None) or _may_be_paging(case, first):
-        return False
-    if first.aspect in _INFERRED or first.needed:
-        return load.flat
-    alone = not case.open and not case.high
-    return first.state == UseState.FULL or load.flat or alone
-
-
-def _may_be_paging(case: Evidence, first: ResourceUse) -> bool:
-    """Return whether a busy disk may read what memory could not hold, since what was left of that is not recorded."""
-    return first.resource == "disk" and any(
-        resource.resource == "memory" and resource.host == first.host and resource.state <= UseState.UNCLEAR
-        for resource in case.resources
+    # Where free memory is not recorded, a busy disk may read what memory could not hold.
+    may_be_paging = first.resource == "disk" and any(
+        use.resource == "memory" and use.host == first.host and use.state <= UseState.UNCLEAR for use in case.resources
     )
+    if load.fell is not None or (load.follows and load.response is not None) or may_be_paging:
+        return False
+    flat = load.follows is False
+    if first.aspect in _INFERRED or first.needed:
+        return flat
+    return first.state == UseState.FULL or flat or not (case.open or case.high)
 
 
 def _without_a_resource(case: Evidence) -> Bottleneck:
-    recorded, mostly = not case.open, case.mostly_recorded
-    follows = case.load.follows
-    if follows is True:
+    load, mostly = case.load, case.mostly_recorded
+    if load.follows:
         queues = any(wait.stands for wait in case.waits)
         return Bottleneck(case, "load", confident=not queues and not case.crossed and case.why_not_too_small is None)
     if case.high:
         return Bottleneck(case, "unknown")
     if case.waits and mostly:
         return Bottleneck(case, "queue")
-    if follows is False:
-        return Bottleneck(case, "queue" if recorded else "unknown")
-    return Bottleneck(case, "load" if mostly and not case.load.bends and not case.often_short else "unknown")
+    if load.follows is False:
+        return Bottleneck(case, "queue" if not case.open else "unknown")
+    bends = load.response is not None and load.response.elasticity < _BENDS
+    return Bottleneck(case, "load" if mostly and not bends and case.longest_short is None else "unknown")

@@ -1,7 +1,7 @@
-"""Which counters response times go with, by rank correlation. That they go together does not say which causes which."""
+"""The counters that response times go with, by rank correlation; it does not say which causes which."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from plimsoll.analysis.significance import RankCorrelation, rank_correlation
 from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured
 from plimsoll.insights.bottleneck.resource_use import Figure, figure_of
+from plimsoll.insights.leading_signals import response_times
 from plimsoll.model.log import Values
 from plimsoll.rules.subjects import Subject
 
@@ -50,19 +51,28 @@ class GoesWith:
 
 
 def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
-    """Return the counters that the response time that varies most goes with; None if there are none."""
-    response = _response(measured)
-    if response is None:
+    """Return the counters that go with the most varying response time; None if there are none."""
+    responses = [
+        (signal, subject, values)
+        for signal in response_times(measured.review.question.signals)
+        for subject, values in measured.of(signal).items()
+        if np.isfinite(values).sum() > 3
+    ]
+    if not responses:
         return None
-    signal, subject, times = response
-    items: list[tuple[RankCorrelation, str, Subject]] = []
-    for name, other, values in _candidates(measured, signal):
-        related = rank_correlation(values, times, _MOST_LAG)
-        if related is not None and related.real and abs(related.coefficient) >= _STRONG:
-            items.append((related, name, other))
-    items.sort(key=lambda pair: -abs(pair[0].coefficient))
+    signal, subject, times = max(responses, key=lambda response: _spread(response[2]))
+    counters = (
+        (name, other, values) for name in _WITH for other, values in measured.of(name).items() if name != signal
+    )
+    correlations = [
+        (related, name, other)
+        for name, other, values in islice(counters, _MOST_SERIES)
+        if (related := rank_correlation(values, times, _MOST_LAG)) is not None
+        and related.real
+        and abs(related.coefficient) >= _STRONG
+    ]
     strongest: dict[str, tuple[RankCorrelation, Subject]] = {}
-    for related, name, other in items:
+    for related, name, other in sorted(correlations, key=lambda correlation: -abs(correlation[0].coefficient)):
         strongest.setdefault(name, (related, other))
     if not strongest:
         return None
@@ -80,27 +90,6 @@ def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
     )
 
 
-def _response(measured: Measured) -> tuple[str, Subject, Values] | None:
-    """Return the response time that varies most of those recorded."""
-    items = [
-        (signal, subject, values)
-        for signal in measured.response_times
-        for subject, values in measured.of(signal).items()
-        if np.isfinite(values).sum() > 3
-    ]
-    return max(items, key=lambda pair: _spread(pair[2]), default=None)
-
-
 def _spread(values: Values) -> float:
     low, high = np.nanpercentile(values, [10, 90])
     return float(high / low) if low > 0 else 0.0
-
-
-def _candidates(measured: Measured, signal: str) -> Iterator[tuple[str, Subject, Values]]:
-    item = (
-        (name, subject, values) for name in _WITH if name != signal for subject, values in measured.of(name).items()
-    )
-    for at, pair in enumerate(item):
-        if at == _MOST_SERIES:
-            return
-        yield pair

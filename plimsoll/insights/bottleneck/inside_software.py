@@ -9,7 +9,6 @@ from plimsoll.insights.bottleneck.load_response import LoadResponse
 from plimsoll.insights.bottleneck.measured import Measured, median_in
 from plimsoll.insights.bottleneck.resource_use import Figure, figure_of
 from plimsoll.insights.leading_signals import smallest_change
-from plimsoll.model.series import Series
 from plimsoll.rules.subjects import Subject
 
 # Our choices.
@@ -25,7 +24,7 @@ _OF_DEVICES = ("PhysicalDisk", "LogicalDisk", "Network Interface", "Network Adap
 
 @dataclass(frozen=True)
 class Waiting:
-    """A queue or a time inside the software. `grew`: with the load; `long`: above its limit."""
+    """A queue or a waiting time inside the software. `grew`: with the load; `long`: above its limit."""
 
     figure: Figure
     grew: bool
@@ -33,7 +32,7 @@ class Waiting:
 
     @property
     def stands(self) -> bool:
-        """Whether it grew beyond its limit, or is far beyond it throughout; without a limit, whether it grew much."""
+        """Whether it grew beyond its limit, or was far beyond it throughout; without a limit, whether it grew much."""
         value, before = self.figure.value, self.figure.before
         if self.figure.limit is None:
             return self.grew and before is not None and value >= max(_FAR, _MANY_TIMES * before)
@@ -41,40 +40,44 @@ class Waiting:
 
 
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
-    """Return every queue and time inside the software that was recorded; those that grew or are long first."""
-    waitings = [*_of_signals(measured, load), *_named(measured, load)]
-    return tuple(sorted(waitings, key=_importance))
+    """Return every recorded queue and time inside the software.
 
+    Those that grew or are long come first, of them those that grew most, and queues before times.
+    """
 
-def _importance(item: Waiting) -> tuple[int, float, bool]:
-    """Return what grew or is long first, then what grew most; of those alike, queues before times."""
-    return -(item.grew + item.long), -_growth(item.figure), item.figure.unit not in _COUNTS
+    def order(wait: Waiting) -> tuple[int, float, bool]:
+        value, before = wait.figure.value, wait.figure.before
+        growth = value / max(before, 1e-9) if before is not None else 0.0
+        return -(wait.grew + wait.long), -growth, wait.figure.unit not in _COUNTS
+
+    return tuple(sorted([*_of_signals(measured, load), *_named(measured, load)], key=order))
 
 
 def _of_signals(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
-    for signal in measured.inside:
+    inside = [name for name, pressure in measured.pressures.items() if pressure.resource == "software"]
+    for signal in inside:
         for subject, values in measured.of(signal).items():
             figure = figure_of(measured, load, signal, subject, values)
-            if not np.isnan(figure.value):
-                excused = measured.excused(signal, subject, load.top)
-                yield Waiting(figure, grew=False, long=False) if excused else _judged(figure)
-
-
-def _judged(figure: Figure) -> Waiting:
-    limit = figure.limit or 0.0
-    queue = figure.unit in _COUNTS
-    value = max(limit, 1.0) if queue else smallest_change(figure.unit) if figure.unit in _TIMES else 0.0
-    long = figure.value >= max(limit, 1.0) if queue else figure.value > limit
-    grew = figure.before is not None and figure.value >= max(_GROWN * figure.before, value)
-    return Waiting(figure, bool(grew), bool(long))
+            if np.isnan(figure.value):
+                continue
+            if measured.excused(signal, subject, load.top):
+                yield Waiting(figure, grew=False, long=False)
+                continue
+            limit, queue = figure.limit or 0.0, figure.unit in _COUNTS
+            least = max(limit, 1.0) if queue else smallest_change(figure.unit) if figure.unit in _TIMES else 0.0
+            long = figure.value >= max(limit, 1.0) if queue else figure.value > limit
+            grew = figure.before is not None and figure.value >= max(_GROWN * figure.before, least)
+            yield Waiting(figure, bool(grew), bool(long))
 
 
 def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
-    """Counters of no signal whose names say that they count what waits; there are no limits for them."""
+    """Yield the counters without a signal whose names say that they count what waits; there are no limits for them."""
     if load.low is None:
         return
     for series in measured.review.signals.unused_counters():
-        if not _waits(series):
+        words = series.field.replace("_", " ").casefold()
+        of_device = (series.tag("objectname") or series.measurement) in _OF_DEVICES
+        if of_device or not any(word in words for word in _WAITING_WORDS):
             continue
         values = measured.parts.means(measured.review.signals.counter(series))
         value, before = median_in(values, load.top), median_in(values, load.low)
@@ -83,13 +86,3 @@ def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
         subject = Subject(measured.review.host_of(series), series.tag("instance"))
         name = series.path or f"{series.measurement} {series.field}"
         yield Waiting(Figure(name, name, "", subject, value, before), value >= max(_GROWN * before, 1.0), long=False)
-
-
-def _waits(series: Series) -> bool:
-    name = series.field.replace("_", " ").casefold()
-    device = (series.tag("objectname") or series.measurement) in _OF_DEVICES
-    return not device and any(word in name for word in _WAITING_WORDS)
-
-
-def _growth(figure: Figure) -> float:
-    return figure.value / max(figure.before, 1e-9) if figure.before is not None else 0.0

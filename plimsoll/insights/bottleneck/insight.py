@@ -31,7 +31,6 @@ from plimsoll.model.document import (
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import exactly, quantity
-from plimsoll.review.phases.found_phases import Load
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import titled
 from plimsoll.rules.schema.field_types import Healthy
@@ -63,16 +62,20 @@ def _blocks(bottleneck: Bottleneck | None, review: Review, zone: Zone) -> tuple[
     if bottleneck is None:
         return ()
     statement = Statement(tuple(sentence.text for sentence in sentences(bottleneck)), flush=True)
-    drawn = _charts(review, bottleneck) if _is_worth_a_chart(bottleneck) else ()
-    shaded = bool(drawn) and _is_shaded(bottleneck)
-    return (Section("", (statement, *drawn, _resources(review, bottleneck, shaded=shaded)), style="what-limits"),)
+    more_than_signals_show = bottleneck.kind not in ("load", "unknown") or bottleneck.evidence.load.work is not None
+    spans = tuple(Span(start, end) for start, end in bottleneck.evidence.spans)
+    spans = spans if more_than_signals_show and len(spans) <= _MOST_SPANS else ()
+    drawn = _charts(review, bottleneck, spans) if more_than_signals_show else ()
+    resources = _resources(review, bottleneck, shaded=bool(drawn and spans))
+    return (Section("", (statement, *drawn, resources), style="what-limits"),)
 
 
 def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Section:
     """Return every resource, and by which figures it was ruled out or not."""
-    resources = sorted(bottleneck.resources, key=lambda use: -use.state)
+    resources = sorted(bottleneck.evidence.resources, key=lambda use: -use.state)
     shown = resources[: 4 * _MOST_HOSTS]
-    whole = bottleneck.load.load is None and not bottleneck.load.busy
+    load = bottleneck.evidence.load
+    whole = load.load is None and not load.busy
     when = "Over the whole run" if whole else "At the highest load"
     columns = (
         *map(Column, ("Host", "Resource", "Figure")),
@@ -109,18 +112,8 @@ def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
     return [((use.host, name) if at == 0 else ("", "")) + row for at, row in enumerate(rows)]
 
 
-def _is_shaded(bottleneck: Bottleneck) -> bool:
-    return len(bottleneck.spans) <= _MOST_SPANS
-
-
-def _is_worth_a_chart(bottleneck: Bottleneck) -> bool:
-    """Return whether a chart shows more than those of the signals' own sections do."""
-    return bottleneck.kind not in ("load", "unknown") or bottleneck.load.work is not None
-
-
-def _charts(review: Review, bottleneck: Bottleneck) -> list[ChartBlock]:
-    """Return a chart of what limits, or of what came nearest, and one of the load; the highest load is shaded."""
-    spans = tuple(Span(start, end) for start, end in bottleneck.spans) if _is_shaded(bottleneck) else ()
+def _charts(review: Review, bottleneck: Bottleneck, spans: tuple[Span, ...]) -> list[ChartBlock]:
+    """Return a chart of what limits, or of what came nearest, and one of the load, with `spans` shaded."""
     drawn: list[ChartBlock] = []
     figure = bottleneck.main
     if figure is not None and (lines := _lines(review, figure)):
@@ -130,83 +123,63 @@ def _charts(review: Review, bottleneck: Bottleneck) -> list[ChartBlock]:
         title = titled(figure.title, figure.subject)
         unit = figure.unit if same else review.question.signals[_INSTEAD[figure.signal]].unit
         drawn.append(ChartBlock(ChartSpec(lines, unit, f"Chart: {title}.", limits, spans), "strip", title))
-    if (load := bottleneck.load.load) is not None:
-        line, title = ChartSeries(load.signal.title, "samples", load.samples), _load_title(load)
+    if (load := bottleneck.evidence.load.load) is not None:
+        hosts = ", ".join(load.hosts[:3]) + (", …" if len(load.hosts) > 3 else "")
+        title = f"The load: {load.signal.title} of {hosts}"
+        line = ChartSeries(load.signal.title, "samples", load.samples)
         spec = ChartSpec((line,), load.signal.unit, f"Chart: {title}.", spans=spans)
         drawn.append(ChartBlock(spec, "strip", title))
     return drawn
 
 
-def _load_title(load: Load) -> str:
-    hosts = ", ".join(load.hosts[:3]) + (", …" if len(load.hosts) > 3 else "")
-    return f"The load: {load.signal.title} of {hosts}"
-
-
 def _lines(review: Review, figure: Figure) -> tuple[ChartSeries, ...]:
-    entries = review.signals.of(figure.signal)
-    if figure.subject not in entries and figure.signal in _INSTEAD:
-        entries = {
-            subject: samples
-            for subject, samples in review.signals.on(_INSTEAD[figure.signal], figure.subject.host).items()
-            if figure.subject.instance in (None, subject.instance)
-        }
-        return tuple(
-            ChartSeries(str(subject), "samples" if not at else "other", s)
-            for at, (subject, s) in enumerate(entries.items())
-        )
-    samples = entries.get(figure.subject)
+    recorded, subject = review.signals.of(figure.signal), figure.subject
+    if subject not in recorded and figure.signal in _INSTEAD:
+        parts = review.signals.on(_INSTEAD[figure.signal], subject.host).items()
+        shown = [(part, samples) for part, samples in parts if subject.instance in (None, part.instance)]
+        return tuple(ChartSeries(str(part), "other" if at else "samples", s) for at, (part, s) in enumerate(shown))
+    samples = recorded.get(subject)
     return (ChartSeries(figure.title, "samples", samples),) if samples is not None else ()
 
 
 def _doubt(bottleneck: Bottleneck | None) -> str:
-    """Why a run is not known to be healthy: a resource limits it for sure. Empty otherwise.
+    """Return the resource that limits for sure, as a clause: `the processors of WEB01 limit this run`; else empty.
 
-    It can follow a colon or a comma, as doubts do: `the processors of WEB01 limit this run`.
+    Such a run is not known to be healthy.
     """
-    sure = bottleneck is not None and bottleneck.confident and bottleneck.limiting is not None
-    if bottleneck is None or not sure:
+    if bottleneck is None or not bottleneck.confident or bottleneck.limiting is None:
         return ""
     reason = summary(bottleneck).removesuffix(".")
     return reason[:1].lower() + reason[1:]
 
 
 def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
-    """Return the figure of what limits, and from which value on it is near its capacity."""
+    """Return the figure of the resource that limits, with the value from which it is near its capacity."""
     figure = bottleneck.main if bottleneck is not None and bottleneck.limiting is not None else None
     if bottleneck is None or figure is None or figure.limit is None:
         return None
-    when = "over the whole run" if bottleneck.load.load is None else "at the highest load"
+    when = "over the whole run" if bottleneck.evidence.load.load is None else "at the highest load"
     healthy = Healthy(">" if figure.lower else "<", figure.limit)
     return LimitedValue(figure.value, figure.unit, healthy, f"{titled(figure.title, figure.subject)}, median {when}")
 
 
 def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
-    """That one processor is full, where no limit was crossed and it is not sure that this limits."""
-    if bottleneck is None or bottleneck.confident or bottleneck.evidence.crossed:
+    """Return that one processor is full, where no limit was crossed and it is not sure that this limits."""
+    use = bottleneck.limiting if bottleneck is not None else None
+    if bottleneck is None or use is None or bottleneck.confident or bottleneck.evidence.crossed:
         return ()
-    use = bottleneck.limiting
-    if use is None or use.aspect not in (ONE_PROCESS, ONE_PROCESSOR):
-        return ()
-    if use.aspect == ONE_PROCESS:
-        return (
-            f"The process {use.instance} of {use.host} uses all of one processor: what waits for it goes no faster.",
-        )
-    return (f"One processor of {use.host} ({use.instance}) is full beside others: what runs on it goes no faster.",)
+    texts = {
+        ONE_PROCESS: f"The process {use.instance} of {use.host} uses all of one processor: what waits for it goes no "
+        "faster.",
+        ONE_PROCESSOR: f"One processor of {use.host} ({use.instance}) is full beside others: what runs on it goes no "
+        "faster.",
+    }
+    return (texts[use.aspect],) if use.aspect in texts else ()
 
 
 def summary(bottleneck: Bottleneck) -> str:
     """Return the conclusion."""
     return sentences(bottleneck)[0].text
-
-
-def _summary_of_cause(bottleneck: Bottleneck | None) -> str:
-    """Return the conclusion, where something limits."""
-    return summary(bottleneck) if bottleneck is not None and bottleneck.kind not in ("load", "unknown") else ""
-
-
-def _short(bottleneck: Bottleneck | None) -> tuple[str, str] | None:
-    """Return the resource that limits, or the queue that does, and its host."""
-    return (bottleneck.kind, bottleneck.host) if bottleneck is not None and bottleneck.host else None
 
 
 def _step(bottleneck: Bottleneck | None) -> str:
@@ -215,7 +188,7 @@ def _step(bottleneck: Bottleneck | None) -> str:
     if bottleneck is None or use is None:
         return ""
     if use.aspect == SQL_CACHE:
-        return _more_for_sql_server(bottleneck, use.host)
+        return _step_for_sql_server(bottleneck, use.host)
     if use.aspect == STOLEN:
         return f"Ask who runs the hypervisor of {use.host} for more processor time, or move it."
     if use.aspect in (ONE_PROCESS, ONE_PROCESSOR) and use.process:
@@ -223,8 +196,8 @@ def _step(bottleneck: Bottleneck | None) -> str:
     return ""
 
 
-def _more_for_sql_server(bottleneck: Bottleneck, host: str) -> str:
-    """To let SQL Server use more memory, where it uses all it may and its host has much to spare."""
+def _step_for_sql_server(bottleneck: Bottleneck, host: str) -> str:
+    """Return to let SQL Server use more memory, if it uses all it may and its host has much to spare; else empty."""
     target, total, available = (
         _at_the_highest_load(bottleneck, signal, host)
         for signal in ("sql.target_memory", "sql.total_memory", "memory.available")
@@ -239,11 +212,8 @@ def _more_for_sql_server(bottleneck: Bottleneck, host: str) -> str:
 
 def _at_the_highest_load(bottleneck: Bottleneck, signal: str, host: str) -> float:
     """Return the value of a signal without instances; NaN if it was not recorded."""
-    measured = bottleneck.evidence.measured
-    if signal not in measured.review.question.signals:
-        return np.nan
-    result = measured.of_host(signal, host)
-    return median_in(result[1], bottleneck.load.top) if result is not None else np.nan
+    recorded = bottleneck.evidence.measured.of_host(signal, host)
+    return median_in(recorded[1], bottleneck.evidence.load.top) if recorded is not None else np.nan
 
 
 def _cause(first: Bottleneck | None, second: Bottleneck | None) -> str:
@@ -259,9 +229,9 @@ INSIGHT = Insight(
     find_bottleneck,
     _blocks,
     cause=_cause,
-    summary=_summary_of_cause,
+    summary=lambda limit: summary(limit) if limit is not None and limit.kind not in ("load", "unknown") else "",
     doubt=_doubt,
-    short=_short,
+    short=lambda limit: (limit.kind, limit.host) if limit is not None and limit.host else None,
     ahead=_ahead,
     doubted_value=_doubted_value,
     step=_step,

@@ -8,22 +8,16 @@ from pydantic import Field
 
 from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.bottleneck.insight import summary
-from plimsoll.insights.bottleneck.reasons import sentences
-from plimsoll.insights.bottleneck.resource_use import Figure
+from plimsoll.insights.bottleneck.reasons import Sentence, sentences
+from plimsoll.insights.bottleneck.resource_use import ResourceUse
 from plimsoll.insights.insights import JsonField
 from plimsoll.model.json_part import Finite, Instant, JsonPart, attribute, optional, with_fields
 
 
-def _figures(figures: Iterable[Figure], bottleneck: Bottleneck) -> list[Any]:
-    return [with_fields(figure, phase=bottleneck.phase) for figure in figures]
-
-
-def _sentences(bottleneck: Bottleneck) -> list[Any]:
-    return [with_fields(sentence, figures=_figures(sentence.figures, bottleneck)) for sentence in sentences(bottleneck)]
-
-
-def _resources(bottleneck: Bottleneck) -> list[Any]:
-    return [with_fields(use, figures=_figures(use.figures, bottleneck)) for use in bottleneck.resources]
+def _with_phase(parts: Iterable[Sentence | ResourceUse], bottleneck: Bottleneck) -> list[Any]:
+    """Return sentences or resources whose figures have the phase of the highest load."""
+    phase = bottleneck.evidence.phase
+    return [with_fields(part, figures=[with_fields(figure, phase=phase) for figure in part.figures]) for part in parts]
 
 
 class LimitFigurePart(JsonPart):
@@ -63,7 +57,8 @@ class StandingPart(JsonPart):
     resource: Literal["cpu", "disk", "memory", "network"]
     host: str
     state: Literal["not-recorded", "unclear", "room", "high", "near", "full"] = attribute(
-        "state.text", "unclear: the recorded counters do not tell; high: not near its capacity, and not far from it."
+        lambda use: use.state.name.lower().replace("_", "-"),
+        "unclear: the recorded counters do not tell; high: not near its capacity, and not far from it.",
     )
     figures: list[LimitFigurePart] = Field(description="Of its busiest instance, the most telling first.")
     needed: str | None = attribute(
@@ -97,12 +92,15 @@ class LimitPart(JsonPart):
     host: str | None = Field(description="The host that limits; null where none does.")
     instance: str | None = Field(description="The disk, adapter, processor or process that limits.")
     summary: str = attribute(summary)
-    sentences: list[LimitSentencePart] = attribute(_sentences, "The summary, then the reasons.")
-    resources: list[StandingPart] = attribute(
-        _resources, "Every resource of every host: what was ruled out, and what was not."
+    sentences: list[LimitSentencePart] = attribute(
+        lambda bottleneck: _with_phase(sentences(bottleneck), bottleneck), "The summary, then the reasons."
     )
-    load: LoadResponsePart
-    spans: list[TimePart] = Field(description="The times of the highest load, which the figures are of.")
+    resources: list[StandingPart] = attribute(
+        lambda bottleneck: _with_phase(bottleneck.evidence.resources, bottleneck),
+        "Every resource of every host: what was ruled out, and what was not.",
+    )
+    load: LoadResponsePart = attribute("evidence.load")
+    spans: list[TimePart] = attribute("evidence.spans", "The times of the highest load, which the figures are of.")
 
 
 FIELD = JsonField("limit", LimitPart | None, "Null if the logs have no samples.")

@@ -18,7 +18,6 @@ _TOP, _TOP_OF_WORK = 0.9, 0.85  # of the highest load: what counts as the highes
 _LOW = 0.5
 _BEFORE = 0.66  # of the highest load: below, work goes with connections if they have to do with each other
 _FOLLOWS, _FLAT = 0.8, 0.4  # elasticity
-_BENDS = 0.65
 _AT_LEAST, _AT_MOST = 0.55, 0.75  # what it may be at the far end of its error
 _LATER = 0.1  # of the run
 _STILL_RISES = 1.15
@@ -37,7 +36,7 @@ _LOW_IS_NEAR = ("disk.idle", "disk.idle_total", "memory.available", "memory.avai
 
 @dataclass(frozen=True)
 class LoadResponse:
-    """The load of a run and what was done for it.
+    """The load of a run, and how the work followed it.
 
     Attributes:
         offered: The load that was put on the system (connections), if it is recorded and was changed.
@@ -46,9 +45,9 @@ class LoadResponse:
         low: The part with at most half of it; None if there is none.
         constant: Whether the work hardly changed.
         follows: Whether the work followed the load up to the highest; None if that is not known.
-        response: How it did, where the offered load is recorded.
-        busy: Whether the part is that in which a resource was near its capacity, as no load tells.
-        fell: The work when it was highest and later, where the part that is judged is the later one.
+        response: How the work grew with the load, where the offered load is recorded.
+        busy: Whether `top` is the part in which a resource was near its capacity, as no load tells.
+        fell: The highest and the later work, where `top` is the time after the highest work.
     """
 
     offered: Load | None
@@ -62,60 +61,32 @@ class LoadResponse:
     constant: bool = False
 
     @property
-    def flat(self) -> bool:
-        """Whether the work is known to have followed the load no longer."""
-        return self.follows is False
-
-    @property
-    def bends(self) -> bool:
-        """Whether the work grew far less than the load, without being flat for sure."""
-        return self.response is not None and self.response.elasticity < _BENDS
-
-    @property
     def load(self) -> Load | None:
         """The signal by which the highest load is found."""
         return self.offered or self.work
 
 
 def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
-    """Find the highest load of a run, and whether the work followed it."""
-    work = _first(loads, "operations") or _first(loads, "bytes")
+    """Find the highest load of a run, and whether the work followed it.
+
+    The offered load are connections that were changed during the run, and went with the work if that is recorded.
+    """
+    works = (load for kind in ("operations", "bytes") for load in loads if load.kind == kind)
+    work = next(works, None)
     done = measured.parts.means(work.samples) if work else None
-    offered = _offered(measured, [load for load in loads if load.kind == "connections"], done)
-    everything = np.ones(measured.parts.count, dtype=bool)
-    if offered is not None:
+    for offered in (load for load in loads if load.kind == "connections"):
         put = measured.parts.means(offered.samples)
-        result = response(put, done) if done is not None else None
-        return LoadResponse(offered, work, top(put, _TOP), _low(put), _follows(result), result)
+        if varies(put, _VARIES) and (done is None or not varies(done, _VARIES) or _go_together(put, done)):
+            grown = response(put, done) if done is not None else None
+            return LoadResponse(offered, work, top(put, _TOP), _low(put), _follows(grown), grown)
     if work is None or done is None:
-        return LoadResponse(None, None, everything, None, None, None)
-    if not varies(done, _VARIES):
-        return LoadResponse(None, work, top(done, _TOP_OF_WORK), None, None, None, constant=_is_constant(done))
-    rises = rises_to_its_end(done, _STILL_RISES)
+        return LoadResponse(None, None, np.ones(measured.parts.count, dtype=bool), None, None, None)
     most = top(done, _TOP_OF_WORK)
+    if not varies(done, _VARIES):
+        constant = float(np.nanmax(done)) < _VARIES * float(np.nanmin(done))
+        return LoadResponse(None, work, most, None, None, None, constant=constant)
+    rises = rises_to_its_end(done, _STILL_RISES)
     return LoadResponse(None, work, most, _low(done, before=most), True if rises else None, None)
-
-
-def _is_constant(done: Values) -> bool:
-    """Return whether no part of the run has much more of it than another."""
-    return float(np.nanmax(done)) < _VARIES * float(np.nanmin(done))
-
-
-def _first(loads: Sequence[Load], kind: str) -> Load | None:
-    return next((load for load in loads if load.kind == kind), None)
-
-
-def _offered(measured: Measured, connections: Sequence[Load], done: Values | None) -> Load | None:
-    """Return the connections that were changed during the run, and went with the work if that is recorded."""
-    for connection in connections:
-        put = measured.parts.means(connection.samples)
-        if not varies(put, _VARIES):
-            continue
-        if done is None or not varies(done, _VARIES):
-            return connection
-        if _go_together(put, done):
-            return connection
-    return None
 
 
 def _go_together(put: Values, done: Values) -> bool:
@@ -132,25 +103,28 @@ def _go_together(put: Values, done: Values) -> bool:
 
 
 def _low(load: Values, before: Mask | None = None) -> Mask | None:
-    """Where the load is at most half of its highest; of work, `before` it was highest, as it may fall from trouble."""
+    """Return where the load is at most half of its highest; None if hardly anywhere.
+
+    Of work only the part `before` its highest counts, as trouble may lower it later.
+    """
     mask = np.isfinite(load) & (load <= _LOW * highest(load)) & (load > 0)
     if before is not None:
         mask[np.argmax(before) :] = False
     return mask if mask.sum() >= 2 else None
 
 
-def _follows(result: Response | None) -> bool | None:
-    if result is None:
+def _follows(grown: Response | None) -> bool | None:
+    if grown is None:
         return None
-    if result.elasticity >= _FOLLOWS and result.elasticity - result.error >= _AT_LEAST:
+    if grown.elasticity >= _FOLLOWS and grown.elasticity - grown.error >= _AT_LEAST:
         return True
-    return False if result.elasticity <= _FLAT and result.elasticity + result.error <= _AT_MOST else None
+    return False if grown.elasticity <= _FLAT and grown.elasticity + grown.error <= _AT_MOST else None
 
 
 def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:
-    """Return the part of a run after its highest work, where the work had fallen; None if the offered load is recorded.
+    """Return the load response after the highest work, where the work had fallen; None if the offered load is recorded.
 
-    If something is used up there, the work fell because of that, and not because the load was taken away.
+    A resource that is used up there is why the work fell; else the load may have been taken away.
     """
     if load.offered is not None or load.work is None:
         return None
@@ -159,28 +133,27 @@ def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | Non
     later = np.isfinite(done) & ~load.top & (np.arange(len(done)) > first)
     if later.mean() < _LATER:
         return None
-    before, at_peak = median(done[later]), median(done[load.top])
-    return replace(load, top=later, follows=False, fell=(at_peak, before))
+    return replace(load, top=later, follows=False, fell=(median(done[load.top]), median(done[later])))
 
 
 def busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | None:
-    """The same load with the busy part in place of the highest load; None where there is none, or a load tells."""
+    """Return the load response in the longest part in which a resource was near its capacity.
+
+    None without such a part, or where a load is recorded.
+    """
     if load.offered is not None or (load.work is not None and load.work.kind != "bytes"):
         return None
     part = max(_near(measured), key=lambda mask: int(mask.sum()), default=None)
     if part is None or part.sum() < _FEWEST_BUSY or part.mean() < _LEAST_BUSY:
         return None
-    return replace(load, top=part, low=_rest(part), follows=None, response=None, busy=True)
+    rest = ~part if (~part).sum() >= _FEWEST_BUSY else None
+    return replace(load, top=part, low=rest, follows=None, response=None, busy=True)
 
 
 def _near(measured: Measured) -> Iterator[Mask]:
-    """For each resource, the part of the run in which it was near its capacity."""
+    """Yield for each resource the part of the run in which it was near its capacity."""
     for signal in (*_HIGH_IS_NEAR, *_LOW_IS_NEAR):
         for subject, values in measured.of(signal).items():
             bound = measured.bound(signal, subject)
             if bound is not None:
                 yield values <= bound.limit if signal in _LOW_IS_NEAR else values >= bound.limit
-
-
-def _rest(part: Mask) -> Mask | None:
-    return ~part if (~part).sum() >= _FEWEST_BUSY else None

@@ -10,7 +10,7 @@ from plimsoll.insights.bottleneck.resource_use import SQL_CACHE, Figure, Resourc
 from plimsoll.model.log import Values
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
-from plimsoll.review.findings import CROSSED, JUDGED, Finding
+from plimsoll.review.findings import CROSSED, JUDGED
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.subjects import Subject
 
@@ -28,47 +28,42 @@ _MB = 2**20
 
 
 def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """Return the standing of a host's memory: what is left of it, and whether data had to be read from disk again."""
+    """Return how near a host's memory was to its capacity, by what is free of it and by how much it pages."""
     left = _left(measured, host, load)
     paging = [first for name in _PAGING if (first := _first(measured, host, load, (name,))) is not None]
     little = measured.documented(_LITTLE, Subject(host)).limit
     level = measured.level("memory.pages", "high", 0.0)
     stalled = _first(measured, host, load, ("memory.stalled", "memory.waited_for"))
-    shown = tuple(figure for figure in (left, _begun(_most(paging), level)) if figure is not None)
+    most = max(paging, key=lambda figure: figure.value / (figure.limit or 1), default=None)
+    if most is not None and not most.is_beyond:  # compared with the limit of paging that has begun, if it has
+        begun = most.signal in _PAGES and most.value >= level
+        most = replace(most, limit=level if begun else None, document=OURS if begun else None)
+    shown = tuple(figure for figure in (left, most) if figure is not None)
     if stalled is not None and stalled.value > (stalled.limit or 0):
         return ResourceUse("memory", host, UseState.FULL, (stalled, *shown))
     if (cache := _small_cache(measured, host, load)) is not None:
         return ResourceUse("memory", host, UseState.NEAR, (*cache, *shown), aspect=SQL_CACHE)
-    return ResourceUse(
-        "memory",
-        host,
-        _state(left, paging, little, level),
-        shown,
-        needed="" if left and paging else measured.needed("memory", host),
-    )
+    needed = "" if left and paging else measured.needed("memory", host)
+    return ResourceUse("memory", host, _state(left, paging, little, level), shown, needed=needed)
 
 
-def _state(left: Figure | None, paging: list[Figure], little: float, value: float) -> UseState:
-    pages = any(figure.value >= (figure.limit or 0) for figure in paging)
+def _state(left: Figure | None, paging: list[Figure], little: float, level: float) -> UseState:
+    much = {figure.signal for figure in paging if figure.value >= (figure.limit or 0)}
     if left is None:
-        swaps = all(
-            any(figure.signal == name and figure.value >= (figure.limit or 0) for figure in paging)
-            for name in _SWAPPING
-        )
+        swaps = much.issuperset(_SWAPPING)
         return UseState.NEAR if swaps else UseState.UNCLEAR if paging else UseState.NOT_RECORDED
     if left.value > (left.limit or 0):
-        return UseState.NEAR if pages and left.signal == "memory.available" and left.value < little else UseState.ROOM
+        return UseState.NEAR if much and left.signal == "memory.available" and left.value < little else UseState.ROOM
     if not paging:
         return UseState.UNCLEAR
-    begun = any(figure.value >= max(value, _GROWN * (figure.before or 0)) for figure in paging)
-    return UseState.FULL if pages else UseState.NEAR if begun else UseState.HIGH
+    begun = any(figure.value >= max(level, _GROWN * (figure.before or 0)) for figure in paging)
+    return UseState.FULL if much else UseState.NEAR if begun else UseState.HIGH
 
 
 def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
-    """Return the memory that is left.
+    """Return the free memory, with its limit; None if it was not recorded.
 
-    Where the size of the memory is not known, it is at least what was once available; the documented share of that is a
-    limit too.
+    A host has at least as much memory as was once available, so the documented share of that is a limit too.
     """
     left = _first(measured, host, load, ("memory.available_percent", "memory.available"))
     if left is not None and left.signal == "memory.available_percent":
@@ -93,43 +88,33 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
 def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, ...]) -> Figure | None:
     """Return the figure of the first of some signals that was recorded."""
     for name in names:
-        if (result := measured.of_host(name, host)) is not None:
-            figure = figure_of(measured, load, name, *result)
+        if (recorded := measured.of_host(name, host)) is not None:
+            figure = figure_of(measured, load, name, *recorded)
             if not np.isnan(figure.value):
                 return figure
     return None
 
 
-def _begun(paging: Figure | None, value: float) -> Figure | None:
-    """Paging held against the limit it is past: that of much, or of having begun; without one if it keeps both."""
-    if paging is None or paging.beyond(paging.value):
-        return paging
-    begun = paging.signal in _PAGES and paging.value >= value
-    return replace(paging, limit=value if begun else None, document=OURS if begun else None)
-
-
-def _most(paging: list[Figure]) -> Figure | None:
-    """Return the paging that is furthest above its limit."""
-    return max(paging, key=lambda figure: figure.value / (figure.limit or 1), default=None)
-
-
 def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Figure, ...] | None:
-    """Pages that live too short while databases are read from disk: the cache of SQL Server is too small for them."""
-    result = measured.of_host("sql.page_life_expectancy", host)
+    """Return the page life expectancy and the disk reads that show SQL Server's cache too small; None if they do not.
+
+    Pages are thrown out too soon, and read from disk again.
+    """
+    recorded = measured.of_host("sql.page_life_expectancy", host)
     reads = measured.on("disk.reads", host)
-    if result is None or not reads or _climbs(measured, result[1], load):
+    if recorded is None or not reads or _climbs(measured, recorded[1], load):
         return None
-    life = figure_of(measured, load, "sql.page_life_expectancy", *result)
+    life: Figure | None = figure_of(measured, load, "sql.page_life_expectancy", *recorded)
     judged = [
-        finding for finding in measured.review.of(*JUDGED) if finding.rule.id in _PAGE_LIFE and _is_of(finding, host)
+        finding
+        for finding in measured.review.of(*JUDGED)
+        if finding.rule.id in _PAGE_LIFE and finding.subject and host_key(finding.subject.host) == host_key(host)
     ]
     if judged:
         crossed = [finding for finding in judged if finding.outcome in CROSSED]
-        held_against = [
-            replace(life, limit=limit_of(finding).limit, document=document_of(finding.rule)) for finding in crossed
-        ]
-        life = next((figure for figure in held_against if figure.beyond(figure.value)), None)
-    if life is None or not life.beyond(life.value):
+        by_limit = [replace(life, limit=limit_of(f).limit, document=document_of(f.rule)) for f in crossed]
+        life = next((figure for figure in by_limit if figure.is_beyond), None)
+    if life is None or not life.is_beyond:
         return None
     figures = [figure_of(measured, load, "disk.reads", subject, values) for subject, values in reads.items()]
     busiest = max(figures, key=lambda figure: np.nan_to_num(figure.value))
@@ -137,14 +122,10 @@ def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Fig
 
 
 def _climbs(measured: Measured, life: Values, load: LoadResponse) -> bool:
-    """Whether page life expectancy climbs by the clock, as it does after a restart while nothing is thrown out."""
+    """Return whether page life expectancy climbs with the clock, as after a restart while no page is thrown out."""
     filled = np.flatnonzero(load.top & np.isfinite(life))
     if len(filled) < 2:
         return False
     first, last = int(filled[0]), int(filled[-1])
     seconds = (measured.parts.edges(last)[0] - measured.parts.edges(first)[0]) / SECOND
     return float(life[last] - life[first]) >= _BY_THE_CLOCK * seconds
-
-
-def _is_of(finding: Finding, host: str) -> bool:
-    return finding.subject is not None and host_key(finding.subject.host) == host_key(host)

@@ -25,40 +25,34 @@ _INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
 
 
 def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """Return the standing of the adapter of a host that is nearest to the speed of its link."""
-    items = list(_utilizations(measured, host, load))
-    invented = {figure.subject for figure, _ in items if figure.value > _INVENTED}
-    entries = [pair for pair in items if pair[0].value >= 0 and pair[0].subject not in invented]
-    if entries:
-        busiest, values = max(entries, key=lambda pair: pair[0].value)
+    """Return how near the adapters of a host were to the speed of their links, by the one that is nearest."""
+    recorded = list(_utilizations(measured, host, load))
+    invented = {figure.subject for figure, _ in recorded if figure.value > _INVENTED}
+    real = [pair for pair in recorded if pair[0].value >= 0 and pair[0].subject not in invented]
+    if real:
+        busiest, values = max(real, key=lambda pair: pair[0].value)
         state = _state(busiest, measured, values, load.top)
-        if state == UseState.NEAR and not busiest.beyond(busiest.value):
+        if state == UseState.NEAR and not busiest.is_beyond:
             steady = measured.level(busiest.signal, "high", 0)
             busiest = replace(busiest, limit=steady, document=f"{OURS}: of what hardly varies")
-        return ResourceUse("network", host, state, (busiest, *_queue(measured, host, load, busiest)))
+        queued = measured.on("network.output_queue", host).items()
+        queues = [figure_of(measured, load, "network.output_queue", *pair) for pair in queued]
+        waiting = [figure for figure in queues if figure.subject == busiest.subject and figure.value > 0]
+        return ResourceUse("network", host, state, (busiest, *waiting))
     carried = list(_carried(measured, host, load))
+    needed = measured.needed("network", host)
     if not carried:
-        return ResourceUse("network", host, UseState.NOT_RECORDED, needed=measured.needed("network", host))
+        return ResourceUse("network", host, UseState.NOT_RECORDED, needed=needed)
     most, values = max(carried, key=lambda pair: pair[0].value)
-    link = _usual_link(most.value, values, load.top)
-    if link is not None:
-        limit = _JUST_BELOW[0] * link / 8
+    low, high = _JUST_BELOW
+    link = next((link for link in _USUAL_LINKS if low <= 8 * most.value / link <= high), None)
+    if link is not None and _is_steady(values, load.top):
         document = f"our choice: just below the {link / 1e6:,.0f} Mbit/s of a usual link, whose speed is not recorded"
-        return ResourceUse(
-            "network",
-            host,
-            UseState.NEAR,
-            (replace(most, limit=limit, document=document),),
-            needed=measured.needed("network", host),
-        )
-    slow = most.value < _SLOW * _FAST_ETHERNET / 8
-    return ResourceUse(
-        "network",
-        host,
-        UseState.ROOM if slow else UseState.UNCLEAR,
-        (most,),
-        needed="" if slow else measured.needed("network", host),
-    )
+        figure = replace(most, limit=low * link / 8, document=document)
+        return ResourceUse("network", host, UseState.NEAR, (figure,), needed=needed)
+    if most.value < _SLOW * _FAST_ETHERNET / 8:
+        return ResourceUse("network", host, UseState.ROOM, (most,))
+    return ResourceUse("network", host, UseState.UNCLEAR, (most,), needed=needed)
 
 
 def _state(figure: Figure, measured: Measured, values: Values, part: Mask) -> UseState:
@@ -76,7 +70,10 @@ def _is_steady(values: Values, part: Mask) -> bool:
 
 
 def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
-    """The utilization of each link in each direction, also where its speed was not sampled together with its bytes."""
+    """Yield the utilization (%) and the throughput of each link in each direction.
+
+    Where the speed was not sampled together with the bytes, its median counts.
+    """
     links = {subject.key: values for subject, values in measured.on("network.link_percent", host).items()}
     for carried, utilization in _DIRECTIONS:
         for subject, values in measured.on(carried, host).items():
@@ -89,25 +86,10 @@ def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator
                 yield figure_of(measured, load, utilization, subject, values / speed), values
 
 
-def _queue(measured: Measured, host: str, load: LoadResponse, of: Figure) -> Iterator[Figure]:
-    for subject, values in measured.on("network.output_queue", host).items():
-        figure = figure_of(measured, load, "network.output_queue", subject, values)
-        if subject == of.subject and figure.value > 0:
-            yield figure
-
-
 def _carried(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
-    """Yield the throughput of each adapter, and that of all where no other is recorded."""
+    """Yield the throughput of each adapter, and that of all adapters together, by the figure and its values."""
     for signal in ("network.bytes", "network.sent", "network.received", "network.bytes_total"):
         for subject, values in measured.on(signal, host).items():
             figure = figure_of(measured, load, signal, subject, values, compared=False)
             if not np.isnan(figure.value):
                 yield figure, values
-
-
-def _usual_link(carried: float, values: Values, part: Mask) -> float | None:
-    """Return the link speed (bit/s) that a throughput stays just below without varying; None if there is none."""
-    if not _is_steady(values, part):
-        return None
-    low, high = _JUST_BELOW
-    return next((link for link in _USUAL_LINKS if low <= 8 * carried / link <= high), None)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-from plimsoll.analysis.significance import RankCorrelation
 from plimsoll.insights.bottleneck.evidence import Evidence, NearForATime
 from plimsoll.insights.bottleneck.goes_with import GoesWith
 from plimsoll.insights.bottleneck.load_response import LoadResponse
@@ -24,7 +23,7 @@ from plimsoll.review.phases.found_phases import Load
 from plimsoll.rules.wording import exactly
 
 _MINUTE = 60 * SECOND
-NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
+_NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
 # Titles with a comma would not read well within a sentence.
 _SHORT_TITLES = {
     "cpu.processor_busy": "Busy time",
@@ -73,7 +72,7 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
 
 
 def highest_load(case: Evidence) -> str:
-    """Return when the figures are of: `At the highest load (user connections 380 and more, 22 % of the run)`."""
+    """Return the time of the figures: `At the highest load (user connections: 380 and more; 22 % of the run)`."""
     load = case.load
     share = f"{round(100 * float(load.top.mean()))} % of the run"
     within = f", in the {case.phase} phase" if case.phase else ""
@@ -88,19 +87,22 @@ def highest_load(case: Evidence) -> str:
     return f"At the highest load ({lower(by.signal.title)}: {_of(float(values.min()), by)} and more; {share}{within})"
 
 
-def figures_text(figures: Sequence[Figure], host: str | None) -> str:
-    """Several figures in a row."""
-    return ", ".join(figure_text(figure, host) for figure in figures)
+def figures_text(figures: Sequence[Figure], host: str | None, *, brief: bool = False) -> str:
+    """Return several figures in a row."""
+    return ", ".join(figure_text(figure, host, brief=brief) for figure in figures)
 
 
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
-    """`processor time at 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
+    """Return a figure in words: `processor time at 98.2 % (limit 90 %; 47 % at low load)`.
+
+    The reader knows of `host` already. `brief`: without the value at low load.
+    """
     is_known = host is not None and host_key(figure.subject.host) == host_key(host)
     where = figure.subject.instance if is_known else str(figure.subject)
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:
-        result = " by our choice" if figure.document.startswith(OURS) else ""
-        notes.append(f"{'at least' if figure.lower else 'limit'} {exactly(figure.limit, figure.unit)}{result}")
+        ours = " by our choice" if figure.document.startswith(OURS) else ""
+        notes.append(f"{'at least' if figure.lower else 'limit'} {exactly(figure.limit, figure.unit)}{ours}")
     if figure.before is not None and figure.before == figure.before and not brief:
         notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
     value = quantity(figure.value, figure.unit)
@@ -119,15 +121,16 @@ def followed(load: LoadResponse) -> str:
         return f"{_title(load)} fell from {quantity(highest, unit)} to {quantity(later, unit)} meanwhile."
     if response is not None and offered is not None:
         (put, done), (most, at_most) = response.middle, response.top
-        verb = "followed" if load.follows else "no longer followed" if load.flat else "followed in part"
+        verb = "followed in part" if load.follows is None else "followed" if load.follows else "no longer followed"
+        more, change = (f"{number(round(abs(100 * (b - a) / a)))} %" for a, b in ((put, most), (done, at_most)))
         return (
             f"{_title(load)} {verb} the load: from {_of(put, offered)} to {_of(most, offered)} "
-            f"{lower(offered.signal.title)} ({_percent(put, most)} more), {lower(_title(load))} "
-            f"{'rose' if at_most >= done else 'fell'} by {_percent(done, at_most)}, from "
+            f"{lower(offered.signal.title)} ({more} more), {lower(_title(load))} "
+            f"{'rose' if at_most >= done else 'fell'} by {change}, from "
             f"{quantity(done, work.signal.unit)} to {quantity(at_most, work.signal.unit)}."
         )
     if load.follows:
-        return f"{_title(load)} was still growing when it was highest." if work else ""
+        return f"{_title(load)} was still growing when it was highest."
     if offered is not None:
         return "Too little was recorded of a middle and of the highest load to tell whether the work still followed it."
     if load.constant:
@@ -145,45 +148,30 @@ def _of(value: float, load: Load) -> str:
     return number(round(value)) if unit in load.signal.title.casefold() else quantity(value, unit)
 
 
-def _percent(before: float, after: float) -> str:
-    return f"{number(round(abs(100 * (after - before) / before)))} %"
-
-
-def near_for_a_time(item: NearForATime) -> str:
+def near_for_a_time(period: NearForATime) -> str:
     """`For about 22 min only: disk time of nas1, sdb was 90 % or more, at most 97.2 %.`"""
-    unit, lower_is_worse = item.signal.unit, item.signal.worse == "lower"
-    past = f"{exactly(item.limit, unit)} or {'less' if lower_is_worse else 'more'}"
-    worst = f"{'at least' if lower_is_worse else 'at most'} {quantity(item.worst, unit)}"
-    title = lower(_SHORT_TITLES.get(item.name, item.signal.title))
-    about = max(round(item.duration / _MINUTE), 1) * _MINUTE
-    return f"For about {duration_text(about)} only: {title} of {item.subject} was {past}, {worst}."
+    unit, lower_is_worse = period.signal.unit, period.signal.worse == "lower"
+    past = f"{exactly(period.limit, unit)} or {'less' if lower_is_worse else 'more'}"
+    worst = f"{'at least' if lower_is_worse else 'at most'} {quantity(period.worst, unit)}"
+    title = lower(_SHORT_TITLES.get(period.name, period.signal.title))
+    about = max(round(period.duration / _MINUTE), 1) * _MINUTE
+    return f"For about {duration_text(about)} only: {title} of {period.subject} was {past}, {worst}."
 
 
 def room(case: Evidence, *, limited: bool) -> str:
-    """Return what had room, with the figure of the host that has least of it; empty if nothing is known to have."""
-    resources = case.room
-    resource_uses: dict[str, ResourceUse] = {}
-    for resource in resources:
-        if resource.figures:
-            first = resource_uses.setdefault(resource.resource, resource)
-            resource_uses[resource.resource] = max(
-                first, resource, key=lambda other: (other.state, _nearness(other.figures[0]))
-            )
-    if not resource_uses:
+    """Return which resources had room, with the figure of the host that has least of it; empty if none had."""
+    nearest: dict[str, Figure] = {}
+    for use in case.room:
+        if use.figures:
+            first = nearest.setdefault(use.resource, use.figures[0])
+            nearest[use.resource] = max(first, use.figures[0], key=_nearness)
+    if not nearest:
         return ""
-    several = len({resource_use.host for resource_use in resources}) > 1
-    names = [
-        figure_text(resource_use.figures[0], None if several else resource_use.host, brief=True)
-        for resource_use in resource_uses.values()
-    ]
-    where = (
-        "elsewhere"
-        if limited or case.load.busy
-        else "over the whole run"
-        if case.load.load is None
-        else "at the highest load"
-    )
-    return f"Room was left {where}, by medians: {', '.join(names)}."
+    hosts = {use.host for use in case.room}
+    host = hosts.pop() if len(hosts) == 1 else None
+    where = "over the whole run" if case.load.load is None else "at the highest load"
+    where = "elsewhere" if limited or case.load.busy else where
+    return f"Room was left {where}, by medians: {figures_text(list(nearest.values()), host, brief=True)}."
 
 
 def _nearness(figure: Figure) -> float:
@@ -195,29 +183,26 @@ def _nearness(figure: Figure) -> float:
 
 
 def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
-    """Return what is not recorded, or not by counters that tell; empty if there is nothing of the kind."""
+    """Return which resources are not recorded, or not by counters that tell; empty if there are none."""
     by_need: dict[tuple[str, str], list[str]] = {}
-    for resource in resources:
-        result = "not recorded" if resource.state == UseState.NOT_RECORDED else "not clear from what is recorded"
-        by_need.setdefault((f"{NOUNS[resource.resource]} ({result})", resource.needed), []).append(resource.host)
+    for use in resources:
+        why = "not recorded" if use.state == UseState.NOT_RECORDED else "not clear from what is recorded"
+        by_need.setdefault((f"{_NOUNS[use.resource]} ({why})", use.needed), []).append(use.host)
     parts = [f"{text} of {listed(hosts, 3)}" for (text, _), hosts in by_need.items()]
     needs = dict.fromkeys(need for _, need in by_need if need)
     return f"Not ruled out: {'; '.join(parts)}. Record {'; '.join(needs)}." if parts else ""
 
 
-def goes_with(result: GoesWith) -> str:
-    """That a response time goes with other counters, and how sure that is."""
-    texts = [
-        f"{lower(figure.title)} of {figure.subject} ({_worth(related, lead_s)})"
-        for figure, related, lead_s in result.related
-    ]
-    current = result.response
-    return f"{current.title} of {current.subject} goes with {listed(texts, len(texts))}."
-
-
-def _worth(related: RankCorrelation, lead_s: float) -> str:
-    text = f"rank correlation {related.coefficient:.2f}, worth {round(related.effective)} independent samples"
-    return text + (f", {abs(lead_s):,.0f} s {'before' if lead_s > 0 else 'after'} it" if lead_s else "")
+def goes_with(related: GoesWith) -> str:
+    """Return that a response time goes with other counters, and how sure that is."""
+    texts: list[str] = []
+    for figure, correlation, lead_s in related.related:
+        lead = f", {abs(lead_s):,.0f} s {'before' if lead_s > 0 else 'after'} it" if lead_s else ""
+        worth = f"worth {round(correlation.effective)} independent samples{lead}"
+        coefficient = f"rank correlation {correlation.coefficient:.2f}"
+        texts.append(f"{lower(figure.title)} of {figure.subject} ({coefficient}, {worth})")
+    response = related.response
+    return f"{response.title} of {response.subject} goes with {listed(texts, len(texts))}."
 
 
 def lower(title: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from plimsoll.insights.bottleneck.load_response import LoadResponse
-from plimsoll.insights.bottleneck.measured import Bound, Measured, document_of
+from plimsoll.insights.bottleneck.measured import Measured, document_of
 from plimsoll.insights.bottleneck.resource_use import (
     ONE_PROCESS,
     ONE_PROCESSOR,
@@ -32,7 +32,7 @@ _BUSY, _HYPER_V_BUSY = "cpu.busy", "hyper_v.host_busy"
 
 
 def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """Return the standing of a host's processors."""
+    """Return how near the processors of a host were to their capacity."""
     with_guests = host_key(host) in measured.with_guests
     signal = _HYPER_V_BUSY if with_guests or measured.of_host(_HYPER_V_BUSY, host) else _BUSY
     all_of_them = _busy(measured, host) if signal == _BUSY else measured.of_host(signal, host)
@@ -52,9 +52,10 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
     beside = replace(busy, limit=None, document=None)
     full, count = _full_processors(measured, host, load)
     queue = next((figure for figure in figures if figure.signal in ("cpu.queue_length", "cpu.load")), None)
-    with_queue = _busy_with_queue()
-    if busy.value >= with_queue.limit and (queue is not None or load.flat or full):
-        busy = replace(busy, limit=with_queue.limit, document=with_queue.document)
+    rule = load_rules().rules[_QUEUE_RULE]
+    with_queue = next(further.healthy.limit for further in rule.and_ if further.signal == "cpu.busy")
+    if busy.value >= with_queue and (queue is not None or load.follows is False or full):
+        busy = replace(busy, limit=with_queue, document=document_of(rule))
         return ResourceUse("cpu", host, UseState.NEAR, (busy, *figures))
     process = _one_process(measured, host, load, busy.value)
     if full:
@@ -66,13 +67,6 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
         return ResourceUse("cpu", host, UseState.NEAR, (process, beside, *figures), aspect=ONE_PROCESS)
     state = UseState.HIGH if busy.value >= _HIGH * limit else UseState.ROOM
     return ResourceUse("cpu", host, state, (busy, *figures))
-
-
-def _busy_with_queue() -> Bound:
-    """Return how busy processors are while a queue of threads counts, by the rule for it."""
-    rule = load_rules().rules[_QUEUE_RULE]
-    limit = next(further.healthy.limit for further in rule.and_ if further.signal == "cpu.busy")
-    return Bound(limit, document_of(rule))
 
 
 def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:

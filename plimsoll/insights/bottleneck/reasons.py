@@ -1,18 +1,22 @@
-"""Why something is the bottleneck, in sentences: the conclusion and its reasons, each with the figures it rests on."""
+"""The conclusion on the bottleneck and its reasons, in sentences, each with the figures it rests on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from plimsoll.analysis.scalability import latency_knee
 from plimsoll.insights.bottleneck import phrases
 from plimsoll.insights.bottleneck.evidence import Evidence
 from plimsoll.insights.bottleneck.find import Bottleneck
-from plimsoll.insights.bottleneck.observations import latencies, switching
+from plimsoll.insights.bottleneck.goes_with import goes_with
 from plimsoll.insights.bottleneck.resource_use import Figure, ResourceUse, figure_of
+from plimsoll.insights.leading_signals import response_times
 from plimsoll.model.times import duration_text
+from plimsoll.model.value_text import quantity
 from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence, subject_title
 from plimsoll.rules.subjects import Subject
 
+_NOTICED = 0.5  # of the limit of a latency
 _MOST_EPISODES = 3
 _MOST_FIGURES = 3
 _SOFTWARE = "Probably the software limits this run, or something that is not recorded"
@@ -43,43 +47,35 @@ def _reasons(bottleneck: Bottleneck) -> Iterator[Sentence]:
         yield from _of_the_load(case, when, confident=bottleneck.confident)
     else:
         yield from _undecided(case, when)
-    yield Sentence(phrases.followed(case.load), tuple(_of_the_work(case)))
+    load, measured = case.load, case.measured
+    figures = [
+        figure_of(measured, load, of.name, Subject(of.hosts[0]), measured.parts.means(of.samples), compared=False)
+        for of in (load.offered, load.work)
+        if of is not None
+    ]
+    yield Sentence(phrases.followed(load), tuple(figures))
     if bottleneck.limiting is None:
-        for episode in _episodes(case)[:_MOST_EPISODES]:
+        signals = {episode.rule.signal for episode in case.episodes}
+        inside: dict[str, Finding] = {}
+        for finding in case.inside_crossed:
+            inside.setdefault(finding.rule.signal, finding)
+        episodes = [*case.episodes, *(finding for name, finding in inside.items() if name not in signals)]
+        for episode in episodes[:_MOST_EPISODES]:
             part = "" if episode.share_of_time == 1 else "For a part of the run only: "
             yield Sentence(f"{part}{breach_sentence(episode)}")
     if text := phrases.room(case, limited=bottleneck.limiting is not None):
-        yield Sentence(text, tuple(figure for resource_use in case.room for figure in resource_use.figures[:1]))
+        yield Sentence(text, tuple(figure for use in case.room for figure in use.figures[:1]))
     if text := phrases.not_ruled_out(case.open):
         yield Sentence(text)
-    yield from (Sentence(*latency) for latency in (*switching(case), *latencies(case)))
-    if (found_with := case.goes_with) is not None:
-        shown = (found_with.response, *(figure for figure, _, _ in found_with.related))
-        yield Sentence(phrases.goes_with(found_with), shown)
-
-
-def _episodes(case: Evidence) -> list[Finding]:
-    """Return what was short for a time, then the worst that was past its limit inside the software."""
-    signals = {episode.rule.signal for episode in case.episodes}
-    inside: dict[str, Finding] = {}
-    for finding in case.inside_crossed:
-        if finding.rule.signal not in signals:
-            inside.setdefault(finding.rule.signal, finding)
-    return [*case.episodes, *inside.values()]
-
-
-def _of_the_work(case: Evidence) -> Iterator[Figure]:
-    """Yield the load and the work at the highest and at low load."""
-    load, measured = case.load, case.measured
-    for item in (load.offered, load.work):
-        if item is not None:
-            values = measured.parts.means(item.samples)
-            yield figure_of(measured, load, item.name, Subject(item.hosts[0]), values, compared=False)
+    yield from _latency_knee(case)
+    if (related := goes_with(measured, load)) is not None:
+        yield Sentence(phrases.goes_with(related), (related.response, *(figure for figure, _, _ in related.related)))
 
 
 def _of_a_resource(case: Evidence, bottleneck: Bottleneck, limiting: ResourceUse, when: str) -> Iterator[Sentence]:
     yield Sentence(phrases.limited_by(limiting, case.load, confident=bottleneck.confident), limiting.figures[:1])
-    shown = _past(limiting.figures)[:_MOST_FIGURES]
+    past = [figure for figure in limiting.figures if figure.limit is None or figure.is_beyond]
+    shown = tuple(past[:_MOST_FIGURES])
     yield Sentence(f"{when}: {phrases.figures_text(shown, limiting.host)}.", shown)
     for resource in case.resources:
         if resource is limiting or not resource.used_up or not resource.figures:
@@ -94,19 +90,13 @@ def _of_a_resource(case: Evidence, bottleneck: Bottleneck, limiting: ResourceUse
         yield Sentence(f"Also near a limit: {text}, {why}.", resource.figures[:1])
 
 
-def _past(figures: Sequence[Figure]) -> tuple[Figure, ...]:
-    """Return the figures that show that a resource is short: not those within their limits."""
-    return tuple(figure for figure in figures if figure.limit is None or figure.beyond(figure.value))
-
-
 def _of_the_software(case: Evidence, when: str) -> Iterator[Sentence]:
-    recorded = [resource for resource in case.resources if resource not in case.open]
-    all_room = not case.episodes and len(case.room) == len(recorded)
-    had_room = "every resource recorded had room" if all_room else "no resource was near its capacity for long"
     if (short := case.longest_short) is not None:
         past = f"{phrases.lower(subject_title(short))} was past its limit for {duration_text(short.time_crossed)}"
         yield Sentence(f"{_SOFTWARE}; but {past}, and may limit it, too.")
     else:
+        all_room = not case.episodes and len(case.room) == len(case.resources) - len(case.open)
+        had_room = "every resource recorded had room" if all_room else "no resource was near its capacity for long"
         yield Sentence(f"{_SOFTWARE}: {had_room}.")
     shown = tuple(wait.figure for wait in case.waits[:_MOST_FIGURES])
     if shown:
@@ -126,8 +116,7 @@ def _of_the_load(case: Evidence, when: str, *, confident: bool) -> Iterator[Sent
         yield Sentence(_NONE_KNOWN)
     elif case.near_for_a_time:
         yield Sentence("Nothing that was recorded is known to limit this run as a whole.")
-        for near_for_a_time in case.near_for_a_time:
-            yield Sentence(phrases.near_for_a_time(near_for_a_time))
+        yield from (Sentence(phrases.near_for_a_time(period)) for period in case.near_for_a_time)
     else:
         yield Sentence("Nothing that was recorded limits this run: no resource came near its capacity.")
     if (why := case.why_not_too_small) and not case.crossed:
@@ -135,24 +124,44 @@ def _of_the_load(case: Evidence, when: str, *, confident: bool) -> Iterator[Sent
     if case.waits:
         shown = tuple(wait.figure for wait in case.waits[:_MOST_FIGURES])
         yield Sentence(f"{when}: {phrases.figures_text(shown, None)}.", shown)
-    elif not case.inside_crossed and (
-        within := [waiting.figure for waiting in case.inside if not waiting.figure.beyond(waiting.figure.value)]
-    ):
-        longest = within[0]
-        yield Sentence(f"Little waited inside the software: {phrases.figure_text(longest, None)}.", (longest,))
+    elif not case.inside_crossed:
+        within = [wait.figure for wait in case.inside if not wait.figure.is_beyond][:1]
+        for longest in within:
+            yield Sentence(f"Little waited inside the software: {phrases.figure_text(longest, None)}.", (longest,))
 
 
 def _undecided(case: Evidence, when: str) -> Iterator[Sentence]:
-    """That it cannot be told, and what came nearest to a limit."""
+    """Yield that the bottleneck cannot be told, and what came nearest to a limit."""
     if case.episodes and case.mostly_recorded and not (case.used_up or case.high or case.waits):
         yield Sentence(_NONE_KNOWN)
     else:
         yield Sentence("What limits this run cannot be told from what was recorded.")
     if case.used_up or case.waits:
-        past = (*(resource_use.figures[0] for resource_use in case.used_up), *(wait.figure for wait in case.waits[:2]))
+        past = (*(use.figures[0] for use in case.used_up), *(wait.figure for wait in case.waits[:2]))
         yield Sentence(f"{when}: {phrases.figures_text(past, None)}.", past)
-    high = [resource_use.figures[0] for resource_use in case.high]
-    if within := tuple(figure for figure in high if not figure.beyond(figure.value)):
+    high = [use.figures[0] for use in case.high]
+    if within := tuple(figure for figure in high if not figure.is_beyond):
         yield Sentence(f"Nearest to a limit: {phrases.figures_text(within, None)}.", within)
-    if busy := tuple(replace(figure, limit=None, document=None) for figure in high if figure.beyond(figure.value)):
+    if busy := tuple(replace(figure, limit=None, document=None) for figure in high if figure.is_beyond):
         yield Sentence(f"Busy, but nothing waits for it: {phrases.figures_text(busy, None)}.", busy)
+
+
+def _latency_knee(case: Evidence) -> Iterator[Sentence]:
+    """Yield the first response time that stayed flat up to a rate, and grew beyond it."""
+    work, measured = case.load.work, case.measured
+    if work is None or work.kind != "operations":
+        return
+    rate, signals = measured.parts.means(work.samples), measured.review.question.signals
+    for name in response_times(signals):
+        for subject, values in measured.of(name).items():
+            knee, bound = latency_knee(rate, values), measured.bound(name, subject)
+            if knee is None or (bound is not None and knee.at_highest < _NOTICED * bound.limit):
+                continue
+            unit, per = signals[name].unit, work.signal.unit
+            yield Sentence(
+                f"{signals[name].title} of {subject} stayed near {quantity(knee.flat, unit)} up to "
+                f"{quantity(knee.rate, per)}, {round(100 * knee.rate / knee.highest)} % of the highest rate "
+                f"({quantity(knee.highest, per)}), where it was {quantity(knee.at_highest, unit)}.",
+                (figure_of(measured, case.load, name, subject, values, compared=False),),
+            )
+            return

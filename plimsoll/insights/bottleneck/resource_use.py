@@ -12,9 +12,9 @@ from plimsoll.rules.subjects import Subject
 
 @dataclass(frozen=True)
 class Figure:
-    """What a signal was at the highest load: the median of its means over equal parts of the run.
+    """The value of a signal at the highest load: the median of its means over equal parts of the run.
 
-    `before` is the same under low load, or in the rest of the run where no load is recorded (`elsewhen`); None where
+    `before` is its value under low load, or in the rest of the run where no load is recorded (`elsewhen`); None where
     there is neither. `limit` is None if it was compared with nothing. `lower`: low values are near the capacity.
     """
 
@@ -35,6 +35,11 @@ class Figure:
             return False
         return value <= self.limit if self.lower else value >= self.limit
 
+    @property
+    def is_beyond(self) -> bool:
+        """Whether it is past its limit."""
+        return self.beyond(self.value)
+
 
 Resource = Literal["cpu", "disk", "memory", "network"]
 # Parts of a resource that are used up while the whole has room.
@@ -43,11 +48,9 @@ ONE_PROCESS = "one process"
 STOLEN = "stolen time"  # of processors: the hypervisor gives it to others
 SQL_CACHE = "the buffer cache of SQL Server"
 
-StateName = Literal["not-recorded", "unclear", "room", "high", "near", "full"]
-
 
 class UseState(IntEnum):
-    """From what was not recorded to what is used up."""
+    """How near a resource was to its capacity."""
 
     NOT_RECORDED = 0
     UNCLEAR = 1  # recorded, but by counters that do not tell
@@ -56,29 +59,13 @@ class UseState(IntEnum):
     NEAR = 4
     FULL = 5
 
-    @property
-    def text(self) -> StateName:
-        """Its name for programs."""
-        return _NAMES[self]
-
-
-_NAMES: dict[UseState, StateName] = {
-    UseState.NOT_RECORDED: "not-recorded",
-    UseState.UNCLEAR: "unclear",
-    UseState.ROOM: "room",
-    UseState.HIGH: "high",
-    UseState.NEAR: "near",
-    UseState.FULL: "full",
-}
-
 
 @dataclass(frozen=True)
 class ResourceUse:
     """A resource of a host at the highest load.
 
-    `figures` tell it, the most telling first; `aspect` says what of it is meant, where that is not all of it or not
-    one disk (`one processor`, `all disks together`); `needed` the counters that would tell, where they were not
-    recorded.
+    `figures` are the most telling first. `aspect` names the part of the resource that is meant (`one processor`, `all
+    disks together`); empty for all of it, or one disk. `needed` are the counters that would tell, if not recorded.
     """
 
     resource: Resource
@@ -95,36 +82,30 @@ class ResourceUse:
 
     @property
     def instance(self) -> str | None:
-        """The disk, adapter, processor or process that it is about."""
+        """The disk, adapter, processor or process of the first figure."""
         return self.figures[0].subject.instance if self.figures else None
 
     @property
     def process(self) -> str | None:
-        """The process that uses all of one processor, where one is known to."""
+        """The process that uses all of one processor; None if no process is known to."""
         return next((figure.subject.instance for figure in self.figures if figure.signal == "process.cpu"), None)
-
-    @property
-    def at_low_load(self) -> bool:
-        """Whether it was as near its capacity under low load."""
-        main = self.figures[0] if self.figures else None
-        return main is not None and main.beyond(main.value) and main.beyond(main.before)
 
 
 def figure_of(
     measured: Measured, load: LoadResponse, signal: str, subject: Subject, values: Values, *, compared: bool = True
 ) -> Figure:
-    """Return what a signal was in the part of the run that is judged; `compared`: with the limit of its capacity."""
-    result = measured.review.question.signals.get(signal)
+    """Return the value of a signal in the judged part of the run; `compared`: with the value near its capacity."""
+    described = measured.review.question.signals.get(signal)
     bound = measured.bound(signal, subject) if compared else None
     return Figure(
         signal,
-        result.title if result else signal,
-        result.unit if result else "",
+        described.title if described else signal,
+        described.unit if described else "",
         subject,
         median_in(values, load.top),
         None if load.low is None else median_in(values, load.low),
         bound.limit if bound else None,
         bound.document if bound else None,
         load.busy,
-        lower=result is not None and result.worse == "lower",
+        lower=described is not None and described.worse == "lower",
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.insights.capacity.find import Capacity, Limit, Range, ResourceCapacity
+from plimsoll.insights.capacity.find import Capacity, Range, ResourceCapacity
 from plimsoll.insights.capacity.levels import means
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.response import ResponseCurve
@@ -111,13 +111,12 @@ def in_amounts(resource: Resource, use: Values) -> tuple[Values, str]:
 
 def _load_range(capacity: Capacity, load: Range) -> str:
     if not np.isfinite(load.value):
-        return f"beyond {load_text(capacity, Range(capacity.projected, 0, 0))}"
-    projected = " projected" if load.value > capacity.highest else ""
-    return with_range(capacity, Limit(load, capacity.resources[0])) + projected
+        return f"beyond {load_text(capacity, capacity.projected)}"
+    return with_range(capacity, load) + (" projected" if load.value > capacity.highest else "")
 
 
 def _demands_table(capacity: Capacity) -> DocumentTable:
-    """Return what one operation takes of each resource."""
+    """Return the table of the demands of one operation on each resource."""
     resources = capacity.resources[:_MOST_DEMANDS]
     columns = [
         Column(resource_text(resource.resource), numeric=True, optional=len(resources) - at if at else 0)
@@ -131,11 +130,11 @@ def _demands_table(capacity: Capacity) -> DocumentTable:
 
 
 def _demand_text(resource_capacity: ResourceCapacity, use: Values) -> str:
-    """`29.6 ms of a processor (28.1 to 31)`: what one operation demands, from the use (%) of one a second."""
+    """`29.6 ms (28.1 to 31)`: the demand of one operation, from the use (%) by one operation a second."""
     if not resource_capacity.follows:
         return "not known"
     amounts, unit = in_amounts(resource_capacity.resource, use)
-    demand = Range.of(amounts) if len(amounts) > 1 else Range(*(float(amounts[0]),) * 3)
+    demand = Range.of(amounts) if len(amounts) > 1 else Range.exactly(float(amounts[0]))
     if unit == "s":
         return f"{quantity(1000 * demand.value, 'ms')} ({number(1000 * demand.low)} to {number(1000 * demand.high)})"
     return f"{quantity(demand.value, unit)} ({quantity(demand.low, unit)} to {quantity(demand.high, unit)})"
@@ -143,22 +142,18 @@ def _demand_text(resource_capacity: ResourceCapacity, use: Values) -> str:
 
 def _use_curve(capacity: Capacity, resource_capacity: ResourceCapacity) -> Curve:
     """Return the use of a resource over the load, for the measured or requested mix."""
+    resource, follows = resource_capacity.resource, resource_capacity.follows
     loads = np.linspace(0, capacity.projected, _POINTS)
     uses = resource_capacity.demand.use(loads[:, None] * capacity.mix[None, :])
     low, high = np.quantile(uses[1:], [0.025, 0.975], axis=0)
-    drawn = np.where(
-        (uses[0] <= 100) & resource_capacity.follows, uses[0], np.nan
-    )  # more than all of it cannot be used
-    as_measured = capacity.asked_mix.as_measured and not capacity.changed
-    measured = (
-        means(capacity.levels, capacity.observed.use[resource_capacity.resource.key]) if as_measured else np.empty(0)
-    )
-    title, unit = _capital(resource_text(resource_capacity.resource)), f"{capacity.observed.title}/s"
-    limit, at = percent(resource_capacity.resource.limit / 100), resource_capacity.load.value
-    band = zip(loads.tolist(), low.tolist(), high.tolist(), strict=True) if resource_capacity.follows else ()
+    drawn = np.where((uses[0] <= 100) & follows, uses[0], np.nan)  # more than all of it cannot be used
+    as_measured = capacity.requested_mix.as_measured and not capacity.changed
+    measured = means(capacity.levels, capacity.observed.use[resource.key]) if as_measured else np.empty(0)
+    title, limit, at = _capital(resource_text(resource)), percent(resource.limit / 100), resource_capacity.load.value
+    band = zip(loads.tolist(), low.tolist(), high.tolist(), strict=True) if follows else ()
     return Curve(
-        f"{title} over {unit}: {number(float(resource_capacity.use.value))} % at {number(capacity.highest)}/s; "
-        f"limit {limit}.",
+        f"{title} over {capacity.observed.title}/s: {number(float(resource_capacity.use.value))} % at "
+        f"{number(capacity.highest)}/s; limit {limit}.",
         f"{capacity.observed.title}, /s",
         capacity.projected,
         100.0,
@@ -168,13 +163,13 @@ def _use_curve(capacity: Capacity, resource_capacity: ResourceCapacity) -> Curve
         fit=_line(loads, drawn, loads <= capacity.highest),
         beyond=_line(loads, drawn, loads >= capacity.highest - loads[1]),
         band=tuple(edge for edge in band if edge[1] <= 100),
-        limit=(resource_capacity.resource.limit, f"limit {limit}"),
-        marks=(Point(at, resource_capacity.resource.limit, f"{rounded(at)} /s"),) if np.isfinite(at) else (),
+        limit=(resource.limit, f"limit {limit}"),
+        marks=(Point(at, resource.limit, f"{rounded(at)} /s"),) if np.isfinite(at) else (),
     )
 
 
 def _response_curve(capacity: Capacity, curve: ResponseCurve) -> Curve:
-    """Return a response time over the load; beyond what was measured as queues project it, where they do."""
+    """Return a response time over the load; beyond the measured loads it is the projection of the queues, if any."""
     loads = np.linspace(curve.loads[0], capacity.projected, _POINTS)
     times, limit, highest = curve.at(loads), curve.response.limit, float(curve.loads[-1])
     scale = 1.5 * max(float(curve.measured[-1]), limit or 0.0)

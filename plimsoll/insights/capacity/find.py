@@ -1,10 +1,10 @@
-"""How much load a system can carry, from the runs that were measured.
+"""The load that a system can carry, from measured runs.
 
-The method of Site Server's capacity studies (1998, 1999), with what they lacked: use without load, intervals, and a
+The method is that of Site Server's capacity studies (1998, 1999), which lacked the use without load, intervals, and a
 check of the model against the highest load. Nothing is projected beyond 1.5 times the highest measured load.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,22 +17,22 @@ from plimsoll.insights.capacity.load_observations import MEAN, Observed, observe
 from plimsoll.insights.capacity.profiles.profile import Profile
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.response import ResponseCurve, Station, longest_load, mean_response, response_curve
-from plimsoll.insights.capacity.saturation import Saturation, queues_inside, saturation, up_to_the_top
+from plimsoll.insights.capacity.saturation import Saturation, saturation, up_to_the_top
 from plimsoll.insights.capacity.verification import Check, Contradiction, check_of, contradictions
-from plimsoll.insights.capacity.what_if import Changes, changed
+from plimsoll.insights.capacity.what_if import Changes, Key, changed
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
 from plimsoll.review.review import Review
 
 _SAME = 0.1  # our choice: shares that differ by less, of all operations, are the same mix
-_HARDLY = 2.0  # %: what was used less is known too badly to compare mixes by
+_HARDLY = 2.0  # %: the use of a resource below it is known too badly to compare mixes by
 
 
 @dataclass(frozen=True, eq=False)
 class Mix:
-    """Shares of the groups of operations, and the highest load of such a mix that was measured (a second).
+    """Shares of the groups of operations, and the highest measured load of such a mix (operations a second).
 
-    `as_measured`: the shares are about those of the run, so response times and the highest throughput hold for it.
+    `as_measured`: the shares are about those of the run, so its response times and highest throughput are valid.
     `left_out` are operations of the run that the profile does not have.
     """
 
@@ -58,10 +58,15 @@ class Range:
 
     @classmethod
     def of(cls, replicates: Values) -> "Range":
-        """Return the first is the value, the others its bootstrap replicates."""
+        """Return the range of a value and its bootstrap replicates; the value is the first."""
         low, high = np.quantile(replicates[1:], [0.025, 0.975], method="nearest").tolist()
         value = float(replicates[0])
         return cls(value, min(low, value), max(high, value))
+
+    @classmethod
+    def exactly(cls, value: float) -> "Range":
+        """Return a range without an interval."""
+        return cls(value, value, value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +74,12 @@ class ResourceCapacity:
     """A resource and the load it can carry.
 
     Attributes:
-        rates: The measured rates that its demand was estimated from, by group of operations.
-        load: The operations a second with which it reaches its limit.
-        use: Its use (%) at the highest measured load; as it was measured where it does not go with the load.
-        idle: Its use (%) without load.
-        check: How well lower loads predict the highest one; None where there were too few.
+        load: The load (operations a second) at which it reaches its limit.
+        use: The use (%) at the highest measured load; the measured one where it does not go with the load.
+        idle: The use (%) without load.
+        check: The prediction of the highest load from lower ones; None where there were too few.
         why_not: Why it is not projected; empty if it is.
-        follows: Whether its use goes with the load at all: else what operations demand is not known.
+        follows: Whether the use goes with the load at all; else the demands of operations are not known.
     """
 
     resource: Resource
@@ -90,7 +94,7 @@ class ResourceCapacity:
 
 @dataclass(frozen=True)
 class ObjectiveCapacity:
-    """The load up to which a response time keeps its objective."""
+    """The load up to which a response time is within its objective."""
 
     curve: ResponseCurve
     limit: float
@@ -99,17 +103,17 @@ class ObjectiveCapacity:
 
 @dataclass(frozen=True, eq=False)
 class Capacity:
-    """What a system can carry: resources, objectives, and where throughput stopped to rise.
+    """The load that a system can carry: by its resources, its objectives, and where throughput stopped to rise.
 
-    `groups` are the operations as the data can tell them apart, `asked_mix` the mix of them that it is told for.
-    `overload` is the highest measured level of users, where less was done than by fewer of them; nothing rests on it.
-    `limits` are what limits each run, by all of its counters. `changed` says what is assumed to be changed; then loads
-    up to `reach` of the measured ones are no projection.
+    `groups` are the operations as far as the data can tell them apart, `requested_mix` the mix of them to answer for.
+    `overload` is the highest measured level of users, if fewer users got more done; nothing rests on it. `limits` are
+    the bottlenecks of the runs. `changed` are the assumed changes, in sentences; loads up to `reach` times the measured
+    ones are then no projection.
     """
 
     observed: Observed
     groups: tuple[tuple[int, ...], ...]
-    asked_mix: Mix
+    requested_mix: Mix
     profile: Profile | None
     resources: tuple[ResourceCapacity, ...]
     objectives: tuple[ObjectiveCapacity, ...]
@@ -126,12 +130,12 @@ class Capacity:
     @property
     def mix(self) -> Values:
         """The share of each group of all operations."""
-        return self.asked_mix.shares
+        return self.requested_mix.shares
 
     @property
     def highest(self) -> float:
         """The highest load of this mix that was measured."""
-        return self.reach * self.asked_mix.highest
+        return self.reach * self.requested_mix.highest
 
     @property
     def projected(self) -> float:
@@ -140,12 +144,12 @@ class Capacity:
 
     @cached_property
     def reached(self) -> tuple["Limit", ...]:
-        """What is reached up to there, the first first; what comes after throughput stops to rise is not reached."""
-        limits: list[Limit] = [
-            Limit(resource.load, resource) for resource in self.resources if np.isfinite(resource.load.value)
-        ]
-        limits += [
-            Limit(objective.load, objective) for objective in self.objectives if np.isfinite(objective.load.value)
+        """The limits that are reached up to there, in order of their loads.
+
+        Limits above the load at which throughput stops to rise are not reached.
+        """
+        limits = [
+            Limit(what.load, what) for what in (*self.resources, *self.objectives) if np.isfinite(what.load.value)
         ]
         limits.sort(key=lambda limit: limit.load.value)
         stop = self.saturation
@@ -154,12 +158,12 @@ class Capacity:
         before = [limit for limit in limits if limit.load.value < stop.load]
         if stop.by_resource and before:
             return tuple(before)
-        return (*before, Limit(Range(stop.load, stop.load, stop.load), stop))
+        return (*before, Limit(Range.exactly(stop.load), stop))
 
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """The load (operations a second) at which something is reached."""
+    """The load (operations a second) at which a resource, an objective or the highest throughput is reached."""
 
     load: Range
     what: ResourceCapacity | ObjectiveCapacity | Saturation
@@ -175,12 +179,12 @@ def capacity(
 
     Args:
         reviews: The runs.
-        profile: What users do; by default what was measured.
+        profile: The operations of users; by default those that were measured.
         objectives: Limits (s) of response times by their signal, besides those of the runs.
-        changes: What is to be changed; how long requests take after a change is not known.
+        changes: Changes of the hosts; how long requests take after a change is not known.
 
     Raises:
-        Unusable: What it needs was not recorded, or the load does not vary.
+        Unusable: Load or use was not recorded, or the load does not vary.
     """
     result = observed(reviews, objectives)
     saturated, overload = saturation(result, levels(result)), None
@@ -188,11 +192,11 @@ def capacity(
         result, overload = up_to_the_top(result, levels(result))
     groups = separable(result.fine)
     rates = together(result.rates, groups)
-    demands = {
-        resource.key: demand
-        for at, resource in enumerate(result.resources)
-        if (demand := _demand(result, resource, rates, at))
-    }
+    demands: dict[Key, Demand] = {}
+    for at, resource in enumerate(result.resources):
+        present = np.isfinite(result.use[resource.key])
+        if present.sum() >= FEWEST:
+            demands[resource.key] = demand(rates[present], result.use[resource.key][present], at)
     if not demands:
         raise Unusable(
             f"not known: no use of a resource was recorded together with the load in {FEWEST} parts of the run"
@@ -200,61 +204,50 @@ def capacity(
     mix = mix_of(result, groups, profile, list(demands.values()))
     steps = levels(result)
     limits = tuple(bottleneck for review in reviews if (bottleneck := bottleneck_finder.find_bottleneck(review)))
-    stop = (saturated or queues_inside(limits, result.highest)) if mix.as_measured else None
+    stop = saturated if mix.as_measured else None
+    if mix.as_measured and not stop and any(limit.kind == "queue" for limit in limits):
+        stop = Saturation(result.highest, None, by_resource=False, sure=False)  # a queue inside the software
     after = changed(result.resources, demands, changes or Changes())
     most = after.reach * mix.highest
-    checks = {
-        resource.key: check_of(result, resource, rates) for resource in result.resources if resource.key in demands
-    }
-    resource_capacities = [
-        _resource(resource, after.demands[resource.key], checks[resource.key], mix.shares, most)
+    resources = [
+        _resource(resource, after.demands[resource.key], check_of(result, resource, rates), mix.shares, most)
         for resource in after.resources
         if resource.key in demands
     ]
     if changes and stop and stop.by_resource:
         stop = None  # what limited then may have been changed
     who = _waiting_users(result, steps)
-    stations = [
-        _station(resource_capacity, mix.shares, who, most)
-        for resource_capacity in sorted(
-            resource_capacities, key=lambda resource_capacity: -resource_capacity.use.value
-        )[:3]
-    ]
+    busiest = sorted(resources, key=lambda resource: -resource.use.value)[:3]
+    stations = [_station(resource, mix.shares, who, most) for resource in busiest]
     responses = result.responses if mix.as_measured and not changes else ()
-    curves = [item for response in responses if (item := response_curve(response, steps, stations, stop))]
-    goals = [
-        ObjectiveCapacity(curve, curve.response.limit or 0.0, Range(*current))
+    curves = [curve for response in responses if (curve := response_curve(response, steps, stations, stop))]
+    objectives_reached = [
+        ObjectiveCapacity(curve, curve.response.limit or 0.0, Range(*load))
         for curve in curves
-        if (current := longest_load(curve, steps, stop, BEYOND * mix.highest)) is not None
+        if (load := longest_load(curve, steps, stop, BEYOND * mix.highest)) is not None
     ]
     mean = mean_response(result, steps, curves)
+    if profile is None:
+        users = users_of(result, steps, mean)
+    else:
+        users = ProfileUsers(sum(profile.each_second.values()) or None, profile.think_time or 0.0, mean)
     return Capacity(
         result,
         groups,
         mix,
         profile,
-        tuple(
-            sorted(
-                resource_capacities,
-                key=lambda resource_capacity: (resource_capacity.load.value, -resource_capacity.use.value),
-            )
-        ),
-        tuple(goals),
+        tuple(sorted(resources, key=lambda resource: (resource.load.value, -resource.use.value))),
+        tuple(objectives_reached),
         curves[0] if curves else None,
         stop,
-        users_of(result, steps, mean) if profile is None else _profile_users(profile, mean),
+        users,
         steps,
         contradictions(result, steps),
         limits,
         after.reach,
-        after.told,
+        after.sentences,
         overload,
     )
-
-
-def _demand(result: Observed, resource: Resource, rates: Values, seed: int) -> Demand | None:
-    isfinite = np.isfinite(result.use[resource.key])
-    return demand(rates[isfinite], result.use[resource.key][isfinite], seed) if isfinite.sum() >= FEWEST else None
 
 
 def _resource(resource: Resource, result: Demand, check: Check | None, mix: Values, most: float) -> ResourceCapacity:
@@ -265,10 +258,10 @@ def _resource(resource: Resource, result: Demand, check: Check | None, mix: Valu
     poor = check if check is not None and check.poor(resource.limit) and crossed[0] > most else None
     if poor:
         crossed[:], why = np.inf, "lower loads do not predict the use at the highest one"
-        at = Range(poor.measured, poor.measured, poor.measured)
+        at = Range.exactly(poor.measured)
     load = Range.of(crossed)
     if most < load.value < np.inf and min(load.high, BEYOND * most) > _WIDE * load.low:
-        load, why = Range(np.inf, np.inf, np.inf), "the use does not follow the load closely enough"
+        load, why = Range.exactly(np.inf), "the use does not follow the load closely enough"
     return ResourceCapacity(resource, result, load, at, Range.of(result.idle), check, why, follows=poor is None)
 
 
@@ -280,12 +273,8 @@ def _reaches(curve: Values, loads: Values, limit: float) -> float:
     return float(np.interp(limit, curve[at - 1 : at + 1], loads[at - 1 : at + 1])) if at else 0.0
 
 
-def _profile_users(profile: Profile, response: Callable[[float], float]) -> Users:
-    return ProfileUsers(sum(profile.each_second.values()) or None, profile.think_time or 0.0, response)
-
-
 def _waiting_users(result: Observed, steps: Sequence[LoadLevel]) -> MeasuredUsers | None:
-    """Return the users, if they wait for answers and think between: else requests come whatever waits."""
+    """Return the users, if they wait for answers and think between them; None if requests come whatever waits."""
     users = users_of(result, steps) if result.of_driver else None
     mean = next((response for response in result.responses if response.name == MEAN), None)
     if users is None or mean is None:
@@ -330,42 +319,32 @@ def mix_of(
     for name, share in profile.shares.items():
         shares[0 if only else _place(result, name)] += share
     for group in groups:
-        _refuse_other_shares(result, group, shares)
-    current = together(shares[None, :], tuple(groups))[0]
+        of = list(group)
+        total, of_run = float(shares[of].sum()), result.mix[of] / float(result.mix[of].sum())
+        if len(of) > 1 and total and float(np.abs(shares[of] / total - of_run).max()) > _SAME:
+            names = ", ".join(result.names[at] for at in of)
+            raise Unusable(
+                f"not known: {names} rise and fall together in the run, so what each demands cannot be told, and "
+                "the profile has another mix of them; record a run in which their shares vary"
+            )
+    mix = together(shares[None, :], tuple(groups))[0]
     left_out = tuple(name for at, name in enumerate(result.names) if shares[at] == 0)
-    alike = float(np.abs(current - measured).max()) <= _SAME
-    if alike:
-        return Mix(current, result.highest, as_measured=True, left_out=left_out)
-    items = [(demand.highest, float(current @ demand.linear)) for demand in demands]
-    most = min((highest / use for highest, use in items if use > 0 and highest > _HARDLY), default=result.highest)
-    return Mix(current, most, as_measured=False, left_out=left_out)
+    if float(np.abs(mix - measured).max()) <= _SAME:
+        return Mix(mix, result.highest, as_measured=True, left_out=left_out)
+    uses = [(demand.highest, float(mix @ demand.linear)) for demand in demands]
+    most = min((highest / use for highest, use in uses if use > 0 and highest > _HARDLY), default=result.highest)
+    return Mix(mix, most, as_measured=False, left_out=left_out)
 
 
 def _place(result: Observed, name: str) -> int:
-    plain = [_plain(name) for name in result.names]
-    text = _plain(name)
+    """Return the place of an operation of a profile among those of the run. Unusable if the run has no such name."""
+    text, *plain = (raw.casefold().replace("_", " ").strip() for raw in (name, *result.names))
     if text in plain:
         return plain.index(text)
-    alike = [at for at, entry in enumerate(plain) if entry.endswith(text) or text.endswith(entry)]
+    alike = [at for at, recorded in enumerate(plain) if recorded.endswith(text) or text.endswith(recorded)]
     if len(alike) == 1:
         return alike[0]
     raise Unusable(
         f'not known: the profile has the operation "{name}", which was not recorded; recorded were '
         f"{', '.join(result.names)}"
     )
-
-
-def _plain(name: str) -> str:
-    return name.casefold().replace("_", " ").strip()
-
-
-def _refuse_other_shares(result: Observed, group: Sequence[int], shares: Values) -> None:
-    """Unusable if operations that only were measured together have other shares of each other in the profile."""
-    of = list(group)
-    total, measured = float(shares[of].sum()), float(result.mix[of].sum())
-    if len(of) > 1 and total and float(np.abs(shares[of] / total - result.mix[of] / measured).max()) > _SAME:
-        names = ", ".join(result.names[at] for at in of)
-        raise Unusable(
-            f"not known: {names} rise and fall together in the run, so what each demands cannot be told, and "
-            "the profile has another mix of them; record a run in which their shares vary"
-        )

@@ -1,4 +1,4 @@
-"""What a number of users needs, and when users who become more and more are as many as a system can carry."""
+"""The needs of a number of users, and when a growing number of users reaches the limit of a system."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _FURTHEST = 5 * 365.25  # days; our choice: growth that goes on for longer is no
 
 @dataclass(frozen=True, eq=False)
 class HostsNeeded:
-    """How many hosts like this one the load needs if it is spread evenly; `by` is what runs out first on one."""
+    """The number of hosts like this one that an evenly spread load needs; `by` is the resource that runs out first."""
 
     host: str
     count: int
@@ -28,17 +28,17 @@ class HostsNeeded:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What so many users need.
+class Needs:
+    """The needs of a number of users.
 
     Attributes:
-        users: The users, with the peak factor.
-        load: The operations a second they do.
-        beyond: Whether that is beyond what is projected: then uses and response times are not known.
+        users: The users, times the peak factor.
+        load: Their operations a second.
+        beyond: Whether that load is beyond what is projected: then uses and response times are not known.
         uses: The use (%) of each resource of `Capacity.resources`, NaN where it does not go with the load; empty
             beyond what is projected.
         response: The response time (s); None if it is not known.
-        hosts: For each host that cannot carry it alone, how many are needed.
+        hosts: The number of hosts needed, for each host that cannot carry the load alone.
     """
 
     users: float
@@ -49,21 +49,28 @@ class Asked:
     hosts: tuple[HostsNeeded, ...]
 
 
-def asked(capacity: Capacity, users: float, peak_factor: float = 1.0) -> Asked:
-    """Return what a number of users needs.
+def needs_of(capacity: Capacity, users: float, peak_factor: float = 1.0) -> Needs:
+    """Return the needs of a number of users.
 
     Raises:
-        Unusable: How much users do is not known.
+        Unusable: The operations of a user are not known.
     """
-    value = users * peak_factor
     if capacity.users is None:
         raise Unusable(
             "not known: how much users do; the run has no users of a load driver: give a profile of users, too"
         )
-    load = capacity.users.load_of(value, capacity.projected)
-    hosts = tuple(_hosts(capacity, load)) if np.isfinite(load) else ()
-    if not np.isfinite(load) or load > capacity.projected:
-        return Asked(value, load, beyond=True, uses=(), response=None, hosts=hosts)
+    users *= peak_factor
+    load = capacity.users.load_of(users, capacity.projected)
+    if not np.isfinite(load):
+        return Needs(users, load, beyond=True, uses=(), response=None, hosts=())
+    first: dict[str, ResourceCapacity] = {}
+    for resource in capacity.resources:  # in order of the load at which they reach their limits
+        if np.isfinite(resource.load.value) and resource.load.value > 0:
+            first.setdefault(resource.resource.subject.host, resource)
+    counts = {host: ceil(load / resource.load.value) for host, resource in first.items()}
+    hosts = tuple(HostsNeeded(host, count, first[host]) for host, count in counts.items() if count > 1)
+    if load > capacity.projected:
+        return Needs(users, load, beyond=True, uses=(), response=None, hosts=hosts)
     at = load * capacity.mix[None, :]
     uses = tuple(
         _use(resource, at, capacity.users.spread) if resource.follows else _UNKNOWN for resource in capacity.resources
@@ -71,35 +78,22 @@ def asked(capacity: Capacity, users: float, peak_factor: float = 1.0) -> Asked:
     seconds = float(capacity.response.at(np.array([load]))[0]) if capacity.response else float("nan")
     stop = capacity.saturation
     possible = not any(use.value >= _FULL for use in uses) and (stop is None or load < stop.load)
-    result = np.isfinite(seconds) and possible
-    return Asked(value, load, beyond=False, uses=uses, response=seconds if result else None, hosts=hosts)
+    response = seconds if np.isfinite(seconds) and possible else None
+    return Needs(users, load, beyond=False, uses=uses, response=response, hosts=hosts)
 
 
 def _use(resource_capacity: ResourceCapacity, at: Values, spread: float) -> Range:
-    """Return the use at a load, which itself is only known but for `spread` (a share of it)."""
+    """Return the use at a load that may be off by `spread` (a share of it)."""
     use = Range.of(resource_capacity.demand.use(at)[:, 0])
-    less, value = (
-        abs(float(resource_capacity.demand.use(at * far)[0, 0]) - use.value) for far in (1 - spread, 1 + spread)
-    )
-    low, high = float(np.hypot(use.value - use.low, less)), float(np.hypot(use.high - use.value, value))
+    ends = (float(resource_capacity.demand.use(at * far)[0, 0]) for far in (1 - spread, 1 + spread))
+    below, above = (abs(end - use.value) for end in ends)
+    low, high = float(np.hypot(use.value - use.low, below)), float(np.hypot(use.high - use.value, above))
     return Range(use.value, use.value - low, use.value + high)
-
-
-def _hosts(capacity: Capacity, load: float) -> list[HostsNeeded]:
-    resource_capacities: dict[str, ResourceCapacity] = {}
-    for resource in capacity.resources:  # in order of the load at which they reach their limits
-        if np.isfinite(resource.load.value) and resource.load.value > 0:
-            resource_capacities.setdefault(resource.resource.subject.host, resource)
-    return [
-        HostsNeeded(host, ceil(load / resource_capacity.load.value), resource_capacity)
-        for host, resource_capacity in resource_capacities.items()
-        if load > resource_capacity.load.value
-    ]
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How users become more: by a share of them (`percent`) or by a number, in each of so many days."""
+    """The growth of users: by a share of them (`percent`) or by a number, each time in so many days."""
 
     text: str
     amount: float
@@ -108,7 +102,7 @@ class Growth:
 
     @classmethod
     def parse(cls, typed: str) -> "Growth":
-        """`3%/month` or `200/week`. Unusable if it is none."""
+        """Return a growth from text: `3%/month` or `200/week`. Unusable if it is none."""
         match = _GROWTH.fullmatch(typed.strip())
         if match is None or not float(match["amount"]):
             raise Unusable(f'"{typed}" is no growth; write it like 3%/month or 200/week')
@@ -122,9 +116,9 @@ class Growth:
 
 @dataclass(frozen=True)
 class Forecast:
-    """When the first limit is reached, with the interval of that load; None where that is not known, or too far.
+    """The day on which the first limit is reached, and its interval; None where not known, or too far away.
 
-    `at_least`: nothing is reached up to what is projected, so it is a day before which it does not happen.
+    `at_least`: no limit is reached up to the projected load, so none is reached before this day.
     """
 
     growth: Growth
@@ -136,15 +130,14 @@ class Forecast:
 
 
 def forecast(capacity: Capacity, growth: Growth, users: float, today: date) -> Forecast:
-    """Return when so many users of today have become as many as the system carries.
+    """Return when a number of users, that of `today`, has grown to the number that the system can carry.
 
     Raises:
-        Unusable: How much users do is not known, or there are too many already.
+        Unusable: The operations of a user are not known, or there are too many users already.
     """
     if capacity.users is None:
         raise Unusable("not known: how much users do; without that growth has no date; give a profile of users")
-    limits = capacity.reached
-    first = limits[0].load if limits else None
+    first = next((limit.load for limit in capacity.reached), None)
     most = capacity.users.at(first.value if first else capacity.projected)
     if not np.isfinite(most):
         raise Unusable("not known: how many users the limit is, so growth has no date; measure a higher load")

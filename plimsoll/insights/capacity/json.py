@@ -7,7 +7,7 @@ import numpy as np
 
 from plimsoll.insights.capacity.document import in_amounts
 from plimsoll.insights.capacity.find import Capacity, Limit, ObjectiveCapacity, Range, ResourceCapacity
-from plimsoll.insights.capacity.forecast import Asked, Forecast
+from plimsoll.insights.capacity.forecast import Forecast, Needs
 from plimsoll.insights.capacity.levels import MeasuredUsers
 from plimsoll.insights.capacity.words import answer, sentences, what_text
 
@@ -15,8 +15,8 @@ SCHEMA = "plimsoll.capacity/1"
 
 
 def document(capacity: Capacity) -> dict[str, Any]:
-    """Return the whole document; null stands for what is not known or not reached."""
-    observed = capacity.observed
+    """Return the whole document; values that are not known or not reached are null."""
+    observed, curve, stop = capacity.observed, capacity.response, capacity.saturation
     return {
         "schema": SCHEMA,
         "answer": answer(capacity),
@@ -37,46 +37,27 @@ def document(capacity: Capacity) -> dict[str, Any]:
         "changed": list(capacity.changed),
         "limits": [_limit(capacity, limit) for limit in capacity.reached],
         "resources": [_resource(capacity, resource) for resource in capacity.resources],
-        "response": None
-        if capacity.response is None
-        else {
-            "signal": capacity.response.response.name,
-            "model_off": capacity.response.off,
+        "response": curve
+        and {
+            "signal": curve.response.name,
+            "model_off": curve.off,
             "levels": [
                 {"load": float(load), "seconds": float(seconds)}
-                for load, seconds in zip(capacity.response.loads, capacity.response.measured, strict=True)
+                for load, seconds in zip(curve.loads, curve.measured, strict=True)
             ],
         },
-        "saturation": None
-        if capacity.saturation is None
-        else {
-            "load": capacity.saturation.load,
-            "users": capacity.saturation.users,
-            "by_resource": capacity.saturation.by_resource,
-        },
+        "saturation": stop and {"load": stop.load, "users": stop.users, "by_resource": stop.by_resource},
         "contradictions": [
-            {
-                "what": contradiction.what,
-                "load": contradiction.load,
-                "measured": contradiction.measured,
-                "by_littles_law": contradiction.by_law,
-            }
-            for contradiction in capacity.contradictions
+            {"what": differs.what, "load": differs.load, "measured": differs.measured, "by_littles_law": differs.by_law}
+            for differs in capacity.contradictions
         ],
     }
 
 
 def _limit(capacity: Capacity, limit: Limit) -> dict[str, Any]:
-    item = limit.what
-    kind = (
-        "resource"
-        if isinstance(item, ResourceCapacity)
-        else "objective"
-        if isinstance(item, ObjectiveCapacity)
-        else "throughput"
-    )
-    resource = item.resource if isinstance(item, ResourceCapacity) else None
-    response = item.curve.response.name if isinstance(item, ObjectiveCapacity) else None
+    resource = limit.what.resource if isinstance(limit.what, ResourceCapacity) else None
+    response = limit.what.curve.response.name if isinstance(limit.what, ObjectiveCapacity) else None
+    kind = "resource" if resource else "objective" if response else "throughput"
     return {
         "kind": kind,
         "sentence": what_text(capacity, limit),
@@ -111,13 +92,7 @@ def _resource(capacity: Capacity, resource_capacity: ResourceCapacity) -> dict[s
         "load": _range(resource_capacity.load),
         "users": _users(capacity, resource_capacity.load),
         "not_known": resource_capacity.why_not or None,
-        "verified": None
-        if resource_capacity.check is None
-        else {
-            "load": resource_capacity.check.load,
-            "measured": resource_capacity.check.measured,
-            "predicted": resource_capacity.check.predicted,
-        },
+        "verified": vars(resource_capacity.check) if resource_capacity.check else None,
     }
 
 
@@ -127,21 +102,21 @@ def _users(capacity: Capacity, load: Range) -> dict[str, float | None] | None:
     return _range(Range(capacity.users.at(load.value), *capacity.users.between(load.value, load.low, load.high)))
 
 
-def _range(item: Range) -> dict[str, float | None] | None:
-    return _plain(item) if np.isfinite(item.value) else None
+def _range(values: Range) -> dict[str, float | None] | None:
+    return _plain(values) if np.isfinite(values.value) else None
 
 
-def _plain(item: Range) -> dict[str, float | None]:
-    return {name: value if np.isfinite(value) else None for name, value in vars(item).items()}
+def _plain(values: Range) -> dict[str, float | None]:
+    return {name: value if np.isfinite(value) else None for name, value in vars(values).items()}
 
 
-def asked_json(capacity: Capacity, result: Asked) -> dict[str, Any]:
+def needs_json(capacity: Capacity, needs: Needs) -> dict[str, Any]:
     """Return the field `asked` of the JSON."""
     return {
-        "users": result.users,
-        "load": result.load,
-        "known": not result.beyond,
-        "projected": result.load > capacity.highest,
+        "users": needs.users,
+        "load": needs.load,
+        "known": not needs.beyond,
+        "projected": needs.load > capacity.highest,
         "uses": [
             {
                 "signal": resource.resource.signal,
@@ -149,19 +124,14 @@ def asked_json(capacity: Capacity, result: Asked) -> dict[str, Any]:
                 "instance": resource.resource.subject.instance,
                 **{name: None if isnan(value) else value for name, value in vars(use).items()},
             }
-            for resource, use in zip(capacity.resources, result.uses, strict=False)
+            for resource, use in zip(capacity.resources, needs.uses, strict=False)
         ],
-        "response_s": result.response,
-        "hosts_needed": [{"host": host.host, "count": host.count} for host in result.hosts],
+        "response_s": needs.response,
+        "hosts_needed": [{"host": host.host, "count": host.count} for host in needs.hosts],
     }
 
 
 def growth_json(forecast: Forecast) -> dict[str, Any]:
     """Return the field `growth` of the JSON."""
-    days = {"day": forecast.day, "low": forecast.low, "high": forecast.high}
-    return {
-        "growth": forecast.growth.text,
-        "users": forecast.now,
-        "at_least": forecast.at_least,
-        **{name: day.isoformat() if day else None for name, day in days.items()},
-    }
+    days = {name: day.isoformat() if (day := getattr(forecast, name)) else None for name in ("day", "low", "high")}
+    return {"growth": forecast.growth.text, "users": forecast.now, "at_least": forecast.at_least, **days}

@@ -1,4 +1,4 @@
-"""The rows of a run in levels of its load, and how many users a load is."""
+"""The rows of a run by levels of its load, and the number of users of a load."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from plimsoll.model.log import Values
 _LEVELS = 12
 _FEWEST = 3  # rows of a level
 _WITHIN = 1.96  # standard deviations
-_SAME_USERS = 1.15  # our choice: users for one operation a second may differ by less from level to level
+_SAME_USERS = 1.15  # our choice: users are in proportion to the load if their ratio varies by less
 
 
 @dataclass(frozen=True, eq=False)
 class LoadLevel:
-    """A level: which rows it has, their mean load (operations a second), and their mean users, if recorded."""
+    """A level: its rows, their mean load (operations a second), and their mean users, if recorded."""
 
     rows: NDArray[np.intp]
     load: float
@@ -29,28 +29,29 @@ class LoadLevel:
 def levels(observed: Observed) -> tuple[LoadLevel, ...]:
     """Return the levels in order of the users, where they were recorded and vary, else of the load."""
     users = observed.users
-    by = users if users is not None and _varies(users) else observed.load
+    present = users[np.isfinite(users)] if users is not None else np.empty(0)
+    low, high = np.quantile(present, [0.05, 0.95]) if len(present) else (0.0, 0.0)
+    by = users if users is not None and high > 1.1 * max(low, 1e-9) else observed.load
     highest = float(np.nanquantile(by, 0.99))
     at = np.ceil(np.clip(np.nan_to_num(by) / highest, 0, 1) * _LEVELS)
-    items: list[LoadLevel] = []
-    for number in range(1, _LEVELS + 1):
-        rows = np.flatnonzero((at == number) & np.isfinite(by))
-        if len(rows) >= _FEWEST:
-            value = None if users is None else float(np.mean(users[rows]))
-            items.append(LoadLevel(rows, float(observed.load[rows].mean()), value))
-    return tuple(items)
+    groups = [np.flatnonzero((at == number) & np.isfinite(by)) for number in range(1, _LEVELS + 1)]
+    return tuple(
+        LoadLevel(rows, float(observed.load[rows].mean()), None if users is None else float(np.mean(users[rows])))
+        for rows in groups
+        if len(rows) >= _FEWEST
+    )
 
 
 def means(levels: Sequence[LoadLevel], values: Values) -> Values:
-    """Return the mean of something in each level; NaN where a level has none."""
-    return np.array([_mean(values[level.rows]) for level in levels])
+    """Return the mean of values in each level; NaN where a level has none."""
+    present = [values[level.rows][np.isfinite(values[level.rows])] for level in levels]
+    return np.array([float(group.mean()) if len(group) else np.nan for group in present])
 
 
 class Users:
-    """How many users a load is.
+    """The number of users of a load.
 
-    `proportional`: whether they are in proportion to it. `spread`: by which share of them a load may be more or fewer
-    (95 %).
+    `proportional`: whether they are in proportion to it. `spread`: the error of their number, as a share (95 %).
     """
 
     unit: str = "users"
@@ -62,10 +63,10 @@ class Users:
         raise NotImplementedError
 
     def between(self, load: float, low: float, high: float) -> tuple[float, float]:
-        """The interval of the users of a load, of which `low` and `high` are the interval; infinite or NaN as `at`."""
+        """Return the interval of the users of a load whose own interval is `low` to `high`; infinite or NaN as `at`."""
         users = self.at(load)
-        less, value = (abs(self.at(end) - users) if np.isfinite(end) else end for end in (low, high))
-        return users - float(np.hypot(less, self.spread * users)), users + float(np.hypot(value, self.spread * users))
+        fewer, more = (abs(self.at(end) - users) if np.isfinite(end) else end for end in (low, high))
+        return users - float(np.hypot(fewer, self.spread * users)), users + float(np.hypot(more, self.spread * users))
 
     def load_of(self, users: float, most: float) -> float:
         """Return the load of so many users; infinite beyond `most`, unless they are in proportion."""
@@ -80,9 +81,9 @@ class Users:
 
 @dataclass(frozen=True, eq=False)
 class ProfileUsers(Users):
-    """The users of a profile: each does `each` operations a second, or thinks for `think_s` before each.
+    """The users of a profile: each does `each` operations a second, or thinks for `think_s` before each operation.
 
-    With a time to think, response times (`response`, s, over the load) are part of the time of an operation.
+    With a time to think, an operation takes that and the response time (`response`, s, over the load).
     """
 
     each: float | None
@@ -96,10 +97,10 @@ class ProfileUsers(Users):
 
 @dataclass(frozen=True, eq=False)
 class MeasuredUsers(Users):
-    """Users that were at work at levels of the load, and beyond them in proportion, if they were up to there.
+    """The users at measured levels of the load; beyond the levels in proportion, if they were up to there.
 
-    They wait longer then: by Little's law, for one more second of the response time (`response`, s, over the load) as
-    many more are at work as requests are done in a second.
+    Longer response times (`response`, s, over the load) keep more users at work: by Little's law, one second more adds
+    as many users as requests are done in a second.
     """
 
     loads: Values
@@ -111,7 +112,7 @@ class MeasuredUsers(Users):
 
     @property
     def highest(self) -> float:
-        """The most users that were at work."""
+        """The highest measured number of users."""
         return float(self.users[-1])
 
     def at(self, load: float) -> float:
@@ -127,36 +128,21 @@ class MeasuredUsers(Users):
 
 
 def users_of(
-    observed: Observed, items: Sequence[LoadLevel], response: Callable[[float], float] = lambda _: 0.0
+    observed: Observed, levels: Sequence[LoadLevel], response: Callable[[float], float] = lambda _: 0.0
 ) -> MeasuredUsers | None:
-    """Return how many users a load is; None if they were not recorded or do not go with the load."""
-    entries = sorted((level.load, level.users, len(level.rows)) for level in items if level.users and level.load > 0)
-    if len(entries) < 3 or entries[-1][0] < 1.2 * entries[0][0]:
+    """Return the users of a load; None if they were not recorded or do not go with the load."""
+    points = sorted((level.load, level.users, len(level.rows)) for level in levels if level.users and level.load > 0)
+    if len(points) < 3 or points[-1][0] < 1.2 * points[0][0]:
         return None
-    loads, users, counts = (np.array(group, dtype=float) for group in zip(*entries, strict=True))
+    loads, users, counts = (np.array(group, dtype=float) for group in zip(*points, strict=True))
     if float(np.corrcoef(loads, users)[0, 1]) < 0.7:
         return None
     per_load = users / loads
     lower, upper = median(per_load[: len(loads) // 2 + 1]), float(per_load[-1])
     alike = max(lower, upper) <= _SAME_USERS * min(lower, upper)
-    spread = _spread(observed, max(items, key=lambda level: level.load))
+    rows = max(levels, key=lambda level: level.load).rows
+    assert observed.users is not None
+    rates = observed.load[rows] / observed.users[rows]
+    rates = rates[np.isfinite(rates)]
+    spread = _WITHIN * float(rates.std(ddof=1) / rates.mean()) / len(rates) ** 0.5
     return MeasuredUsers(loads, isotonic(users, counts), alike, observed.users_unit, response, spread)
-
-
-def _spread(observed: Observed, level: LoadLevel) -> float:
-    """By which share the users for one operation a second, of the highest level, may be off (95 %)."""
-    users = observed.users
-    assert users is not None
-    values = observed.load[level.rows] / users[level.rows]
-    values = values[np.isfinite(values)]
-    return _WITHIN * float(values.std(ddof=1) / values.mean()) / len(values) ** 0.5
-
-
-def _varies(values: Values) -> bool:
-    samples = values[np.isfinite(values)]
-    return len(samples) > 0 and float(np.quantile(samples, 0.95)) > 1.1 * max(float(np.quantile(samples, 0.05)), 1e-9)
-
-
-def _mean(values: Values) -> float:
-    samples = values[np.isfinite(values)]
-    return float(samples.mean()) if len(samples) else float("nan")

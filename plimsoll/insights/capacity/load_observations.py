@@ -1,8 +1,8 @@
-"""What was measured of load, use and response times in the same parts of the time of one or more runs."""
+"""The load, use and response times of one or more runs, in rows of the same time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,12 @@ from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 
 # Our choices.
-_FALLS = 0.25  # of the changes from row to row: users of a plan rise, or stay; threads rise and fall alike
-_IDLE = 0.1  # of the users, besides one, who think or wait: fewer are none that think
+_FALLS = 0.25  # of the changes from row to row: planned users rise or stay, threads rise and fall alike
+_IDLE = 0.1  # of the users: if fewer than so many and one are not in flight, users do not think
 _FEWEST_ROWS = 12  # rows
-# What clients ask for comes before what a tier behind it is asked for in turn; operations of two tiers are not added.
+# The first tier with operations counts; those of two tiers are not added, as a tier calls the next for its own.
 _TIERS = ("client", "web", "exchange", "ldap", "sql")
-# A sum of others of the list, or what others of the same tier are parts of.
+# Signals that other signals of the same tier are parts of.
 _WHOLES = {"ldap.write_rate", "ldap.request_rate", "sql.transactions"}
 _EACH, _ALL = "client.operation_requests", "client.requests"
 _USERS = "client.users"
@@ -36,9 +36,9 @@ _SMALL = 0.002  # our choice: of all operations: rarer ones are left out, as the
 
 @dataclass(frozen=True, eq=False)
 class Operations:
-    """The rates of operations (a second), and what they are called together.
+    """The rates of operations (a second); `title` names them together.
 
-    `users` is the number of users or connections at work, if it was recorded; `users_unit` what they are.
+    `users` is the number of users or connections at work, if it was recorded, `users_unit` its unit.
     """
 
     title: str
@@ -60,7 +60,7 @@ _FEWEST_HIGHEST = 3  # rows
 
 @dataclass(frozen=True, eq=False)
 class ResponseFit:
-    """A response time in each row (s); `limit` is that of the objective, if there is one. `count`: requests/s."""
+    """A response time in each row (s); `limit` is that of its objective, if there is one."""
 
     name: str
     signal: Signal
@@ -70,12 +70,12 @@ class ResponseFit:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Rows in order of time, run after run; NaN where something was not recorded.
+    """Rows in order of time, run after run; NaN for values that were not recorded.
 
     Attributes:
-        title: What the operations are called together.
+        title: The name of the operations together.
         names: The operations; `rates` has their rates (a second), shape (rows, operations).
-        fine: The same in more and shorter rows, which tell operations apart that rise and fall together.
+        fine: The rates in more and shorter rows, which tell operations apart that rise and fall together.
         users: Users or connections at work; None if not recorded.
         use: The use (%) of each resource.
         step_s: The length of a row.
@@ -102,16 +102,13 @@ class Observed:
 
     @cached_property
     def highest(self) -> float:
-        """The highest measured load: the highest mean of rows in a row, as a single one may be higher by chance."""
+        """The highest measured load: the highest mean of several rows in a row, as one alone may be high by chance."""
         width = max(_FEWEST_HIGHEST, len(self.load) // 20)
         return float(np.convolve(self.load, np.full(width, 1 / width), mode="valid").max())
 
     def without(self, rows: NDArray[np.intp]) -> "Observed":
-        """Return the same without some rows."""
-
-        def rest(values: Values) -> Values:
-            return np.delete(values, rows, axis=0)
-
+        """Return the observations without some rows."""
+        rest = partial(np.delete, obj=rows, axis=0)
         return replace(
             self,
             rates=rest(self.rates),
@@ -130,14 +127,14 @@ class Observed:
 
 
 def observed(reviews: Sequence[Review], objectives: Mapping[str, float] | None = None) -> Observed:
-    """Return what was measured in one or more runs of the same system.
+    """Return the observations of one or more runs of the same system.
 
     `objectives` are limits (s) of response times by their signal, besides those of the run.
 
     Raises:
         Unusable: No load or no use was recorded, or the load does not vary.
     """
-    parts = [_of_run(review, objectives or {}) for review in reviews]
+    parts = [_Run(review, objectives or {}).rows() for review in reviews]
     result = parts[0] if len(parts) == 1 else _joined(parts)
     if result.highest <= 0:
         raise Unusable(f"not known: nothing was done while the run was recorded ({result.title} stay at 0)")
@@ -150,29 +147,22 @@ def observed(reviews: Sequence[Review], objectives: Mapping[str, float] | None =
     return result
 
 
-def _of_run(review: Review, objectives: Mapping[str, float]) -> Observed:
-    name = review.run.name or ", ".join(review.hosts)
-    done = operations(review)
-    if done is None:
-        raise Unusable(
-            f"{name}: not known: no load was recorded; give the file of the load driver, too, or record a counter of "
-            r"requests, such as \Web Service(_Total)\Total Method Requests/sec"
-        )
-    used = resources(review)
-    if not used:
-        raise Unusable(
-            f"{name}: not known: no use of processors, disks or links was recorded; record "
-            r"\Processor(_Total)\% Processor Time, \PhysicalDisk(*)\% Idle Time and \Network Interface(*)"
-        )
-    return _Run(review, done, used, objectives).rows()
-
-
 class _Run:
     """The rows of one run."""
 
-    def __init__(
-        self, review: Review, done: Operations, used: tuple[Resource, ...], objectives: Mapping[str, float]
-    ) -> None:
+    def __init__(self, review: Review, objectives: Mapping[str, float]) -> None:
+        name = review.run.name or ", ".join(review.hosts)
+        done, used = operations(review), resources(review)
+        if done is None:
+            raise Unusable(
+                f"{name}: not known: no load was recorded; give the file of the load driver, too, or record a counter "
+                r"of requests, such as \Web Service(_Total)\Total Method Requests/sec"
+            )
+        if not used:
+            raise Unusable(
+                f"{name}: not known: no use of processors, disks or links was recorded; record "
+                r"\Processor(_Total)\% Processor Time, \PhysicalDisk(*)\% Idle Time and \Network Interface(*)"
+            )
         self._review, self._done, self._used, self._objectives = review, done, used, objectives
         clock = driver_clock(review.signals) if done.of_driver else None
         self._offset = clock.offset if clock and not clock.no_common_time else 0
@@ -197,28 +187,26 @@ class _Run:
         done = self._done
         rates, fine = self._rates(self._parts), self._rates(self._fine)
         users = self._means(done.users, driver=True) if done.users else None
-        use = {resource.key: self._means(resource.samples, driver=False) for resource in self._used}
         flight = next(iter(self._review.signals.of("client.in_flight").values()), None)
         in_flight = self._means(flight, driver=True) if flight else None
-        responses = tuple(self._responses())
         if users is not None and in_flight is not None and are_requests(users, in_flight):
             users = None
-        kept = np.isfinite(rates).all(axis=1)
-        return Observed(
+        every_row = Observed(
             done.title,
             done.unit,
             tuple(done.rates),
-            rates[kept],
+            rates,
             fine[np.isfinite(fine).all(axis=1)],
-            None if users is None else users[kept],
+            users,
             done.users_unit,
             done.of_driver,
             self._used,
-            {key: values[kept] for key, values in use.items()},
-            tuple(replace(response, times=response.times[kept]) for response in responses),
-            None if in_flight is None else in_flight[kept],
+            {resource.key: self._means(resource.samples, driver=False) for resource in self._used},
+            tuple(self._responses()),
+            in_flight,
             self._step_s,
         )
+        return every_row.without(np.flatnonzero(~np.isfinite(rates).all(axis=1)))
 
     def _rates(self, parts: EqualParts) -> Values:
         values = self._done.rates.values()
@@ -228,7 +216,7 @@ class _Run:
         return rates
 
     def _responses(self) -> list[ResponseFit]:
-        """ResponseFit times with an objective, else the one that tells most; and the mean, which Little's law is of."""
+        """Return the response times with an objective, else the most telling; and the mean, for Little's law."""
         responses: list[ResponseFit] = []
         for finding in self._review.findings:
             name, limit = finding.rule.signal, finding.rule.healthy.limit
@@ -249,7 +237,7 @@ class _Run:
     def _response(
         self, name: str, limit: float | None = None, *, driver: bool = True, units: tuple[str, ...] = ()
     ) -> list[ResponseFit]:
-        """Return a response time (s) of each subject it was recorded of; none where its unit is another."""
+        """Return a response time (s) of each subject; none where its unit is not one of `units`."""
         signal = self._review.question.signals.get(name)
         if signal is None or (units and signal.unit not in units):
             return []
@@ -264,7 +252,10 @@ class _Run:
 
 
 def _joined(parts: Sequence[Observed]) -> Observed:
-    """Several runs as one; what one of them lacks is left out, operations that one does not do are at 0."""
+    """Return the rows of several runs as those of one.
+
+    Values that not all runs recorded are left out; operations that a run does not do have the rate 0 there.
+    """
     first = parts[0]
     if any((part.title, part.of_driver) != (first.title, first.of_driver) for part in parts[1:]):
         raise Unusable(
@@ -275,68 +266,58 @@ def _joined(parts: Sequence[Observed]) -> Observed:
     shared = [resource for resource in first.resources if all(resource.key in other.use for other in parts)]
     if not shared:
         raise Unusable("not known: the runs have no resource in common whose use was recorded")
-    users = [part.users for part in parts if part.users is not None]
-    flights = [part.in_flight for part in parts if part.in_flight is not None]
-    times = {
-        response.name: [result.times for part in parts for result in part.responses if result.name == response.name]
-        for response in first.responses
-    }
+
+    def joined(columns: list[Values | None]) -> Values | None:
+        recorded = [values for values in columns if values is not None]
+        return np.concatenate(recorded) if len(recorded) == len(parts) else None
+
+    def columns(rates: Values, part: Observed) -> Values:
+        none = np.zeros(len(rates))
+        return np.column_stack([rates[:, part.names.index(name)] if name in part.names else none for name in names])
+
+    responses: list[ResponseFit] = []
+    for response in first.responses:
+        times = [other.times for part in parts for other in part.responses if other.name == response.name]
+        responses += [replace(response, times=np.concatenate(times))] if len(times) == len(parts) else []
     return replace(
         first,
         names=names,
-        rates=np.vstack([_columns(part.rates, part, names) for part in parts]),
-        fine=np.vstack([_columns(part.fine, part, names) for part in parts]),
-        users=np.concatenate(users) if len(users) == len(parts) else None,
+        rates=np.vstack([columns(part.rates, part) for part in parts]),
+        fine=np.vstack([columns(part.fine, part) for part in parts]),
+        users=joined([part.users for part in parts]),
         resources=tuple(shared),
         use={resource.key: np.concatenate([other.use[resource.key] for other in parts]) for resource in shared},
-        responses=tuple(
-            replace(response, times=np.concatenate(times[response.name]))
-            for response in first.responses
-            if len(times[response.name]) == len(parts)
-        ),
-        in_flight=np.concatenate(flights) if len(flights) == len(parts) else None,
+        responses=tuple(responses),
+        in_flight=joined([part.in_flight for part in parts]),
         step_s=float(np.mean([part.step_s for part in parts])),
     )
-
-
-def _columns(rates: Values, item: Observed, names: Sequence[str]) -> Values:
-    none = np.zeros(len(rates))
-    return np.column_stack([rates[:, item.names.index(name)] if name in item.names else none for name in names])
 
 
 def operations(review: Review) -> Operations | None:
     """Return the operations of a run; None if no load was recorded."""
     loads = {load.name: load for load in review.loads if load.kind == "operations"}
-    signals = review.question.signals
-    users = next((load for load in review.loads if load.name == _USERS), None)
-    known_users = users.samples if users else None
-    if _ALL in loads:
-        entries = {subject.instance or "": samples for subject, samples in review.signals.of(_EACH).items()}
-        rates = _large(entries) if len(entries) > 1 else {}
-        whole = loads[_ALL]
-        return Operations("requests", "/s", rates or {whole.signal.title: whole.samples}, known_users, "users", True)
+    if whole := loads.get(_ALL):
+        by_name = {subject.instance or "": samples for subject, samples in review.signals.of(_EACH).items()}
+        rates = (_large(by_name) if len(by_name) > 1 else {}) or {whole.signal.title: whole.samples}
+        users = next((load.samples for load in review.loads if load.name == _USERS), None)
+        return Operations("requests", "/s", rates, users, "users", of_driver=True)
     for tier in _TIERS:
-        result = {name: load for name, load in loads.items() if name.partition(".")[0] == tier}
-        parts = {name: load for name, load in result.items() if name not in _WHOLES} or result
-        if tier == "sql":
-            parts = {name: parts[name] for name in list(parts)[:1]}
+        of_tier = {name: load for name, load in loads.items() if name.partition(".")[0] == tier}
+        parts = [load for name, load in of_tier.items() if name not in _WHOLES] or list(of_tier.values())
         if parts:
-            load = next(
-                (load for load in review.loads if load.kind == "connections" and load.name.startswith(tier)), None
-            )
-            rates = _large({signals[name].title: part.samples for name, part in parts.items()})
+            rates = _large({load.signal.title: load.samples for load in (parts[:1] if tier == "sql" else parts)})
             title = next(iter(rates)) if len(rates) == 1 else "operations"
-            return Operations(
-                title, "/s", rates, load.samples if load else None, load.signal.unit if load else "", of_driver=False
-            )
-    for name, item in loads.items():
+            held = (load for load in review.loads if load.kind == "connections" and load.name.startswith(tier))
+            connections, unit = next(((load.samples, load.signal.unit) for load in held), (None, ""))
+            return Operations(title, "/s", rates, connections, unit, of_driver=False)
+    for name, load in loads.items():
         _, samples = together(review.signals.of(name))
-        return Operations(item.signal.title, item.signal.unit, {item.signal.title: samples}, None, "", of_driver=False)
+        return Operations(load.signal.title, load.signal.unit, {load.signal.title: samples}, None, "", of_driver=False)
     return None
 
 
 def _large(rates: Mapping[str, Samples]) -> dict[str, Samples]:
-    """Return the operations that are not rare, those done most first."""
+    """Return the operations that are not rare, the most frequent first."""
     means = {name: float(samples.present.values.mean()) for name, samples in rates.items()}
     total = sum(means.values())
     names = sorted((name for name in means if means[name] > _SMALL * total), key=lambda name: -means[name])
@@ -344,9 +325,9 @@ def _large(rates: Mapping[str, Samples]) -> dict[str, Samples]:
 
 
 def are_requests(users: Values, in_flight: Values) -> bool:
-    """Return whether users (in each row) are the requests in flight, and not set by the test."""
-    values = np.isfinite(users) & np.isfinite(in_flight)
-    users, in_flight = users[values], in_flight[values]
+    """Return whether the users (in each row) are just the requests in flight, and not set by the test."""
+    present = np.isfinite(users) & np.isfinite(in_flight)
+    users, in_flight = users[present], in_flight[present]
     if len(users) < _FEWEST_ROWS or float(np.mean(np.diff(users) < 0)) < _FALLS:
         return False
     many = users >= median(users)  # a driver that counts its threads when one is done counts that one, too

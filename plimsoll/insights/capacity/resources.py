@@ -1,7 +1,7 @@
 """The use of each resource of a run, and the limit up to which it may be used."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Resource:
         limit: The use (%) up to which it may be loaded.
         document: Where that limit is from.
         processors: How many processors the host has, for those; None if that is not known, and for others.
-        total: What it can do: bytes/s of a link; None where that is not known.
+        total: The capacity of a link (bytes/s); None if not known, and for others.
         clock_mhz: The clock of the processors; None if it is not known, and for others.
     """
 
@@ -46,7 +46,7 @@ class Resource:
 
     @property
     def key(self) -> tuple[str, str, str | None]:
-        """The same resource in another run has the same key."""
+        """The signal, host and instance, which are the same in every run."""
         return (self.signal, *self.subject.key)
 
 
@@ -64,34 +64,30 @@ def resources(review: Review) -> tuple[Resource, ...]:
 def _processors(measured: Measured, host: str) -> Iterator[Resource]:
     signals, number = measured.review.signals, measured.review.facts.find(Subject(host), "processors")
     for subject, samples in signals.on("cpu.busy", host).items():
-        bound = _first_limit(measured, "cpu.busy", subject)
-        if bound is not None:
-            yield _resource(measured, "cpu.busy", subject, samples, bound.limit, bound.document, number)
-    entries = {
-        subject: samples for subject, samples in signals.on("cpu.processor_busy", host).items() if not _total(subject)
-    }
-    means = {subject: float(samples.present.values.mean()) for subject, samples in entries.items()}
+        if (bound := _first_limit(measured, "cpu.busy", subject)) is not None:
+            yield _resource(measured, "cpu.busy", subject, samples, bound, number)
+    single = {subject: x for subject, x in signals.on("cpu.processor_busy", host).items() if not _is_total(subject)}
+    means = {subject: float(samples.present.values.mean()) for subject, samples in single.items()}
     if len(means) > 1:
         busiest = max(means, key=lambda subject: means[subject])
         bound = _first_limit(measured, "cpu.processor_busy", busiest)
         if bound is not None and means[busiest] >= _ALONE * float(np.mean(list(means.values()))):
-            yield _resource(measured, "cpu.processor_busy", busiest, entries[busiest], bound.limit, bound.document, 1.0)
+            yield _resource(measured, "cpu.processor_busy", busiest, single[busiest], bound, 1.0)
 
 
 def _disks(measured: Measured, host: str) -> Iterator[Resource]:
     signals = measured.review.signals
     idle = signals.on(_IDLE, host)
     for subject, samples in idle.items():
-        if not _total(subject):
+        if not _is_total(subject):
             bound = _first_limit(measured, _IDLE, subject) or measured.documented(_DISK, subject)
             busy = Samples(samples.times, 100 - samples.values)
-            yield _resource(measured, "disk.busy", subject, busy, 100 - bound.limit, bound.document)
+            yield _resource(measured, "disk.busy", subject, busy, replace(bound, limit=100 - bound.limit))
     for subject, samples in signals.on("disk.busy", host).items():
-        if subject in idle or _total(subject) or float(np.nanmax(samples.values)) > 100:
+        if subject in idle or _is_total(subject) or float(np.nanmax(samples.values)) > 100:
             continue  # beyond 100 % it adds up overlapping requests, and is no share of time
-        bound = _first_limit(measured, "disk.busy", subject)
-        if bound is not None:
-            yield _resource(measured, "disk.busy", subject, samples, bound.limit, bound.document)
+        if (bound := _first_limit(measured, "disk.busy", subject)) is not None:
+            yield _resource(measured, "disk.busy", subject, samples, bound)
 
 
 def _links(measured: Measured, host: str) -> Iterator[Resource]:
@@ -103,24 +99,20 @@ def _links(measured: Measured, host: str) -> Iterator[Resource]:
             percent = signals.on("network.link_percent", host).get(subject)
             if bound is not None and 0 < highest <= _INVENTED:
                 total = 100 * median(percent.present.values) if percent is not None else None
-                yield _resource(measured, name, subject, samples, bound.limit, bound.document, total=total)
+                yield _resource(measured, name, subject, samples, bound, total=total)
 
 
 def _first_limit(measured: Measured, signal: str, subject: Subject) -> Bound | None:
-    """Return the limit that is crossed first as the load grows, of the rules that the verdict on the run depends on.
+    """Return the limit of a signal that a growing load crosses first, of the warning and critical rules that judged it.
 
-    Where none was judged, it is the bound from which the signal is near its capacity.
+    Where none did, it is the bound from which the signal is near its capacity.
     """
+    keys = (subject.key, Subject(subject.host).key)
+    findings = [f for f in measured.review.findings if f.rule.signal == signal and f.subject and f.subject.key in keys]
     judged = [
         (limit_of(finding), finding.rule)
-        for finding in measured.review.findings
-        if finding.rule.signal == signal
-        and finding.severe
-        and finding.track is not None
-        and not finding.superseded_by
-        and not finding.rule.and_
-        and finding.subject is not None
-        and finding.subject.key in (subject.key, Subject(subject.host).key)
+        for finding in findings
+        if finding.severe and finding.track is not None and not finding.superseded_by and not finding.rule.and_
     ]
     if not judged:
         return measured.bound(signal, subject)
@@ -134,15 +126,14 @@ def _resource(
     signal: str,
     subject: Subject,
     samples: Samples,
-    limit: float,
-    document: str,
+    bound: Bound,
     processors: float | None = None,
     total: float | None = None,
 ) -> Resource:
     title = measured.review.question.signals[signal].title
     clock = measured.review.facts.find(Subject(subject.host), "clock_mhz") if processors else None
-    return Resource(signal, title, subject, limit, document, samples, processors, total, clock)
+    return Resource(signal, title, subject, bound.limit, bound.document, samples, processors, total, clock)
 
 
-def _total(subject: Subject) -> bool:
+def _is_total(subject: Subject) -> bool:
     return is_total(subject.instance or "")

@@ -1,4 +1,4 @@
-"""ResponseFit time as a function of the load: queues at the resources, fitted to what was measured."""
+"""Response time as a function of the load: queues at the resources, fitted to the measured times."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ _TABLE = 61  # loads
 
 @dataclass(frozen=True)
 class Station:
-    """Where requests may wait: how busy it is at a load (0 to 1), its servers, and the service of a request (s).
+    """A queue: its utilisation at a load (0 to 1), its servers, and the time to serve a request (s).
 
-    `users` are those of a load (up to `most`), where they wait for an answer before they ask again.
+    `users` gives the users of a load (up to `most`), where they wait for an answer before the next request.
     """
 
     busy: Callable[[Values], Values]
@@ -42,13 +42,13 @@ class Station:
 
     @cached_property
     def _of_users(self) -> tuple[Values, Values]:
-        """Loads, and how long requests wait at them (in service times) for the users of each."""
+        """Loads, and the time that requests wait at each (in service times) with its users."""
         assert self.users is not None
         loads = np.linspace(0, self.most, _TABLE)
         busy = self.busy(loads).tolist()
         waits = [
-            stretch_of_users(self.servers, item, self.users(load)) if load else 0.0
-            for item, load in zip(busy, loads.tolist(), strict=True)
+            stretch_of_users(self.servers, share, self.users(load)) if load else 0.0
+            for share, load in zip(busy, loads.tolist(), strict=True)
         ]
         return loads, np.maximum.accumulate(np.array(waits))
 
@@ -57,8 +57,8 @@ class Station:
 class ResponseCurve:
     """A response time (s) over the load.
 
-    `stations` are groups whose waiting has one weight each, `resources` those of resources. `off` is the median
-    deviation of the model from what was measured.
+    `stations` are groups of stations with a weight for the waiting of each group, `resources` the stations of
+    resources. `off` is the median relative deviation of the model from the measured times.
     """
 
     response: ResponseFit
@@ -70,7 +70,7 @@ class ResponseCurve:
     resources: tuple[Station, ...]
 
     def at(self, loads: Values) -> Values:
-        """The response time at loads: as measured where it was, never falling; the model beyond; NaN if it is poor."""
+        """Return the response time at loads: the measured one, never falling; beyond, the model; NaN if it is poor."""
         model = self.model(loads)
         inside = np.interp(loads, self.loads, self.measured)
         if self.off > _GOOD:
@@ -80,11 +80,9 @@ class ResponseCurve:
         return np.where(loads <= self.loads[-1], inside, np.maximum(beyond, self.measured[-1]))
 
     def model(self, loads: Values) -> Values:
-        """Return what the queues give."""
-        full = np.full(len(loads), float(self.weights[0]))
-        for station, weight in zip(self.stations, self.weights[1:], strict=True):
-            full = full + weight * _waiting(station, loads)
-        return full
+        """Return the response time by the queues."""
+        waits = zip(self.stations, self.weights[1:], strict=True)
+        return self.weights[0] + sum((weight * _waiting(group, loads) for group, weight in waits), np.zeros(len(loads)))
 
 
 def response_curve(
@@ -97,18 +95,18 @@ def response_curve(
 def mean_response(
     observed: Observed, levels: Sequence[LoadLevel], curves: Sequence[ResponseCurve]
 ) -> Callable[[float], float]:
-    """Return how long an answer takes on average (s) at a load: by its curve, else the least that was measured.
+    """Return a function for the mean response time (s) at a load: by its curve, else the least measured one.
 
-    For another mix or after a change there is no curve; users wait then for at least as long as that.
+    For another mix or after a change there is no curve; users wait at least for the least measured time.
     """
     curve = next((curve for curve in curves if curve.response.name == MEAN), None)
     recorded = next((response for response in observed.responses if response.name == MEAN), None)
     times = means(levels, recorded.times) if recorded else np.empty(0)
-    value = float(min(times[np.isfinite(times)], default=0.0))
+    least = float(min(times[np.isfinite(times)], default=0.0))
 
     def at(load: float) -> float:
         projected = float(curve.at(np.array([load]))[0]) if curve else float("nan")
-        return projected if np.isfinite(projected) else value
+        return projected if np.isfinite(projected) else least
 
     return at
 
@@ -116,29 +114,27 @@ def mean_response(
 def longest_load(
     curve: ResponseCurve, levels: Sequence[LoadLevel], limit: Saturation | None, most: float
 ) -> tuple[float, float, float] | None:
-    """Return the load up to which the response time keeps its objective, with its interval; None without an objective.
+    """Return the load up to which the response time is within its objective, with its interval.
 
-    Infinite where the objective is kept up to `most` or it is not known from where on it is not.
+    None without an objective; infinite where no load up to `most` is known to exceed it.
     """
     if curve.response.limit is None:
         return None
     rng = np.random.default_rng(0)
-    items = [_reaches(curve, most)]
+    reached = [_reaches(curve, most)]
     for _ in range(_REPLICATES):
         drawn = [level.rows[rng.integers(len(level.rows), size=len(level.rows))] for level in levels]
         times = np.array([float(np.nanmean(curve.response.times[rows])) for rows in drawn])
         other = _curve(curve.response, levels, times, curve.resources, limit)
-        items.append(_reaches(other, most) if other else np.inf)
-    low, high = np.quantile(items[1:], [0.025, 0.975], method="nearest").tolist()
-    return items[0], min(low, items[0]), max(high, items[0])
+        reached.append(_reaches(other, most) if other else np.inf)
+    low, high = np.quantile(reached[1:], [0.025, 0.975], method="nearest").tolist()
+    return reached[0], min(low, reached[0]), max(high, reached[0])
 
 
 def _reaches(curve: ResponseCurve, most: float) -> float:
     loads = np.linspace(curve.loads[0], most, 400)
     beyond = np.flatnonzero(curve.at(loads) > (curve.response.limit or np.inf))
-    if not len(beyond):
-        return float("inf")
-    return float(loads[max(int(beyond[0]) - 1, 0)])
+    return float(loads[max(int(beyond[0]) - 1, 0)]) if len(beyond) else float("inf")
 
 
 def _curve(
@@ -157,12 +153,11 @@ def _curve(
     best: ResponseCurve | None = None
     steady = isotonic(times, counts)
     for chosen in _candidates(stations, limit):
-        items = [station for stations in chosen for station in stations]
-        busy = np.array([station.busy(loads) for station in items]) if items else np.zeros((1, len(loads)))
-        used = (busy < _FULL).all(axis=0)
+        free = [station.busy(loads) < _FULL for group in chosen for station in group]
+        used = np.all([loads >= 0, *free], axis=0)
         if used.sum() < 3:
             continue
-        waits = [_waiting(stations, loads) for stations in chosen]
+        waits = [_waiting(group, loads) for group in chosen]
         weights = rising([wait[used] for wait in waits], times[used], counts[used])
         model = weights[0] + sum((w * wait for w, wait in zip(weights[1:], waits, strict=True)), np.zeros(len(loads)))
         off = median(np.abs(model[used] / times[used] - 1))
@@ -172,7 +167,7 @@ def _curve(
 
 
 def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
-    """Return the stations that may make requests wait; a limit inside the software has servers that nobody knows."""
+    """Return the groups of stations to try: those of the resources; with any number of servers for the software."""
     apart = tuple((station,) for station in stations)
     if limit is None or limit.by_resource:
         return [apart]

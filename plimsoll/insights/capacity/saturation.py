@@ -1,4 +1,4 @@
-"""Whether throughput stopped to rise with what was asked for."""
+"""Whether throughput stopped to rise with the offered load."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ import numpy as np
 
 from plimsoll.analysis.demand import FEWEST
 from plimsoll.analysis.filters import median
-from plimsoll.insights.bottleneck.find import Bottleneck
 from plimsoll.insights.capacity.levels import LoadLevel, means
 from plimsoll.insights.capacity.load_observations import MEAN, Observed
 from plimsoll.model.log import Values
@@ -24,12 +23,12 @@ _NEAR = 0.9  # of its limit: a resource as near as that may be what limits
 
 @dataclass(frozen=True)
 class Saturation:
-    """Throughput that does not rise with the load that is asked for.
+    """Throughput that does not rise with the offered load.
 
     Attributes:
         load: The highest throughput (operations a second).
-        users: The users from which on it does not rise; None where requests in flight tell, or nothing does.
-        by_resource: Whether a resource was at its limit then, or near: else the limit is not among what was recorded.
+        users: The users from which on it does not rise; None where only requests in flight show it.
+        by_resource: Whether a resource was at its limit then, or near it; else no recorded resource limits.
         sure: Whether the figures leave no other explanation.
     """
 
@@ -39,15 +38,8 @@ class Saturation:
     sure: bool = True
 
 
-def queues_inside(limits: Sequence[Bottleneck], highest: float) -> Saturation | None:
-    """Return a queue inside the software at the highest load that was measured, where counters of it show one."""
-    if any(limit.kind == "queue" for limit in limits):
-        return Saturation(highest, None, by_resource=False, sure=False)
-    return None
-
-
 def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | None:
-    """Return whether throughput stops to rise; None if it does not, or if nothing tells what was asked for."""
+    """Return the highest throughput; None if throughput does not stop to rise, or the offered load is not recorded."""
     by_users = all(level.users is not None for level in levels)
     if by_users:
         values = np.array([level.users or 0.0 for level in levels])
@@ -81,9 +73,9 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
 
 
 def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Observed, LoadLevel | None]:
-    """What was measured up to where throughput stopped to rise with the users, and the last level if it fell by then.
+    """Return the rows up to where throughput stopped to rise with the users, and the last level if less was done in it.
 
-    One throughput is done by few users and, once they stand in each other's way, by many: those are overload.
+    Beyond, more users stand in each other's way: that is overload.
     """
     done = np.array([level.load for level in levels])
     if not observed.of_driver or observed.users is None:
@@ -96,7 +88,10 @@ def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Obse
 
 
 def _wait_longer(observed: Observed, levels: Sequence[LoadLevel], users: Values, done: float) -> bool:
-    """Whether answers take longer by the more users for as much work (Little's law): nobody holds requests back."""
+    """Return whether answers take as much longer as further users make them (Little's law).
+
+    Then the system holds requests back, and not the load driver.
+    """
     mean = next((response for response in observed.responses if response.name == MEAN), None)
     if mean is None:
         return False
@@ -105,7 +100,7 @@ def _wait_longer(observed: Observed, levels: Sequence[LoadLevel], users: Values,
 
 
 def _goes_with(values: Values, done: Values) -> bool:
-    """Return whether connections and what is done rise in proportion while there are few of them."""
+    """Return whether connections and throughput rise in proportion while there are few connections."""
     if len(values) < 2 or values.max() < _MORE * values.min():
         return False
     samples = values / np.maximum(done, 1e-12)

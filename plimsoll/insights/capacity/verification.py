@@ -1,4 +1,4 @@
-"""How well the use of a resource at the highest load is predicted from lower loads."""
+"""Checks of the model: the use at the highest load predicted from lower loads, and Little's law."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _DIFFERS = 0.25  # our choice: of what was measured
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Two figures that should be the same at a load: requests in flight, or users, measured and by Little's law."""
+    """Requests in flight, or users, at a load: as measured, and by Little's law, which should be the same."""
 
     what: Literal["in flight", "users"]
     load: float
@@ -41,18 +41,18 @@ class Check:
 
     @property
     def off(self) -> float:
-        """By which share of what was measured the prediction is off."""
+        """The error of the prediction, as a share of the measured use."""
         return self.predicted / self.measured - 1 if self.measured > 0 else 0.0
 
     def poor(self, limit: float) -> bool:
-        """Return whether that is too much to project anything, of a use that is not little."""
+        """Return whether the error is too large to project anything; it does not matter of little use."""
         return abs(self.off) > _POOR and max(self.measured, self.predicted) > _SMALL * limit
 
 
 def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | None:
     """Return the check of a resource, by rates of operations (shape: rows, operations); None where rows are too few."""
-    isfinite = np.isfinite(observed.use[resource.key])
-    rates, use = rates[isfinite], observed.use[resource.key][isfinite]
+    present = np.isfinite(observed.use[resource.key])
+    rates, use = rates[present], observed.use[resource.key][present]
     load = rates.sum(axis=1)
     upper, lower = load >= _UPPER * observed.highest, load < _LOWER * observed.highest
     if upper.sum() < 3 or lower.sum() < FEWEST or load[lower].max() < 1.5 * max(float(load[lower].min()), 1e-9):
@@ -68,17 +68,17 @@ def contradictions(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Con
         return ()
     loads = np.array([level.load for level in levels])
     law = loads * means(levels, mean.times)
-    items: list[Contradiction] = []
+    differences: list[Contradiction] = []
     if observed.in_flight is not None:
         flight = means(levels, observed.in_flight)
         with np.errstate(all="ignore"):
             off = np.where((law > 1) & (flight > 1), np.abs(np.log(flight / law)), 0.0)
         worst = int(np.nanargmax(off)) if len(off) else 0
         if len(off) and off[worst] > np.log1p(_DIFFERS):
-            items.append(Contradiction("in flight", float(loads[worst]), float(flight[worst]), float(law[worst])))
+            differences.append(Contradiction("in flight", float(loads[worst]), float(flight[worst]), float(law[worst])))
     users = np.array([level.users if level.users is not None else np.nan for level in levels])
     where = np.where(np.isfinite(users) & (users > 0), law / np.maximum(users, 1e-9), 0.0)
     if observed.users_unit == "users" and len(where) and float(np.nanmax(where)) > 1 + _DIFFERS:
         worst = int(np.nanargmax(where))
-        items.append(Contradiction("users", float(loads[worst]), float(users[worst]), float(law[worst])))
-    return tuple(items)
+        differences.append(Contradiction("users", float(loads[worst]), float(users[worst]), float(law[worst])))
+    return tuple(differences)

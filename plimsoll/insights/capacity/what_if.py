@@ -1,4 +1,4 @@
-"""What becomes of the demands if a host gets other processors, or if one of several like it is missing."""
+"""The demands if a host gets another number of processors, or if one of several alike hosts is missing."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ Key = tuple[str, str, str | None]
 
 @dataclass(frozen=True)
 class Changes:
-    """Processors of hosts, and hosts that are missing, as they are named."""
+    """New numbers of processors by host, and hosts that are missing."""
 
     processors: Mapping[str, int] = field(default_factory=dict[str, int])
     without: Sequence[str] = ()
@@ -30,18 +30,18 @@ class Changes:
 class Changed:
     """Resources and their demands after changes.
 
-    `reach`: the share of the measured load up to which no remaining host does more than it was measured with.
-    `told`: what was changed and what is assumed, in sentences.
+    `reach`: the share of the measured load up to which no remaining host does more than it did when measured.
+    `sentences`: the changes and their assumptions.
     """
 
     resources: tuple[Resource, ...]
     demands: Mapping[Key, Demand]
     reach: float = 1.0
-    told: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
 
 
 def parse_change(typed: str) -> tuple[str, int]:
-    """`SQL01.processors=8`. Unusable if it is none."""
+    """Return the host and number of a change: `SQL01.processors=8`. Unusable if it is none."""
     match = _CHANGE.fullmatch(typed.strip())
     if match is None or not int(match["count"]):
         raise Unusable(f'"{typed}" is no change that can be told; write it like SQL01.processors=8')
@@ -75,18 +75,16 @@ def _with_processors(before: Changed, host: str, count: int) -> Changed:
     demands = {**before.demands, processors.key: before.demands[processors.key].scaled(share, share)}
     had = number(processors.processors)
     text = f"With {count} processors of {processors.subject.host} instead of {had}, if each of them does as much."
-    return Changed(resources, demands, before.reach, (*before.told, text))
+    return Changed(resources, demands, before.reach, (*before.sentences, text))
 
 
 def _without(before: Changed, host: str) -> Changed:
+    def kind(resource: Resource) -> str:  # WEB01 and WEB02 are of one kind
+        return re.sub(r"\d+", "#", host_key(resource.subject.host).partition(".")[0])
+
     gone = _processors(before, host)
-    kind = _kind(gone.subject.host)
-    peers = [
-        resource
-        for resource in before.resources
-        if resource.signal == _PROCESSORS and _kind(resource.subject.host) == kind
-    ]
-    left = [peer for peer in peers if peer is not gone and peer.key in before.demands]
+    busy = [resource for resource in before.resources if resource.signal == _PROCESSORS]
+    left = [peer for peer in busy if peer is not gone and kind(peer) == kind(gone) and peer.key in before.demands]
     if not left:
         raise Unusable(
             f"not known: who does the work of {host}: no other recorded host has a name like it (but for its number)"
@@ -98,19 +96,17 @@ def _without(before: Changed, host: str) -> Changed:
     rest = sum(work[resource.key] for resource in left)
     if rest <= 0:
         raise Unusable(f"not known: who does the work of {host}: the processors of hosts like it do none")
-    value = (rest + work[gone.key]) / rest
+    factor = (rest + work[gone.key]) / rest
     names = {host_key(resource.subject.host) for resource in left}
     resources = tuple(resource for resource in before.resources if not _is(resource, host))
-    demands = {
-        resource.key: before.demands[resource.key].scaled(
-            1.0, value if host_key(resource.subject.host) in names else 1.0
-        )
-        for resource in resources
-        if resource.key in before.demands
-    }
+    demands: dict[Key, Demand] = {}
+    for resource in resources:
+        if resource.key in before.demands:
+            growth = factor if host_key(resource.subject.host) in names else 1.0
+            demands[resource.key] = before.demands[resource.key].scaled(1.0, growth)
     remaining = ", ".join(resource.subject.host for resource in left)
     text = f"Without {gone.subject.host}, if {remaining} share its work evenly."
-    return Changed(resources, demands, before.reach / value, (*before.told, text))
+    return Changed(resources, demands, before.reach / factor, (*before.sentences, text))
 
 
 def _processors(result: Changed, host: str) -> Resource:
@@ -123,8 +119,3 @@ def _processors(result: Changed, host: str) -> Resource:
 
 def _is(resource: Resource, host: str) -> bool:
     return host_key(resource.subject.host) == host_key(host)
-
-
-def _kind(host: str) -> str:
-    """Return the name of a host without its number: WEB01 and WEB02 are of one kind."""
-    return re.sub(r"\d+", "#", host_key(host).partition(".")[0])

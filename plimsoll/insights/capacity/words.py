@@ -1,14 +1,13 @@
 """How much load a system can carry, in sentences and tables."""
 
 from collections.abc import Iterator
-from datetime import date
 from math import isnan
 
 import numpy as np
 
 from plimsoll.insights.bottleneck.insight import summary
 from plimsoll.insights.capacity.find import BEYOND, Capacity, Limit, ObjectiveCapacity, Range, ResourceCapacity
-from plimsoll.insights.capacity.forecast import Asked, Forecast, HostsNeeded
+from plimsoll.insights.capacity.forecast import Forecast, Needs
 from plimsoll.insights.capacity.levels import MeasuredUsers
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.saturation import Saturation
@@ -16,100 +15,77 @@ from plimsoll.model.remark import counted
 from plimsoll.model.value_text import number, percent, quantity
 
 _MOST_USES = 6
-_MEMORY = "memory"
 _NO_RESOURCE = "no recorded resource is at its limit"
 _OPERATIONS = 6
 
 
 def answer(capacity: Capacity) -> str:
-    """Return what comes first: how much, before what is reached; what comes next; and what limited the run already."""
-    short = next((summary(limit) for limit in capacity.limits if limit.kind == _MEMORY), None)
-    return (
-        f"{_carries(capacity)} {short} Memory is not projected: with more of it, measure again."
-        if short
-        else _carries(capacity)
-    )
+    """Return the load before the first limit, the limit after that, and whether memory limited the run already."""
+    short = next((summary(limit) for limit in capacity.limits if limit.kind == "memory"), None)
+    carries = _carries(capacity)
+    return f"{carries} {short} Memory is not projected: with more of it, measure again." if short else carries
 
 
 def _carries(capacity: Capacity) -> str:
     limits = capacity.reached
+    unknown = ", ".join(resource_text(resource.resource) for resource in capacity.resources if resource.why_not)
     if not limits:
-        if unknown := _not_projected(capacity):
+        if unknown:
             return f"At least {_most(capacity)}, the most that was measured. Not known beyond: {unknown}."
-        far = load_text(capacity, Range(capacity.projected, capacity.projected, capacity.projected))
-        if early := _earliest(capacity):
-            limit = f"{what_text(capacity, early)}{_measured(capacity, early)}"
-            return f"{load_text(capacity, early.load)} or more before {limit}."
+        # No limit is expected up to the projected load, but the interval of one may begin below it.
+        early = min((*capacity.resources, *capacity.objectives), key=lambda end: end.load.low)
+        if np.isfinite(early.load.low):
+            limit = Limit(Range.exactly(early.load.low), early)
+            text = f"{what_text(capacity, limit)}{_measured(capacity, limit)}"
+            return f"{load_text(capacity, early.load.low)} or more before {text}."
         return (
             f"At least {_most(capacity)}, the most that was measured: no recorded resource reaches its limit up to "
-            f"{far}, {BEYOND:g} times that. More is not projected; measure a higher load."
+            f"{load_text(capacity, capacity.projected)}, {BEYOND:g} times that. More is not projected; measure a "
+            "higher load."
         )
-    first, *items = limits
+    first = limits[0]
     if first.load.value <= 0:
         return f"None: {what_text(capacity, first)} without any load."
-    then = f"; then {_then(capacity, items[0])}" if items else ""
-    if (unknown := _not_projected(capacity)) and first.load.value > capacity.highest:
+    then = ""
+    for second in limits[1:2]:
+        at = load_text(capacity, second.load.value)
+        then = f"; then {what_text(capacity, second)} at {at}{_measured(capacity, second)}"
+    if unknown and first.load.value > capacity.highest:
         then = f"; not known beyond what was measured: {unknown}{then}"
-    return f"About {with_range(capacity, first)} before {what_text(capacity, first)}{_measured(capacity, first)}{then}."
-
-
-def _earliest(capacity: Capacity) -> Limit | None:
-    """What may be reached up to what is projected though it is not expected to, from the load on at which it may."""
-    items = [*capacity.resources, *capacity.objectives]
-    low, result = min(((item.load.low, item) for item in items), key=lambda pair: pair[0])
-    return Limit(Range(low, low, low), result) if np.isfinite(low) else None
-
-
-def _not_projected(capacity: Capacity) -> str:
-    """Return the resources that are not projected, and might reach their limits first."""
-    return ", ".join(resource_text(resource.resource) for resource in capacity.resources if resource.why_not)
-
-
-def _then(capacity: Capacity, limit: Limit) -> str:
-    return f"{what_text(capacity, limit)} at {load_text(capacity, limit.load)}{_measured(capacity, limit)}"
+    limit = f"{what_text(capacity, first)}{_measured(capacity, first)}"
+    return f"About {with_range(capacity, first.load)} before {limit}{then}."
 
 
 def what_text(capacity: Capacity, limit: Limit) -> str:
     """`Processor time of DS01 reaches 80 %`."""
-    item = limit.what
-    if isinstance(item, ResourceCapacity):
-        return f"{resource_text(item.resource)} reaches {percent(item.resource.limit / 100)}"
-    if isinstance(item, ObjectiveCapacity):
-        signal = item.curve.response.signal
-        return f"{_lower(signal.title)} exceeds {quantity(item.limit, 's')}"
-    if item.users is None and not item.by_resource and found_queue(capacity):
-        seems = "" if item.sure else ", as it seems"
+    what = limit.what
+    if isinstance(what, ResourceCapacity):
+        return f"{resource_text(what.resource)} reaches {percent(what.resource.limit / 100)}"
+    if isinstance(what, ObjectiveCapacity):
+        return f"{_lower(what.curve.response.signal.title)} exceeds {quantity(what.limit, 's')}"
+    queues = any(bottleneck.kind == "queue" for bottleneck in capacity.limits)
+    if what.users is None and not what.by_resource and queues:
+        seems = "" if what.sure else ", as it seems"
         return f"something waits inside the software{seems}: {_NO_RESOURCE}"
-    if item.by_resource:
+    if what.by_resource:
         return "throughput stops to rise"
     return f"throughput stops to rise, for a reason inside the software or not recorded: {_NO_RESOURCE}"
 
 
-def found_queue(capacity: Capacity) -> bool:
-    """Return whether counters of the software itself show that something waits in it."""
-    return any(limit.kind == "queue" for limit in capacity.limits)
-
-
 def resource_text(resource: Resource) -> str:
     """`processor time of DS01`, `Disk time of SQL01, E:`."""
-    where = (
-        resource.subject.host
-        if resource.subject.instance is None
-        else f"{resource.subject.host}, {resource.subject.instance}"
-    )
-    return f"{_lower(resource.title)} of {where}"
+    return f"{_lower(resource.title)} of {', '.join(filter(None, (resource.subject.host, resource.subject.instance)))}"
 
 
-def load_text(capacity: Capacity, load: Range) -> str:
+def load_text(capacity: Capacity, load: float) -> str:
     """Return a load in users, where they are known, else in operations a second."""
-    value, unit = _in_users(capacity, load.value)
+    value, unit = _in_users(capacity, load)
     return f"{rounded(value)} {capacity.observed.title}/s" if unit == "/s" else f"{rounded(value)} {unit}"
 
 
-def with_range(capacity: Capacity, limit: Limit) -> str:
-    """Return a load with the range it lies in: `1,480 users (1,390 to 1,560)`."""
-    load = limit.load
-    text = load_text(capacity, load)
+def with_range(capacity: Capacity, load: Range) -> str:
+    """Return a load with its interval: `1,480 users (1,390 to 1,560)`."""
+    text = load_text(capacity, load.value)
     if load.low == load.high:
         return text
     low, high = load.low, load.high
@@ -130,11 +106,9 @@ def _in_users(capacity: Capacity, load: float) -> tuple[float, str]:
 
 
 def _measured(capacity: Capacity, limit: Limit) -> str:
-    """That a load is beyond what was measured, on the same line."""
-    highest = capacity.highest
-    if limit.load.value <= highest or isinstance(limit.what, Saturation):
-        return ""
-    return f" (projected: the most that was measured is {_most(capacity)})"
+    """Return that a limit is beyond the highest measured load; empty if it is not."""
+    measured = limit.load.value <= capacity.highest or isinstance(limit.what, Saturation)
+    return "" if measured else f" (projected: the most that was measured is {_most(capacity)})"
 
 
 def _most(capacity: Capacity) -> str:
@@ -144,28 +118,20 @@ def _most(capacity: Capacity) -> str:
         assert capacity.observed.users is not None
         most = min(users.at(highest), float(np.nanmax(capacity.observed.users)))
         return f"{rounded(most)} {users.unit}"
-    return load_text(capacity, Range(highest, highest, highest))
+    return load_text(capacity, highest)
 
 
 def sentences(capacity: Capacity) -> tuple[str, ...]:
-    """Return what the answer rests on, and what is not known."""
-    return (
-        *_of_load(capacity),
-        *_verified(capacity),
-        *_response(capacity),
-        *_unknown(capacity),
-        *_contradictions(capacity),
-    )
+    """Return sentences on what the answer rests on, and on what is not known."""
+    parts = (_of_load, _verified, _response, _unknown, _contradictions)
+    return tuple(sentence for part in parts for sentence in part(capacity))
 
 
 def _of_load(capacity: Capacity) -> Iterator[str]:
     observed = capacity.observed
     lowest = float(np.quantile(observed.load, 0.02))
-    users = (
-        f", {rounded(capacity.users.highest)} {capacity.users.unit}"
-        if isinstance(capacity.users, MeasuredUsers)
-        else ""
-    )
+    measured = capacity.users if isinstance(capacity.users, MeasuredUsers) else None
+    users = f", {rounded(measured.highest)} {measured.unit}" if measured else ""
     yield (
         f"Measured: {number(lowest)} to {number(observed.highest)} {observed.title}/s{users}; "
         f"{counted(len(observed.load), 'part')} of {quantity(observed.step_s, 's')}."
@@ -176,16 +142,16 @@ def _of_load(capacity: Capacity) -> Iterator[str]:
         shares = ", ".join(f"{percent(float(capacity.mix[at]))} {name}" for at, name in zip(order, names, strict=False))
         kind = "that was measured" if capacity.profile is None else f"of the profile ({capacity.profile.title})"
         yield f"For the mix {kind}: {shares}."
-    merged = [group for group in capacity.groups if len(group) > 1]
-    for group in merged:
-        names = ", ".join(observed.names[at] for at in group)
-        yield f"{names} rise and fall together: what each of them demands by itself is not known."
+    for group in capacity.groups:
+        if len(group) > 1:
+            names = ", ".join(observed.names[at] for at in group)
+            yield f"{names} rise and fall together: what each of them demands by itself is not known."
     yield from capacity.changed
     if capacity.changed:
         yield "How long requests take after that change is not known."
-    if capacity.asked_mix.left_out:
-        yield f"Not in the profile, so taken as not done: {', '.join(capacity.asked_mix.left_out)}."
-    if not capacity.asked_mix.as_measured:
+    if capacity.requested_mix.left_out:
+        yield f"Not in the profile, so taken as not done: {', '.join(capacity.requested_mix.left_out)}."
+    if not capacity.requested_mix.as_measured:
         yield (
             "The profile has another mix than the run: response times, and whether the software itself limits, are "
             "not known for it."
@@ -199,21 +165,13 @@ def _of_load(capacity: Capacity) -> Iterator[str]:
 
 
 def _verified(capacity: Capacity) -> Iterator[str]:
-    checked = [
-        resource for resource in capacity.resources if resource.check is not None and resource.check.measured > 1
-    ]
+    checked = [(of, of.check) for of in capacity.resources if of.check is not None and of.check.measured > 1]
     if not checked:
         yield "Not verified: too little of the run is below its highest load to predict that."
         return
-    first = next(
-        (limit.what for limit in capacity.reached if isinstance(limit.what, ResourceCapacity) and limit.what.check),
-        None,
-    )
-    shown = first or max(
-        checked, key=lambda resource_capacity: resource_capacity.use.value / resource_capacity.resource.limit
-    )
-    assert shown.check is not None
-    check = shown.check
+    limits = [limit.what for limit in capacity.reached if isinstance(limit.what, ResourceCapacity)]
+    first = next(((of, of.check) for of in limits if of.check), None)
+    shown, check = first or max(checked, key=lambda pair: pair[0].use.value / pair[0].resource.limit)
     side = "high" if check.off > 0 else "low"
     off = "as it was" if abs(check.off) < 0.005 else f"{percent(abs(check.off))} too {side}"
     at = f"{number(check.load)} {capacity.observed.title}/s"
@@ -225,10 +183,9 @@ def _verified(capacity: Capacity) -> Iterator[str]:
 
 def _response(capacity: Capacity) -> Iterator[str]:
     curve = capacity.response
-    if curve is None and (capacity.changed or not capacity.asked_mix.as_measured):
-        return
     if curve is None:
-        yield "Response times were not recorded: how long requests take at these loads is not known."
+        if not capacity.changed and capacity.requested_mix.as_measured:
+            yield "Response times were not recorded: how long requests take at these loads is not known."
         return
     title = curve.response.signal.title
     low, high = curve.measured[0], curve.measured[-1]
@@ -237,7 +194,7 @@ def _response(capacity: Capacity) -> Iterator[str]:
     ahead = [limit for limit in capacity.reached if limit.load.value > curve.loads[-1]]
     if ahead:
         at = float(curve.at(np.array([ahead[0].load.value]))[0])
-        text += f"; at {load_text(capacity, ahead[0].load)} " + (
+        text += f"; at {load_text(capacity, ahead[0].load.value)} " + (
             f"about {quantity(at, 's')} (projected)" if np.isfinite(at) else "not known: queues do not explain it"
         )
     yield f"{text}."
@@ -251,22 +208,20 @@ def _unknown(capacity: Capacity) -> Iterator[str]:
             "measured up to that top counts."
         )
     for limit in capacity.limits:
-        if limit.kind != _MEMORY and (limit.limiting is not None or limit.kind == "queue"):
+        if limit.kind != "memory" and (limit.limiting is not None or limit.kind == "queue"):
             yield f"By all counters of the run: {summary(limit)}"
     for why in dict.fromkeys(resource.why_not for resource in capacity.resources if resource.why_not):
-        names = ", ".join(
-            resource_text(resource.resource) for resource in capacity.resources if resource.why_not == why
-        )
-        yield f"Not known beyond what was measured, as {why}: {names}."
+        names = [resource_text(resource.resource) for resource in capacity.resources if resource.why_not == why]
+        yield f"Not known beyond what was measured, as {why}: {', '.join(names)}."
     if capacity.saturation is None and capacity.observed.users is None and capacity.observed.in_flight is None:
         yield "A limit inside the software would not show: neither users nor requests in flight were recorded."
 
 
 def _contradictions(capacity: Capacity) -> Iterator[str]:
     for contradiction in capacity.contradictions:
-        result = "requests in flight" if contradiction.what == "in flight" else "users"
+        unit = "requests in flight" if contradiction.what == "in flight" else "users"
         yield (
-            f"Contradiction at {number(contradiction.load)}/s: {number(contradiction.measured)} {result} were "
+            f"Contradiction at {number(contradiction.load)}/s: {number(contradiction.measured)} {unit} were "
             f"recorded, throughput times response time (Little's law) is {number(contradiction.by_law)}."
         )
 
@@ -277,7 +232,7 @@ def group_text(capacity: Capacity, at: int) -> str:
 
 
 def rounded(value: float) -> str:
-    """Three significant digits, as loads are not known better: `1,480`."""
+    """Return a load with three significant digits, as it is not known better: `1,480`."""
     if not np.isfinite(value):
         return "–"
     if value <= 0:
@@ -290,28 +245,27 @@ def _lower(title: str) -> str:
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
-def asked_sentences(capacity: Capacity, result: Asked) -> tuple[str, ...]:
-    """Return the use of each resource at so many users, the response time, and the hosts that are needed."""
-    users = f"{rounded(result.users)} users"
-    hosts = tuple(_hosts(host) for host in result.hosts)
-    if result.beyond:
+def needs_sentences(capacity: Capacity, needs: Needs) -> Iterator[str]:
+    """Yield the use of each resource by a number of users, the response time, and the hosts that are needed."""
+    users = f"{rounded(needs.users)} users"
+    if needs.beyond:
         far = f"beyond {BEYOND:g} times the load that was measured"
-        return (f"{users}: not known, as they are {far}; measure a higher load.", *hosts)
-    projected = " (projected beyond what was measured)" if result.load > capacity.highest else ""
-    uses = [
-        f"{resource_text(resource.resource)} {_against(use, resource.resource.limit)}"
-        for resource, use in zip(capacity.resources, result.uses, strict=True)
-    ]
-    done = f"{rounded(result.load)} {capacity.observed.title}/s{projected}"
-    possible = not any(use.value >= 100 for use in result.uses)
-    items = [
-        f"{users} {'do' if possible else 'cannot be served: they ask for'} {done}: {'; '.join(uses[:_MOST_USES])}."
-    ]
-    if result.response is not None and capacity.response is not None:
-        items.append(
-            f"{capacity.response.response.signal.title} then: about {quantity(result.response, 's')}{projected}."
-        )
-    return (*items, *hosts)
+        yield f"{users}: not known, as they are {far}; measure a higher load."
+    else:
+        projected = " (projected beyond what was measured)" if needs.load > capacity.highest else ""
+        uses = [
+            f"{resource_text(resource.resource)} {_against(use, resource.resource.limit)}"
+            for resource, use in zip(capacity.resources, needs.uses, strict=True)
+        ]
+        do = "cannot be served: they ask for" if any(use.value >= 100 for use in needs.uses) else "do"
+        done = f"{rounded(needs.load)} {capacity.observed.title}/s{projected}"
+        yield f"{users} {do} {done}: {'; '.join(uses[:_MOST_USES])}."
+        if needs.response is not None and capacity.response is not None:
+            title = capacity.response.response.signal.title
+            yield f"{title} then: about {quantity(needs.response, 's')}{projected}."
+    for host in needs.hosts:
+        by = resource_text(host.by.resource)
+        yield f"Needed: {host.count} hosts like {host.host}, if the load is spread evenly (by {by})."
 
 
 def _against(use: Range, limit: float) -> str:
@@ -321,22 +275,13 @@ def _against(use: Range, limit: float) -> str:
     return f"{number(use.value)} % ({number(use.low)} to {number(use.high)}), {where} {percent(limit / 100)}"
 
 
-def _hosts(hosts_needed: HostsNeeded) -> str:
-    by = resource_text(hosts_needed.by.resource)
-    return f"Needed: {hosts_needed.count} hosts like {hosts_needed.host}, if the load is spread evenly (by {by})."
-
-
 def growth_sentence(forecast: Forecast) -> str:
-    """Return when the limit is reached, with the interval; or that it is too far to tell."""
+    """Return when the limit is reached, with the interval, or that it is too far away to give a date."""
     since = f"Growing by {forecast.growth.text} from {rounded(forecast.now)} users"
     if forecast.day is None:
         return f"{since}, it is reached in more than 5 years: no date is told for that."
     if forecast.at_least:
-        return f"{since}, what is projected is not left before {_month(forecast.day)}; later is not known."
-    low = _month(forecast.low) if forecast.low else "–"
-    high = f"to {_month(forecast.high)}" if forecast.high else "or later"
-    return f"{since}, it is reached about {_month(forecast.day)} ({low} {high})."
-
-
-def _month(day: date) -> str:
-    return f"{day:%B %Y}"
+        return f"{since}, what is projected is not left before {forecast.day:%B %Y}; later is not known."
+    low = f"{forecast.low:%B %Y}" if forecast.low else "–"
+    high = f"to {forecast.high:%B %Y}" if forecast.high else "or later"
+    return f"{since}, it is reached about {forecast.day:%B %Y} ({low} {high})."

@@ -1,13 +1,14 @@
-"""The load steps of a run: plateaus of its load, and what every step cost.
+"""The load steps of a run: plateaus of its load, the means of its signals in each, and the cost of one operation.
 
 Site Server's capacity studies (1998, 1999) raise the load step by step, leave out the samples with too many context
 switches, and take the costs from the step that answers most.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from plimsoll.analysis.significance import effective_samples
 from plimsoll.hosts.settings import is_load_step
 from plimsoll.insights.leading_signals import response_times
 from plimsoll.model.log import Values
-from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
@@ -29,8 +29,6 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
 _CPU = "cpu.busy"
-
-
 _SWITCHES = "cpu.context_switches"
 
 
@@ -47,10 +45,9 @@ class HostStep:
 class LoadStep:
     """One load step (UTC ns, both ends included) with the means of its signals.
 
-    `cpu` (%) is the mean of the hosts that do the work, `context_switches` their sum. `cost_percent` is the processor
-    time for one operation a second, `cost_seconds` processor seconds for an operation, `cost_mhz` the megahertz for
-    one operation a second (PPEM, as the studies call it). `left_out` marks steps with more context switches than the
-    studies measure with.
+    `cpu` (%) is the mean of the hosts that do the work, `context_switches` their sum. One operation a second takes
+    `cost_percent` of processor time, and `cost_mhz` megahertz (the studies' PPEM); one operation takes `cost_seconds`
+    of a processor. `left_out` marks steps with more context switches than the studies measure with.
     """
 
     number: int
@@ -83,16 +80,20 @@ class Means:
     switches_limit: float | None
 
     def step(self, number: int, start: int, end: int) -> LoadStep:
-        """One step. The samples at its edges may be partly of the next one, so they are left out if others remain."""
-        inner = self._inner(start, end)
+        """Return the means of one step.
+
+        The samples at its edges may belong partly to the next step, so they are left out if others remain.
+        """
+        interval = self.load.samples.interval or SECOND
+        inner = (start + interval, end - interval) if (end - start) > 8 * interval else (start, end)
         throughput = self.throughput and mean(self.throughput.samples, *inner)
         hosts = tuple(self._host(host, inner) for host in self._hosts)
         cpu = [host.cpu for host in hosts if host.cpu is not None]
         switches = [host.context_switches for host in hosts if host.context_switches is not None]
         mean_cpu = float(np.mean(cpu)) if cpu else None
         most_switches = max(switches, default=0.0)
-        latencies = [mean(samples, *inner) for samples in self._all(self.latency)]
-        items = [latency for latency in latencies if latency is not None]
+        recorded = self.review.signals.of(self.latency).values() if self.latency else ()
+        latencies = [latency for samples in recorded if (latency := mean(samples, *inner)) is not None]
         return LoadStep(
             number=number,
             start=start,
@@ -104,17 +105,13 @@ class Means:
             cpu=mean_cpu,
             context_switches=sum(switches) if switches else None,
             bytes=self.bytes and mean(self.bytes.samples, *inner),
-            latency=float(np.mean(items)) if items else None,
+            latency=float(np.mean(latencies)) if latencies else None,
             cost_percent=mean_cpu / throughput if mean_cpu is not None and throughput else None,
             cost_seconds=self._cost(hosts, throughput, "processors"),
             cost_mhz=self._cost(hosts, throughput, "processors", "clock_mhz"),
             hosts=hosts,
             left_out=self.switches_limit is not None and most_switches > self.switches_limit,
         )
-
-    def _inner(self, start: int, end: int) -> tuple[int, int]:
-        interval = self.load.samples.interval or SECOND
-        return (start + interval, end - interval) if (end - start) > 8 * interval else (start, end)
 
     @cached_property
     def _hosts(self) -> tuple[str, ...]:
@@ -131,25 +128,15 @@ class Means:
         )
         return HostStep(host, cpu, switches)
 
-    def _all(self, name: str | None) -> Iterator[Samples]:
-        yield from self.review.signals.of(name).values() if name else ()
-
     def _cost(self, hosts: Sequence[HostStep], throughput: float | None, *facts: AnyFact) -> float | None:
-        """Processor time of all hosts, times these facts of each, for one operation; None where one is not known."""
-        if not throughput or not hosts:
-            return None
+        """Return the processor time of all hosts, times these facts of each, for one operation; None if not known."""
         total = 0.0
         for host in hosts:
-            if host.cpu is None:
+            factors = [host.cpu, *(self.review.facts.find(Subject(host.host), fact) for fact in facts)]
+            if None in factors:
                 return None
-            used = host.cpu / 100
-            for fact in facts:
-                value = self.review.facts.find(Subject(host.host), fact)
-                if value is None:
-                    return None
-                used *= value
-            total += used
-        return total / throughput
+            total += prod(factor or 0.0 for factor in factors) / 100
+        return total / throughput if throughput and hosts else None
 
 
 _SWITCHES_RULE = "context-switches"
@@ -163,7 +150,7 @@ _BEYOND_A_BEND = 2  # steps: of a single one, what looks like a bend may be chan
 
 @dataclass(frozen=True)
 class LoadSteps:
-    """The steps of a run in order of time, and what they show. `by_hand`: they are phases of plimsoll.toml."""
+    """The steps of a run in order of time. `by_hand`: they are phases of plimsoll.toml."""
 
     load: Load
     throughput: Load | None
@@ -183,64 +170,62 @@ class LoadSteps:
         return tuple(step for step in self.steps if step.throughput)
 
     @cached_property
+    def top(self) -> LoadStep:
+        """The step with the highest throughput, of those with one."""
+        return max(self.measured, key=lambda step: step.throughput or 0)
+
+    @cached_property
     def best(self) -> LoadStep | None:
-        """The step with the highest throughput, of equal ones the cheapest; without those left out, if any stay."""
-        kept = [load_step for load_step in self.measured if not load_step.left_out] or list(self.measured)
-        if not kept:
-            return None
-        most = max(load_step.throughput or 0 for load_step in kept)
-        best = [load_step for load_step in kept if (load_step.throughput or 0) >= (1 - _ALIKE / 4) * most]
-        return min(best, key=lambda load_step: (load_step.cost_percent or 0, -(load_step.throughput or 0)))
+        """The step with the highest throughput, of equal steps the cheapest; not one `left_out` if there are others."""
+        kept = [step for step in self.measured if not step.left_out] or list(self.measured)
+        most = max((step.throughput or 0 for step in kept), default=0)
+        best = [step for step in kept if (step.throughput or 0) >= (1 - _ALIKE / 4) * most]
+        return min(best, key=lambda step: (step.cost_percent or 0, -(step.throughput or 0)), default=None)
 
     @cached_property
     def optimum(self) -> LoadStep | None:
-        """The best step, if more load than in it was measured: else the next one might have answered more."""
+        """The best step, if a higher load was measured: else the next step might have answered more."""
         best = self.best
         return best if best and self._beyond(best.load) else None
 
     @cached_property
     def falls_after(self) -> LoadStep | None:
-        """The step with the highest throughput of all, if a step after it under no lower load answers less.
+        """The step with the highest throughput, if a later step under no lower load answers less.
 
-        None where no load was recorded apart from the throughput: less may have been asked then.
+        None where no load was recorded apart from the throughput: later steps may have had less to answer.
         """
         if not self.measured or not self.answers_load:
             return None
-        top = max(self.measured, key=lambda load_step: load_step.throughput or 0)
-        for load_step in self.measured:
-            if load_step.number > top.number and load_step.load >= (1 - _ALIKE) * top.load:
-                value = 3 * float(np.hypot(load_step.error, top.error))
-                less = min(_LESS * (top.throughput or 0), (top.throughput or 0) - value)
-                if (load_step.throughput or 0) < less:
-                    return top
+        most = self.top.throughput or 0
+        for step in self.measured:
+            error = 3 * float(np.hypot(step.error, self.top.error))
+            later = step.number > self.top.number and step.load >= (1 - _ALIKE) * self.top.load
+            if later and (step.throughput or 0) < min(_LESS * most, most - error):
+                return self.top
         return None
 
     def _beyond(self, load: float) -> int:
         """Return how many steps were measured under more load than this."""
-        return sum(load_step.load >= (1 + _ALIKE) * load for load_step in self.measured)
+        return sum(step.load >= (1 + _ALIKE) * load for step in self.measured)
 
     @cached_property
     def last_step_is_lower(self) -> bool:
-        """Whether throughput ends below its maximum while nothing shows if the load was lower, too."""
+        """Whether throughput ends below its maximum, where the recording does not show if the load fell as well."""
         if self.answers_load or not self.measured or self.falls_after:
             return False
-        return (self.measured[-1].throughput or 0) < 0.9 * max(load_step.throughput or 0 for load_step in self.measured)
+        return (self.measured[-1].throughput or 0) < 0.9 * (self.top.throughput or 0)
 
     @cached_property
     def switching(self) -> tuple[LoadStep, LoadStep] | None:
-        """Two steps between which context switches double, each operation costs more, and hardly more are done."""
-        for load_step, other in pairwise(self.measured):
-            if None in (load_step.context_switches, other.context_switches, load_step.cost_percent, other.cost_percent):
+        """Two steps between which context switches double, operations cost more, and throughput hardly grows."""
+        for step, after in pairwise(self.measured):
+            switches, cost = step.context_switches, step.cost_percent
+            if None in (switches, after.context_switches, cost, after.cost_percent):
                 continue
-            doubled = (other.context_switches or 0) >= _DOUBLED * (load_step.context_switches or 0) > 0
-            hardly = (other.throughput or 0) < _HARDLY_MORE * (load_step.throughput or 0)
-            if (
-                doubled
-                and hardly
-                and (other.cost_percent or 0) > (load_step.cost_percent or 0)
-                and other.load >= load_step.load
-            ):
-                return load_step, other
+            doubled = (after.context_switches or 0) >= _DOUBLED * (switches or 0) > 0
+            hardly = (after.throughput or 0) < _HARDLY_MORE * (step.throughput or 0)
+            if doubled and hardly and (after.cost_percent or 0) > (cost or 0) and after.load >= step.load:
+                return step, after
         return None
 
     @cached_property
@@ -253,101 +238,81 @@ class LoadSteps:
                 "it needs how many work at the same time, such as connections or users; the load here is "
                 f"{self.load.signal.title} ({self.load.signal.unit})"
             )
-        return scalability(*self._curve(), np.array([load_step.error for load_step in self.measured]))
+        return scalability(*self._curve(), np.array([step.error for step in self.measured]))
 
     @cached_property
     def knee(self) -> Knee | None:
-        """The load after which throughput grows less than half as fast, as two steps and more beyond it show."""
+        """The load after which throughput grows less than half as fast, by at least two steps beyond it."""
         knee = throughput_knee(*self._curve()) if self.answers_load else None
         return knee if knee and self._beyond(knee.load) >= _BEYOND_A_BEND else None
 
     @cached_property
     def latency_knee(self) -> LatencyKnee | None:
         """The rate up to which latency is flat."""
-        items = [load_step for load_step in self.measured if load_step.latency is not None]
-        return latency_knee(
-            np.array([load_step.throughput or 0.0 for load_step in items]),
-            np.array([load_step.latency or 0.0 for load_step in items]),
-        )
+        points = [(step.throughput or 0.0, step.latency) for step in self.measured if step.latency is not None]
+        return latency_knee(np.array([rate for rate, _ in points]), np.array([latency for _, latency in points]))
 
     def _curve(self) -> tuple[Values, Values]:
-        return (
-            np.array([load_step.load for load_step in self.measured]),
-            np.array([load_step.throughput or 0.0 for load_step in self.measured]),
-        )
+        """Return the loads and the throughputs of the steps."""
+        loads, rates = [step.load for step in self.measured], [step.throughput or 0.0 for step in self.measured]
+        return np.array(loads), np.array(rates)
 
 
 def load_steps(review: Review) -> LoadSteps | None:
     """Return the load steps of a run; None if its load was not stepped."""
-    by_hand = tuple(phase for phase in review.phases if is_load_step(phase.name))
-    if by_hand:
-        load = _most_varied(review.loads, by_hand)
-        spans = [(phase.start, phase.end) for phase in by_hand]
-    else:
-        load, spans = _stepped(review.loads)
+    by_hand = [(phase.start, phase.end) for phase in review.phases if is_load_step(phase.name)]
+    load, spans = (_most_varied(review.loads, by_hand), by_hand) if by_hand else _stepped(review.loads)
     if load is None:
         return None
-    throughput = next((load for load in review.loads if load.kind == "operations"), None)
-    throughput = throughput or next((load for load in review.loads if load.kind == "bytes"), None)
-    bytes_ = next((load for load in review.loads if load.kind == "bytes"), None)
-    waits = response_times(review.question.signals)
-    latency = next((name for name in waits if review.signals.of(name)), None)
+    first = {load.kind: load for load in reversed(review.loads)}
+    throughput = first.get("operations", first.get("bytes"))
+    signals = review.question.signals
+    latency = next((name for name in response_times(signals) if review.signals.of(name)), None)
     limit = _switches_limit(review, (throughput or load).hosts)
-    means = Means(review, load, throughput, bytes_, latency, limit)
-    answer_time = review.question.signals[latency] if latency else None
+    means = Means(review, load, throughput, first.get("bytes"), latency, limit)
     steps = tuple(means.step(at, *span) for at, span in enumerate(spans, 1))
-    return LoadSteps(load, throughput, answer_time, bool(by_hand), limit, steps)
+    return LoadSteps(load, throughput, signals[latency] if latency else None, bool(by_hand), limit, steps)
 
 
 def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]:
     """Return the load that was stepped, and the times of its steps.
 
-    Connections are what a test steps, so they count unless the operations have clearly more steps; bytes only where
+    A test steps connections, so they count unless the operations have clearly more steps; bytes count only where
     neither was stepped.
     """
-    entries: dict[str | None, tuple[Load, list[tuple[int, int]]]] = {}
+    stepped: list[tuple[Load, list[tuple[int, int]]]] = []
     for kind in ("connections", "operations", "bytes", None):
         for load in [load for load in loads if load.kind == kind][:_CANDIDATES]:
-            levels = load.plateaus
-            spans = [(level.start, level.end) for level in levels]
-            if spans and (kind not in entries or len(spans) > len(entries[kind][1])):
-                entries[kind] = load, spans
-        if kind == "operations" and entries:
+            if spans := [(level.start, level.end) for level in load.plateaus]:
+                stepped.append((load, spans))
+        if kind == "operations" and stepped:
             break
-    if not entries:
-        return None, []
-    return max(entries.values(), key=lambda pair: len(pair[1]) + (1.5 if pair[0].kind == "connections" else 0))
+    order = [(len(spans) + (1.5 if load.kind == "connections" else 0)) for load, spans in stepped]
+    return stepped[order.index(max(order))] if stepped else (None, [])
 
 
-def _most_varied(loads: Sequence[Load], phases: Sequence[Phase]) -> Load | None:
-    """Return the connections if they differ from phase to phase, else the best load."""
+def _most_varied(loads: Sequence[Load], spans: Sequence[tuple[int, int]]) -> Load | None:
+    """Return the connections if they differ from step to step, else the first load."""
     for load in loads:
-        means = [mean(load.samples, phase.start, phase.end) for phase in phases]
-        items = [mean for mean in means if mean is not None]
-        if load.kind == "connections" and items and max(items) > 1.1 * min(items):
+        means = [level for span in spans if (level := mean(load.samples, *span)) is not None]
+        if load.kind == "connections" and means and max(means) > 1.1 * min(means):
             return load
     return loads[0] if loads else None
 
 
 def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
-    """Return the context switches beyond which the studies do not measure, where the rule judges these hosts.
+    """Return the context switches a second beyond which the studies do not measure, where the rule judges these hosts.
 
-    It is for processors like the studies'; those of today switch more often without loss.
+    It is for processors like the studies'; current ones switch more often without loss.
     """
     names = {host_key(host) for host in hosts}
-    return next(
-        (
-            limit_of(finding).limit
-            for finding in review.findings
-            if finding.rule.id == _SWITCHES_RULE
-            and finding.outcome != Outcome.OFF
-            and finding.rule.severity != "info"
-            and finding.subject
-            and host_key(finding.subject.host) in names
-            and 0 < (review.facts.find(Subject(finding.subject.host), "clock_mhz") or 0) <= _OLD_MHZ
-        ),
-        None,
-    )
+    for finding in review.findings:
+        rule, host = finding.rule, finding.subject.host if finding.subject else ""
+        judged = finding.outcome != Outcome.OFF and rule.severity != "info" and host_key(host) in names
+        mhz = (review.facts.find(Subject(host), "clock_mhz") or 0) if rule.id == _SWITCHES_RULE and judged else 0
+        if 0 < mhz <= _OLD_MHZ:
+            return limit_of(finding).limit
+    return None
 
 
 def mean(samples: Samples, start: int, end: int) -> float | None:

@@ -52,9 +52,9 @@ def _table(steps: LoadSteps, zone: Zone) -> DocumentTable:
         (steps.load.signal.title, [_bare_load(steps, step.load) for step in steps.steps]),
         *((title, texts) for title, texts in _optional_columns(steps) if any(texts)),
         ("Samples", [number(step.samples) for step in steps.steps]),
-        ("", [_mark(steps, step) for step in steps.steps]),
+        ("", marks := [_mark(steps, step) for step in steps.steps]),
     ]
-    optimum = frozenset(at for at, step in enumerate(steps.steps) if _mark(steps, step) == "optimum")
+    optimum = frozenset(at for at, mark in enumerate(marks) if mark == "optimum")
     heads = tuple(Column(title, numeric=bool(title)) for title, _ in columns)
     return DocumentTable(heads, tuple(zip(*(texts for _, texts in columns), strict=True)), "Load steps", optimum)
 
@@ -95,7 +95,7 @@ def _mark(steps: LoadSteps, load_step: LoadStep) -> str:
 
 
 def _curve(steps: LoadSteps) -> Curve | None:
-    """Throughput and processor time over the load; None if throughput was not recorded apart from the load."""
+    """Return throughput and processor time over the load; None if throughput was not recorded apart from the load."""
     measured = steps.measured
     if not steps.answers_load or steps.throughput is None or len(measured) < 2:
         return None
@@ -150,22 +150,17 @@ def sentences(steps: LoadSteps) -> tuple[str, ...]:
     return tuple(sentence for part in parts for sentence in part(steps))
 
 
-def _load_text(steps: LoadSteps, load: float) -> str:
-    """`600 connections`."""
-    return quantity(load, steps.load.signal.unit)
-
-
-def _throughput_text(steps: LoadSteps, load_step: LoadStep) -> str:
+def _throughput_text(steps: LoadSteps, step: LoadStep) -> str:
     """`23.8 /s`."""
-    return quantity(load_step.throughput or 0, steps.throughput.signal.unit if steps.throughput else "")
+    return quantity(step.throughput or 0, steps.throughput.signal.unit if steps.throughput else "")
 
 
-def _cost_text(load_step: LoadStep) -> str:
+def _cost_text(step: LoadStep) -> str:
     """`29.6 ms of a processor`, or in percent of processor time where the number of processors is not known."""
-    if load_step.cost_seconds is not None:
-        ppem = f" ({number(load_step.cost_mhz)} MHz for one a second)" if load_step.cost_mhz is not None else ""
-        return f"{quantity(load_step.cost_seconds * 1000, 'ms')} of a processor each{ppem}"
-    return f"{number(load_step.cost_percent or 0)} % of processor time for one a second"
+    if step.cost_seconds is not None:
+        ppem = f" ({number(step.cost_mhz)} MHz for one a second)" if step.cost_mhz is not None else ""
+        return f"{quantity(step.cost_seconds * 1000, 'ms')} of a processor each{ppem}"
+    return f"{number(step.cost_percent or 0)} % of processor time for one a second"
 
 
 def _range_of_load(steps: LoadSteps) -> Iterator[str]:
@@ -184,9 +179,8 @@ def _optimum(steps: LoadSteps) -> Iterator[str]:
     best = steps.best
     if best is None or len(steps.measured) < 2:
         return
-    left_out = [load_step for load_step in steps.measured if load_step.left_out]
-    among = ""
-    limit = number(steps.switches_limit or 0)
+    left_out = [step for step in steps.measured if step.left_out]
+    among, limit = "", number(steps.switches_limit or 0)
     if left_out and len(left_out) < len(steps.measured):
         among = f" of the steps with at most {limit} context switches/s ({len(left_out)} left out, as the studies do)"
     elif left_out:
@@ -200,20 +194,18 @@ def _optimum(steps: LoadSteps) -> Iterator[str]:
 
 
 def _after(steps: LoadSteps) -> Iterator[str]:
-    top = steps.falls_after
-    if top is not None:
-        later = [load_step for load_step in steps.measured if load_step.number > top.number]
-        worst = min(later, key=lambda load_step: load_step.throughput or 0)
-        fall = percent(1 - (worst.throughput or 0) / (top.throughput or 1))
+    if steps.falls_after is not None:
+        top = steps.falls_after
+        lowest = min(step.throughput or 0 for step in steps.measured if step.number > top.number)
+        fall = percent(1 - lowest / (top.throughput or 1))
         yield (
             f"After step {top.number} ({_throughput_text(steps, top)}) throughput falls by up to {fall} "
             "although the load does not."
         )
     elif steps.last_step_is_lower:
-        top = max(steps.measured, key=lambda load_step: load_step.throughput or 0)
         yield (
-            f"After step {top.number} throughput is lower. Whether less was asked or less was answered is not known: "
-            "no connections or users were recorded as the load."
+            f"After step {steps.top.number} throughput is lower. Whether less was asked or less was answered is "
+            "not known: no connections or users were recorded as the load."
         )
 
 
@@ -231,20 +223,18 @@ def _switching(steps: LoadSteps) -> Iterator[str]:
 
 
 def _scaling(steps: LoadSteps) -> Iterator[str]:
+    unit, load_unit = steps.throughput.signal.unit if steps.throughput else "", steps.load.signal.unit
     if steps.knee is not None:
-        knee = steps.knee
-        unit = steps.throughput.signal.unit if steps.throughput else ""
-        yield f"Throughput bends at {_load_text(steps, knee.load)} ({quantity(knee.value, unit)})."
+        yield f"Throughput bends at {quantity(steps.knee.load, load_unit)} ({quantity(steps.knee.value, unit)})."
     law = steps.law
-    if not isinstance(law, Law) or steps.throughput is None:
+    if not isinstance(law, Law):
         return
     text = f"Universal scalability law: contention {_range(law.contention)}, coherency {_range(law.coherency)}"
     if law.peak is None or law.maximum is None:
         yield f"{text}; no maximum within what was measured."
         return
-    unit = steps.throughput.signal.unit
     yield (
-        f"{text}; throughput is highest, {quantity(law.maximum.value, unit)}, at {_load_text(steps, law.peak.value)} "
+        f"{text}; throughput is highest, {quantity(law.maximum.value, unit)}, at {quantity(law.peak.value, load_unit)} "
         f"({number(law.peak.low)} to {number(law.peak.high)})."
     )
 

@@ -5,17 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from plimsoll.insights.insights import JsonField
-from plimsoll.insights.load_steps.find import LoadStep, LoadSteps
 from plimsoll.insights.load_steps.insight import sentences
 from plimsoll.model.json_part import Instant, JsonPart, attribute, optional
-
-
-def _error(step: LoadStep) -> float | None:
-    return None if step.throughput is None else step.error
-
-
-def _switching(steps: LoadSteps) -> list[int]:
-    return [step.number for step in steps.switching or ()]
 
 
 class StepHostPart(JsonPart):
@@ -36,7 +27,8 @@ class LoadStepPart(JsonPart):
     load: float
     throughput: float | None
     throughput_error: float | None = attribute(
-        _error, "Standard error of the throughput, with the autocorrelation of the samples."
+        lambda step: None if step.throughput is None else step.error,
+        "Standard error of the throughput, with the autocorrelation of the samples.",
     )
     cpu: float | None = Field(description="Processor time in %, the mean of the hosts that do the work.")
     context_switches: float | None = Field(description="A second, the sum of these hosts.")
@@ -130,7 +122,8 @@ class LoadStepsPart(JsonPart):
         "The number of the step after which throughput falls although the load does not.",
     )
     switching: list[int] = attribute(
-        _switching, "Two steps between which context switches double for less than 10 % more throughput; or empty."
+        lambda steps: [step.number for step in steps.switching or ()],
+        "Two steps between which context switches double for less than 10 % more throughput; or empty.",
     )
     knee: KneePart | None
     latency_knee: LatencyKneePart | None

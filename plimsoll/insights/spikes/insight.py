@@ -1,8 +1,7 @@
-"""What is said of regular spikes."""
+"""Sentences about regular spikes."""
 
-from plimsoll.analysis.regular_spikes import RegularSpikes
-from plimsoll.insights.insights import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight
-from plimsoll.insights.spikes.find import LimitInSpikes, PeriodicSpikes, Rising, periodic_spikes
+from plimsoll.insights.insights import BESIDE_LIMITS, Insight, statements
+from plimsoll.insights.spikes.find import LimitInSpikes, PeriodicSpikes, Rising, SignalSpikes, periodic_spikes
 from plimsoll.model.document import ChartBlock, ChartSeries, ChartSpec, Section, Statement
 from plimsoll.model.remark import listed
 from plimsoll.model.times import SECOND, Zone, duration_text
@@ -10,63 +9,50 @@ from plimsoll.model.value_text import quantity
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import titled
 
-_ROUND_S = (86_400, 3600, 1800, 900, 600, 300, 60, 30, 10, 5, 1, 0.1)
+_ROUND_S = (86_400, 3600, 1800, 900, 600, 300, 60, 30, 10, 5, 1, 0.1)  # a period is given in the first that fits
 _MOST_NAMED = 4
 _MOST_PROCESSES = 3
 
 
 def _blocks(rhythms: tuple[PeriodicSpikes, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
-    """Return the first rhythms, each with a chart of the signal that shows it best."""
-    shown = tuple(
-        Statement(_sentences(spikes, review, zone), _chart(spikes, review) if number < BRIEF else None)
-        for number, spikes in enumerate(rhythms[:MOST_STATEMENTS])
-    )
-    hidden = len(rhythms) - len(shown)
-    section = Section("Spikes at regular intervals", shown, level=3, style="told", brief=BRIEF, hidden=hidden)
-    return (section,) if shown else ()
+    """Return a section on the first rhythms, each with a chart of the signal that shows it best."""
 
+    def statement(spikes: PeriodicSpikes, with_chart: bool) -> Statement:
+        first, last = (review.clock(zone, instant) for instant in (spikes.first, spikes.last))
+        times = f"The first began at {first}, the last at {last}."
+        texts = (sentence(spikes), rising_text(spikes), consequence(spikes), times)
+        main, title = spikes.main, _place(spikes.main)
+        line = ChartSeries(title, "samples", review.signals.of(main.name)[main.subject])
+        chart = ChartBlock(ChartSpec((line,), main.signal.unit, title)) if with_chart else None
+        return Statement(tuple(filter(None, texts)), chart)
 
-def _sentences(spikes: PeriodicSpikes, review: Review, zone: Zone) -> tuple[str, ...]:
-    first, last = (review.clock(zone, instant) for instant in (spikes.first, spikes.last))
-    times = f"The first began at {first}, the last at {last}."
-    return tuple(text for text in (sentence(spikes), rising_text(spikes), consequence(spikes), times) if text)
-
-
-def _chart(spikes: PeriodicSpikes, review: Review) -> ChartBlock:
-    main = spikes.main
-    title = titled(main.signal.title, main.subject)
-    line = ChartSeries(title, "samples", review.signals.of(main.name)[main.subject])
-    return ChartBlock(ChartSpec((line,), main.signal.unit, title))
+    return statements("Spikes at regular intervals", rhythms, statement)
 
 
 def sentence(spikes: PeriodicSpikes) -> str:
-    """Return what happens, how often, and how high it gets."""
+    """Return which signal spikes, how often, and how high."""
     main, unit = spikes.main, spikes.main.signal.unit
     beats = spikes.count + main.spikes.missing
     count = f"{spikes.count} in all" if not main.spikes.missing else f"{spikes.count} of {beats} beats"
     width = duration_text(round(main.spikes.width_s) * SECOND or int(main.spikes.width_s * SECOND))
-    period = _about(spikes.period_s, main.spikes.reach_s)
-    interval = f"Perhaps every {period}" if main.spikes.may_be_alias else f"Every {period}"
+    wholes = [(round(spikes.period_s / round_s), round_s) for round_s in _ROUND_S]
+    possible = [n * s for n, s in wholes if n > 0 and abs(n * s - spikes.period_s) <= main.spikes.reach_s]
+    period = duration_text(int(next(iter(possible), spikes.period_s) * SECOND))
+    interval, alias = f"Every {period}", ""
+    if main.spikes.may_be_alias:
+        step = duration_text(round(main.spikes.step_s) * SECOND or int(main.spikes.step_s * SECOND))
+        interval = f"Perhaps every {period}"
+        alias = " As they last for one or two samples, a faster rhythm may show as this one (an alias): record more "
+        alias += f"often than every {step} to tell."
     return (
-        f"{interval} a spike in {titled(main.signal.title, main.subject)} ({count}, "
+        f"{interval} a spike in {_place(main)} ({count}, "
         f"about {width} long, typically {quantity(main.typical, unit)}, at most {quantity(main.highest, unit)}); "
-        f"between the spikes usually {quantity(main.spikes.level, unit)}.{_alias(main.spikes)}"
-    )
-
-
-def _alias(spikes: RegularSpikes) -> str:
-    """Return what to know of spikes as short as a sample."""
-    if not spikes.may_be_alias:
-        return ""
-    step = duration_text(round(spikes.step_s) * SECOND or int(spikes.step_s * SECOND))
-    return (
-        " As they last for one or two samples, a faster rhythm may show as this one (an alias): record more often than "
-        f"every {step} to tell."
+        f"between the spikes usually {quantity(main.spikes.level, unit)}.{alias}"
     )
 
 
 def rising_text(spikes: PeriodicSpikes) -> str:
-    """Return what rises in the spikes, in a sentence; empty if nothing is known to."""
+    """Return which signals and processes rise in the spikes, in a sentence; empty if none is known to."""
     strongest: dict[tuple[str, str], Rising] = {}
     for rising in spikes.rising:
         strongest.setdefault((rising.name, rising.subject.host), rising)
@@ -77,7 +63,7 @@ def rising_text(spikes: PeriodicSpikes) -> str:
 
 
 def consequence(spikes: PeriodicSpikes) -> str:
-    """Return whether a limit was passed in the spikes, in a sentence; empty if what rises has none."""
+    """Return which limits were passed in the spikes, and which were not, in sentences; empty without limits."""
     passed = [
         f"{_place(limit)} above {quantity(limit.limit.limit, limit.signal.unit)} in {limit.passed} of "
         f"{spikes.count} spikes"
@@ -95,19 +81,8 @@ def consequence(spikes: PeriodicSpikes) -> str:
     return f"{first} {second}".strip()
 
 
-def _place(item: Rising | LimitInSpikes) -> str:
-    return titled(item.signal.title, item.subject)
-
-
-def _about(period_s: float, reach_s: float) -> str:
-    """Return a period in the roundest number that it may be."""
-    round_s = next((unit * round(period_s / unit) for unit in _ROUND_S if _near(period_s, unit, reach_s)), period_s)
-    return duration_text(int(round_s * SECOND))
-
-
-def _near(period_s: float, unit: float, reach_s: float) -> bool:
-    whole = round(period_s / unit)
-    return whole > 0 and abs(whole * unit - period_s) <= reach_s
+def _place(signal: SignalSpikes | Rising | LimitInSpikes) -> str:
+    return titled(signal.signal.title, signal.subject)
 
 
 def _risen(rising: Rising, *, process: bool = False) -> str:

@@ -3,30 +3,21 @@
 from pydantic import Field
 
 from plimsoll.insights.insights import JsonField
+from plimsoll.insights.signal_part import SignalPart
 from plimsoll.insights.spikes import insight
 from plimsoll.model.json_part import Instant, JsonPart, attribute
 
 
-class RisingPart(JsonPart):
+class RisingPart(SignalPart):
     """A signal that is higher in spikes, with its means in them and between them."""
 
-    signal: str = attribute("name")
-    title: str = attribute("signal.title")
-    host: str = attribute("subject.host")
-    instance: str | None = attribute("subject.instance")
-    unit: str = attribute("signal.unit")
     inside: float
     between: float
 
 
-class SpikingPart(JsonPart):
+class SpikingPart(SignalPart):
     """A signal with regular spikes of its own."""
 
-    signal: str = attribute("name")
-    title: str = attribute("signal.title")
-    host: str = attribute("subject.host")
-    instance: str | None = attribute("subject.instance")
-    unit: str = attribute("signal.unit")
     count: int
     typical: float = Field(description="The median of the highest values of the spikes.")
     highest: float
@@ -34,16 +25,11 @@ class SpikingPart(JsonPart):
     width_s: float = attribute("spikes.width_s", "How long values are usually raised.")
 
 
-class InSpikesPart(JsonPart):
+class InSpikesPart(SignalPart):
     """The nearest limit of a signal that rises in spikes, and its single samples in them; the rule itself may hold."""
 
     rule: str
-    signal: str = attribute("name")
-    title: str = attribute("signal.title")
-    host: str = attribute("subject.host")
-    instance: str | None = attribute("subject.instance")
     limit: float = attribute("limit.limit")
-    unit: str = attribute("signal.unit")
     highest: float = Field(description="The highest sample in the spikes.")
     passed: int = Field(description="In how many of the spikes a sample was past the limit.")
 

@@ -1,17 +1,16 @@
-"""Trends of a run: what climbs and must not, what falls and must not, and what should rise.
+"""Trends of a run: signals that climb or fall and must not, and those that should rise.
 
 A process that leaks is found by memory that grows beyond what the load explains (Site Server Dynamic Directory, Memory,
-the only check for leaks in the studies: DYN-025), so trends are looked for in the steady phase, and those that the load
-shares are not told.
+the only check for leaks in the studies: DYN-025), so trends are looked for in the steady phase, and those that a climb
+of the load may explain are not reported.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plimsoll.analysis.trend import Trend, trend, trend_beside
 from plimsoll.insights.leading_signals import smallest_change
@@ -29,13 +28,11 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
 _ID, _AGE = r"\id process", r"\elapsed time"  # counters of a process: one stays, the other grows
-
-
 _UPTIME = "system.uptime"
 
 
 class Restarts:
-    """The restarts in the logs of a review."""
+    """The restarts of hosts and processes in the logs of a review."""
 
     def __init__(self, review: Review) -> None:
         self._review = review
@@ -46,23 +43,25 @@ class Restarts:
                 self._of_process.setdefault(process.key, []).append(series)
         self._of_host: dict[str, list[int]] = {}
         for subject, samples in review.signals.of(_UPTIME).items():
-            self._of_host.setdefault(host_key(subject.host), []).extend(_times(samples.present, _falls))
+            self._of_host.setdefault(host_key(subject.host), []).extend(_restarts(samples))
 
     def longest(self, name: str, subject: Subject, samples: Samples) -> Samples:
-        """Return the longest part of a signal's samples in which neither its process nor its host was started again."""
-        edges = np.searchsorted(samples.times, sorted(self._of(name, subject)))
+        """Return the longest part of a signal's samples in which neither its process nor its host was restarted."""
+        restarts = list(self._of_host.get(host_key(subject.host), ()))
+        for series in self._of_process.get(subject.key, ()) if name.startswith(_PROCESS) else ():
+            is_id = series.path.casefold().endswith(_ID)
+            restarts += _restarts(self._review.signals.counter(series), any_change=is_id)
+        edges = np.searchsorted(samples.times, sorted(restarts))
         bounds = np.concatenate(([0], edges, [len(samples.times)]))
         at = int(np.argmax(np.diff(bounds)))
         first, last = int(bounds[at]), int(bounds[at + 1])
         return Samples(samples.times[first:last], samples.values[first:last]) if len(edges) else samples
 
-    def _of(self, name: str, subject: Subject) -> list[int]:
-        """Return the times (UTC ns) of the first samples after a restart."""
-        items = list(self._of_host.get(host_key(subject.host), ()))
-        for series in self._of_process.get(subject.key, ()) if name.startswith("process.") else ():
-            changes = _differs if series.path.casefold().endswith(_ID) else _falls
-            items += _times(self._review.signals.counter(series).present, changes)
-        return items
+
+def _restarts(samples: Samples, *, any_change: bool = False) -> list[int]:
+    """Return the times (UTC ns) of the samples that are lower than the one before, or different from it."""
+    steps = np.diff(samples.present.values)
+    return samples.present.times[1:][(steps != 0) if any_change else (steps < 0)].tolist()
 
 
 _STEADY = "steady"
@@ -82,7 +81,7 @@ _MOST = 200
 
 
 class Movement(StrEnum):
-    """What a signal does over the time that was looked at."""
+    """Whether a signal climbs or falls over the time that was looked at."""
 
     CLIMBS = "climbs"
     FALLS = "falls"
@@ -94,19 +93,19 @@ class SignalTrend:
     """The trend of a signal for which the catalogue says what a trend means.
 
     Attributes:
-        meaning: What the catalogue says about a trend of it.
+        meaning: What the catalogue says about a trend of the signal.
         phase: The phase that was looked at; None for the whole run.
-        start: The first instant that was looked at (UTC ns).
-        end: The last one.
-        notable: Whether it is worth telling: it moves the wrong way, or should rise and does or does not.
-        load: The load that was compared; None if none was recorded.
-        load_share: How much of its level the load climbed by in the time; 0 unless it climbed throughout.
+        start: The first sample that was looked at (UTC ns).
+        end: The last sample that was looked at (UTC ns).
+        notable: Whether it is worth reporting: it moves the wrong way, or should rise and does or does not.
+        load: The load that it was compared with; None if none was recorded.
+        load_share: The climb of the load in the time, as a share of its level; 0 unless it climbed throughout.
         explained: Whether the climb of the load may explain the trend.
         limit: The nearest limit of a rule that was not reached by the last sample; None if there is none.
-        passed: A warning or critical limit that the last samples are beyond and that was not crossed for long enough
-            to count; None without.
-        reaches_s: When the line reaches the limit, counted from the last sample: the best guess, and the earliest and
-            latest by the errors of slope and level. None if that is too far away to tell.
+        passed: A warning or critical limit that the last samples are beyond, but not for long enough to count as
+            crossed; None without one.
+        reaches_s: The time from the last sample until the line reaches the limit (s): best guess, earliest, latest, by
+            the errors of slope and level. None if that is too far away to tell.
         highest: The highest sample.
     """
 
@@ -130,12 +129,12 @@ class SignalTrend:
 
     @property
     def per_hour(self) -> tuple[float, float, float]:
-        """The change in an hour, and the interval that holds it with 95 % confidence."""
+        """The change in an hour, and the ends of its 95 % interval."""
         return self.trend.slope * _HOUR, self.trend.interval[0] * _HOUR, self.trend.interval[1] * _HOUR
 
 
 def trends(review: Review) -> tuple[SignalTrend, ...]:
-    """Return the trends of all signals whose trend means something, the notable ones first."""
+    """Return the trends of all signals of which the catalogue says what a trend means, the notable trends first."""
     if review.start is None or review.end is None:
         return ()
     steady = max((p for p in review.phases if p.name == _STEADY), key=lambda p: p.end - p.start, default=None)
@@ -143,31 +142,30 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
     if looked_at.end - looked_at.start < _SHORTEST:
         return ()
     load = review.loads[0] if review.loads and review.loads[0].kind else None
-    load_trend = _trend(load.samples.between(looked_at.start, looked_at.end)) if load else None
-    climbed = _share(load_trend) if load_trend and load_trend.direction > 0 else 0.0
-    without_repeated = _without_repeated(list(_all_trends(review, looked_at, load, climbed)))
-    without_repeated.sort(key=lambda signal_trend: (not signal_trend.notable, -_size(signal_trend)))
-    return tuple(without_repeated[:_MOST])
+    recorded = load.samples.between(looked_at.start, looked_at.end).present if load else None
+    climb = trend(_seconds(recorded), recorded.values) if recorded and len(recorded.times) else None
+    climbed = _share(climb) if climb and climb.direction > 0 else 0.0
+    signal_trends = list(_all_trends(review, looked_at, load, climbed))
+    notable = [trend for trend in signal_trends if trend.notable]
+    shown = [trend for trend in signal_trends if not any(_stands_for(other, trend) for other in notable)]
+    shown.sort(key=lambda trend: (not trend.notable, -_size(trend)))
+    return tuple(shown[:_MOST])
 
 
-def _without_repeated(signal_trends: list[SignalTrend]) -> list[SignalTrend]:
-    """Without signals that are another notable one in another unit: of disk.free and disk.free_bytes, or
-    memory.available and memory.available_percent, the one with a limit stands, of two the one with the shorter name.
+def _stands_for(other: SignalTrend, trend: SignalTrend) -> bool:
+    """Return whether another signal is the same quantity in another unit, such as disk.free and disk.free_bytes.
+
+    Of two such signals the one with a limit stands for both, else the one with the shorter name.
     """
-    notable = [signal_trend for signal_trend in signal_trends if signal_trend.notable]
-    return [
-        signal_trend for signal_trend in signal_trends if not any(_stands_for(other, signal_trend) for other in notable)
-    ]
-
-
-def _stands_for(other: SignalTrend, signal_trend: SignalTrend) -> bool:
-    short, long = sorted((signal_trend.name, other.name), key=len)
-    if other is signal_trend or other.subject.key != signal_trend.subject.key or not long.startswith(f"{short}_"):
+    short, long = sorted((trend.name, other.name), key=len)
+    if other is trend or other.subject.key != trend.subject.key or not long.startswith(f"{short}_"):
         return False
-    first, second = (
-        (signal_trend.limit is not None, -len(signal_trend.name)) for signal_trend in (other, signal_trend)
-    )
-    return first > second
+    return (other.limit is not None, -len(other.name)) > (trend.limit is not None, -len(trend.name))
+
+
+def _seconds(samples: Samples) -> Values:
+    """Return the times since the first sample (s)."""
+    return (samples.times - samples.times[0]) / SECOND
 
 
 def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
@@ -182,22 +180,21 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
         for subject, samples in review.signals.of(name).items():
             recorded = samples.present
             longest = restarts.longest(name, subject, recorded.between(looked_at.start, looked_at.end))
-            if not len(longest.times):
-                continue
-            if name.startswith(_PROCESS) and not _may_change(longest.values, signal):
+            if not len(longest.times) or (name.startswith(_PROCESS) and not _may_change(longest.values, signal)):
                 continue
             start, end = int(longest.times[0]), int(longest.times[-1])
             if end - start < max(_SHORTEST, _OF_PHASE * (looked_at.end - looked_at.start)):
                 continue
-            result = _trend_beside(longest, signal, load)
-            if result is None:
+            line = _trend_beside(longest, signal, load)
+            if line is None:
                 continue
-            movement = _movement(result, signal, float(np.abs(longest.values).mean()))
-            explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(result)))
+            moved = line.direction and abs(line.end - line.start) >= _smallest(signal, longest.values)
+            movement = Movement.NONE if not moved else Movement.CLIMBS if line.direction > 0 else Movement.FALLS
+            explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(line)))
             of_subject = judged.get((name, subject), [])
-            last = _last_level(result, longest, recorded)
+            last = _last_level(line, longest, recorded)
             passed = [finding for finding in of_subject if _is_passed(finding, recorded, last.value)]
-            limit = _limit([finding for finding in of_subject if finding not in passed], result, last.value)
+            limit = _limit([finding for finding in of_subject if finding not in passed], line, last.value)
             yield SignalTrend(
                 name,
                 signal,
@@ -208,57 +205,47 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
                 end,
                 movement,
                 _notable(signal, movement, explained, limit, longest),
-                result,
+                line,
                 load,
                 climbed,
                 explained,
                 limit,
                 next((finding for finding in passed if finding.outcome == Outcome.HELD), None),
-                _reaches(result, limit, (end - start) / SECOND, last),
+                _reaches(line, limit, (end - start) / SECOND, last),
                 float(longest.values.max()),
             )
 
 
 def _may_change(values: Values, signal: Signal) -> bool:
-    """Return whether the last third differs from the first: a quick look, as there may be hundreds of processes."""
+    """Return whether the last third differs from the first: a cheap check, as there may be hundreds of processes."""
     third = max(1, len(values) // 3)
     change = abs(float(values[-third:].mean() - values[:third].mean()))
     return change >= smallest_change(signal.unit) / 4
 
 
-def _trend(samples: Samples) -> Trend | None:
-    result = samples.present
-    return trend((result.times - result.times[0]) / SECOND, result.values) if len(result.times) else None
-
-
 def _trend_beside(samples: Samples, signal: Signal, load: Load | None) -> Trend | None:
-    """Return the trend beside what else moves a signal: what fills at first, the load, the day."""
-    seconds = (samples.times - samples.times[0]) / SECOND
-    result = load.samples.present if load else None
+    """Return the trend of a signal apart from what else may move it: caches that fill at first, the load, the day."""
+    seconds = _seconds(samples)
+    loads = load.samples.present if load else None
     around = None
-    if result is not None and result.times[0] <= samples.times[0] and result.times[-1] >= samples.times[-1]:
-        around = np.interp(seconds, (result.times - samples.times[0]) / SECOND, result.values)
-    return trend_beside(seconds, samples.values, around, _smallest(signal, float(np.abs(samples.values).mean())))
+    if loads is not None and loads.times[0] <= samples.times[0] and loads.times[-1] >= samples.times[-1]:
+        around = np.interp(seconds, (loads.times - samples.times[0]) / SECOND, loads.values)
+    return trend_beside(seconds, samples.values, around, _smallest(signal, samples.values))
 
 
-def _smallest(signal: Signal, level: float) -> float:
-    """Return the least change that is a trend. Little of a volume may be all that is left in a week."""
-    if signal.resource == "space":
-        return _OF_SPACE * level
-    return max(_CHANGE * level, smallest_change(signal.unit) / 2)
+def _smallest(signal: Signal, values: Values) -> float:
+    """Return the least change that is a trend.
+
+    It is less for the space of a volume: a small part of it may be all that is left in a week.
+    """
+    level = float(np.abs(values).mean())
+    return _OF_SPACE * level if signal.resource == "space" else max(_CHANGE * level, smallest_change(signal.unit) / 2)
 
 
-def _movement(result: Trend, signal: Signal, level: float) -> Movement:
-    change = abs(result.end - result.start)
-    if not result.direction or change < _smallest(signal, level):
-        return Movement.NONE
-    return Movement.CLIMBS if result.direction > 0 else Movement.FALLS
-
-
-def _share(item: Trend) -> float:
+def _share(line: Trend) -> float:
     """Return the change as a share of the middle of the line."""
-    middle = abs(item.start + item.end) / 2
-    return (item.end - item.start) / middle if middle else 0.0
+    middle = abs(line.start + line.end) / 2
+    return (line.end - line.start) / middle if middle else 0.0
 
 
 def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding | None, samples: Samples) -> bool:
@@ -272,14 +259,14 @@ def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding
 
 
 class _LastLevel(NamedTuple):
-    """The level of a signal at its last sample, and how long (s) after the middle of its line that was."""
+    """The level of a signal at its last sample, and the time from the middle of its line to there (s)."""
 
     value: float
     after_middle_s: float
 
 
 def _last_level(line: Trend, samples: Samples, recorded: Samples) -> _LastLevel:
-    """Return where the line is at the last sample, moved to the last samples where the recording goes on after it."""
+    """Return the level of the line at the last sample; where recording went on after the line, by the last samples."""
     span, last = ((end - samples.times[0]) / SECOND for end in (samples.times[-1], recorded.times[-1]))
     value = line.end
     if last > span:
@@ -290,7 +277,7 @@ def _last_level(line: Trend, samples: Samples, recorded: Samples) -> _LastLevel:
 
 
 def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | None:
-    """Return the nearest limit on the way of the line, or for what should rise, the highest one it should be above."""
+    """Return the nearest limit that the line moves to; of a signal that should rise, the highest lower limit."""
     if not judged:
         return None
     if judged[0].signal.trend == "should_rise":
@@ -301,7 +288,7 @@ def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | Non
 
 
 def _is_passed(finding: Finding, recorded: Samples, last: float) -> bool:
-    """Whether the last samples, or the line, are beyond a limit, and what else the rule asks for is true at the end."""
+    """Return whether the last samples, or the line, are beyond a limit, and the rule's other conditions hold there."""
     track = finding.track
     if track is None or finding.rule.reduce == "increase" or finding.signal.trend == "should_rise":
         return False
@@ -314,8 +301,8 @@ def _reaches(
 ) -> tuple[float, float, float] | None:
     """Return when the line is at the limit, in s from the last sample: best guess, earliest, latest.
 
-    The interval is that of Fieller (1954) for the ratio of a distance and a slope: the level in the middle of the line
-    has the residuals' error, too.
+    The interval is that of Fieller (1954) for the ratio of a distance and a slope; the distance has an error as well,
+    that of the level in the middle of the line.
     """
     if limit is None or limit.signal.trend == "should_rise" or line.may_be_level:
         return None
@@ -330,18 +317,6 @@ def _reaches(
 
 
 def _size(signal_trend: SignalTrend) -> float:
-    """Return how much it changed, for what comes first: a limit within reach before others."""
+    """Return the order of trends: those that reach a limit before others, then by the share they changed by."""
     soon = 1e6 / (1 + signal_trend.reaches_s[0]) if signal_trend.reaches_s else 0.0
     return soon + abs(_share(signal_trend.trend))
-
-
-def _falls(values: Values) -> NDArray[np.bool_]:
-    return values[1:] < values[:-1]
-
-
-def _differs(values: Values) -> NDArray[np.bool_]:
-    return values[1:] != values[:-1]
-
-
-def _times(samples: Samples, changes: Callable[[Values], NDArray[np.bool_]]) -> list[int]:
-    return samples.times[1:][changes(samples.values)].tolist()

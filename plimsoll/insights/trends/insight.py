@@ -1,10 +1,10 @@
-"""What is said of trends, and how those of two runs differ."""
+"""Sentences about trends, and the trends that only the second of two runs has."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from plimsoll.insights.insights import BESIDE_LIMITS, BRIEF, MOST_STATEMENTS, Insight, News, SubjectKey
+from plimsoll.insights.insights import BESIDE_LIMITS, Insight, News, SubjectKey, statements
 from plimsoll.insights.trends.find import SOME_LOAD, WEEK_S, Movement, SignalTrend, trends
 from plimsoll.model.document import ChartBlock, ChartLimit, ChartSeries, ChartSpec, Section, Statement
 from plimsoll.model.samples import Samples
@@ -23,14 +23,12 @@ _MOST_OF_IT = 0.5  # our choice: of the memory that is lost
 
 
 def _blocks(trends_: tuple[SignalTrend, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
-    """Return the first notable trends, each with a chart."""
-    notable = [trend for trend in trends_ if trend.notable]
-    shown = tuple(
-        Statement((sentence(trend),), _chart(trend, review) if at < BRIEF else None)
-        for at, trend in enumerate(notable[:MOST_STATEMENTS])
-    )
-    section = Section("Trends", shown, level=3, style="told", brief=BRIEF, hidden=len(notable) - len(shown))
-    return (section,) if shown else ()
+    """Return a section on the first notable trends, each with a chart."""
+
+    def statement(trend: SignalTrend, with_chart: bool) -> Statement:
+        return Statement((sentence(trend),), _chart(trend, review) if with_chart else None)
+
+    return statements("Trends", [trend for trend in trends_ if trend.notable], statement)
 
 
 def _chart(trend: SignalTrend, review: Review) -> ChartBlock:
@@ -46,7 +44,7 @@ def _chart(trend: SignalTrend, review: Review) -> ChartBlock:
 def _news(
     first: tuple[SignalTrend, ...], second: tuple[SignalTrend, ...], as_in_first: Callable[[SubjectKey], SubjectKey]
 ) -> list[News]:
-    """What climbs or falls in the second run and must not, as memory that is never given back, and did not before."""
+    """Return the trends of the second run that must not be and that the first does not have, such as a leak."""
     before = {(trend.name, trend.subject.key) for trend in first if trend.notable}
     return [
         News(trend.signal.title, sentence(trend))
@@ -71,7 +69,7 @@ def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
 
 
 def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """Which process to watch, where memory falls towards its limit: the trend that takes most of what is lost."""
+    """Return the process to watch where memory falls towards its limit: the one that gains most of the lost memory."""
     leaks = {
         trend.subject.host: trend
         for trend in signal_trends
@@ -92,7 +90,7 @@ def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
 
 
 def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """Return what moves to its limit and was past it at the end, or soon will be."""
+    """Return a signal that moves to its limit and was past it at the end, or soon will be, as a clause; else empty."""
     for trend in signal_trends:
         wrong = Movement.FALLS if trend.signal.trend == "must_not_fall" else Movement.CLIMBS
         if trend.movement != wrong or trend.signal.trend == "should_rise":
@@ -110,7 +108,7 @@ def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
 
 
 def sentence(trend: SignalTrend) -> str:
-    """Return how fast it changes, over what, and when it reaches its limit."""
+    """Return how fast a signal changes, over what time, and when it reaches its limit."""
     place, unit = titled(trend.signal.title, trend.subject), trend.signal.unit
     title = place if place.endswith(":") else f"{place}:"
     slope, low, high = trend.per_hour
@@ -129,19 +127,16 @@ def sentence(trend: SignalTrend) -> str:
             f"{_change(low, unit)} and {_change(high, unit)} an hour){should}."
         )
     way = "up" if slope > 0 else "down"
-    best, name, most = (_change(rate, unit) for rate in (abs(slope), *sorted((abs(low), abs(high)))))
+    best, least, most = (_change(rate, unit) for rate in (abs(slope), *sorted((abs(low), abs(high)))))
     text = (
-        f"{title} {way} {best} an hour{_between(name, most)} {where}, from {quantity(trend.trend.start, unit)} to "
-        f"{quantity(trend.trend.end, unit)}"
+        f"{title} {way} {best} an hour{_between(least, most)} {where}, from {quantity(trend.trend.start, unit)} to "
+        f"{quantity(trend.trend.end, unit)}{_beside_load(trend)}."
     )
-    return f"{text}{_beside_load(trend)}.{_healthy(trend)}{_outlook(trend)}"
-
-
-def _healthy(trend: SignalTrend) -> str:
-    if trend.signal.trend != "should_rise" or trend.limit is None or trend.trend.start > limit_of(trend.limit).limit:
-        return ""
-    limit = exactly(limit_of(trend.limit).limit, trend.signal.unit)
-    return f" While it rises it is healthy below its limit of {limit}, too."
+    limit = limit_of(trend.limit).limit if trend.limit else None
+    if trend.signal.trend == "should_rise" and limit is not None and trend.trend.start <= limit:
+        text += f" While it rises it is healthy below its limit of {exactly(limit, unit)}, too."
+    reaching = _reaching(trend)
+    return f"{text} At this rate it reaches {reaching}." if reaching else text
 
 
 def _beside_load(trend: SignalTrend) -> str:
@@ -152,11 +147,6 @@ def _beside_load(trend: SignalTrend) -> str:
     if trend.load_share < SOME_LOAD:
         return f", while {trend.load.signal.title} did not climb"
     return f", while {trend.load.signal.title} climbed by only {percent(trend.load_share)}"
-
-
-def _outlook(trend: SignalTrend) -> str:
-    reaching = _reaching(trend)
-    return f" At this rate it reaches {reaching}." if reaching else ""
 
 
 def _reaching(trend: SignalTrend) -> str:
@@ -173,9 +163,9 @@ def _change(value: float, unit: str) -> str:
     return f"{number(value)} points" if unit == "%" else quantity(value, unit)
 
 
-def _between(text: str, most: str) -> str:
-    """Return an interval in brackets; empty where it is too narrow to see."""
-    return f" ({text} to {most})" if text != most else ""
+def _between(least: str, most: str) -> str:
+    """Return an interval in brackets; empty where both ends are the same text."""
+    return f" ({least} to {most})" if least != most else ""
 
 
 INSIGHT = Insight("trends", BESIDE_LIMITS, trends, _blocks, news=_news, ahead=_ahead, step=_step, doubt=_doubt)

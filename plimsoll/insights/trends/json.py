@@ -6,26 +6,23 @@ from typing import Literal
 from pydantic import Field
 
 from plimsoll.insights.insights import JsonField
+from plimsoll.insights.signal_part import SignalPart
 from plimsoll.insights.trends.find import SignalTrend
 from plimsoll.insights.trends.insight import sentence
-from plimsoll.model.json_part import Instant, JsonPart, attribute
+from plimsoll.model.json_part import Instant, attribute, optional
 from plimsoll.review.sentences import limit_of
 
 
-def _reaches(estimate: int) -> Callable[[SignalTrend], float | None]:
-    return lambda trend: trend.reaches_s[estimate] if trend.reaches_s else None
+def _nth(name: str, at: int) -> Callable[[SignalTrend], float | None]:
+    """Return a function for one of the three values of an attribute, which may be None."""
+    return lambda trend: values[at] if (values := getattr(trend, name)) else None
 
 
-class TrendPart(JsonPart):
+class TrendPart(SignalPart):
     """The trend of a signal for which the catalogue says what a trend means (`trend` in rules/signals)."""
 
     sentence: str = attribute(sentence)
     notable: bool = Field(description="Whether it is worth telling; those that are come first.")
-    signal: str = attribute("name")
-    title: str = attribute("signal.title")
-    host: str = attribute("subject.host")
-    instance: str | None = attribute("subject.instance")
-    unit: str = attribute("signal.unit")
     means: Literal["must_not_rise", "must_not_fall", "should_rise"] = attribute("meaning")
     movement: Literal["climbs", "falls", "none"] = Field(
         description="climbs, falls: throughout, by at least 5 % of its level. Not what jumps, levels off, or goes up "
@@ -34,17 +31,16 @@ class TrendPart(JsonPart):
     phase: str | None = Field(description="The phase that was looked at; null for the whole run.")
     start: Instant
     end: Instant
-    per_hour: float = attribute(lambda trend: trend.per_hour[0], "The change in an hour.")
+    per_hour: float = attribute(_nth("per_hour", 0), "The change in an hour.")
     per_hour_low: float = attribute(
-        lambda trend: trend.per_hour[1], "With per_hour_high the interval that holds it with 95 % confidence."
+        _nth("per_hour", 1), "With per_hour_high the interval that holds it with 95 % confidence."
     )
-    per_hour_high: float = attribute(lambda trend: trend.per_hour[2])
+    per_hour_high: float = attribute(_nth("per_hour", 2))
     line_start: float = attribute("trend.start", "The value of the line at `start`.")
     line_end: float = attribute("trend.end")
     highest: float
     load: str | None = attribute(
-        lambda trend: trend.load.name if trend.load else None,
-        "The load signal it was compared with; null if none was recorded.",
+        optional("load.name"), "The load signal it was compared with; null if none was recorded."
     )
     explained_by_load: bool = attribute("explained", "Whether the load climbed by at least half as much, as a share.")
     limit: float | None = attribute(
@@ -52,12 +48,12 @@ class TrendPart(JsonPart):
         "The nearest limit the line leads to, or that it should be above.",
     )
     reaches_limit_s: float | None = attribute(
-        _reaches(0),
+        _nth("reaches_s", 0),
         "When the line reaches the limit, after the last sample; null if it does not within five times the time looked "
         "at.",
     )
-    reaches_limit_earliest_s: float | None = attribute(_reaches(1))
-    reaches_limit_latest_s: float | None = attribute(_reaches(2))
+    reaches_limit_earliest_s: float | None = attribute(_nth("reaches_s", 1))
+    reaches_limit_latest_s: float | None = attribute(_nth("reaches_s", 2))
 
 
 FIELD = JsonField("trends", list[TrendPart], "")

@@ -1,1 +1,1 @@
-"""Parts of several pages: the frame, forms, links, and lists of alerts."""
+"""What several pages use: the frame, forms, links, and lists of alerts."""

@@ -1,4 +1,4 @@
-"""How many users a documented system carries, from the costs of its study: the method of Site Server's two studies."""
+"""The users that a documented system can carry, from the costs of its study: the method of Site Server's studies."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MOST_USERS = 1e9
 
 @dataclass(frozen=True)
 class DocumentedUse:
-    """The use of a resource at a number of users; `share` of all there is of it, where that is known."""
+    """The use of a resource at a number of users; `share` of the total, where that is known."""
 
     resource: str
     title: str
@@ -27,9 +27,9 @@ class DocumentedUse:
 
 @dataclass(frozen=True)
 class Reached:
-    """The number of users at which something is reached.
+    """The number of users at which a limit is reached.
 
-    `extended`: beyond what was measured, along the last segment. `why` is empty for a resource, whose limit is `limit`.
+    `extended`: beyond the measured users, along the last segment. `why` says what limits; empty for a resource.
     """
 
     users: float
@@ -42,7 +42,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class DocumentedCapacity:
-    """What a documented system carries: limits in order of users, and the use at a number of users."""
+    """The limits of a documented system in order of users, and the use at a number of users."""
 
     profile: Profile
     variant: str
@@ -53,29 +53,28 @@ class DocumentedCapacity:
 
 
 def documented(profile: Profile, variant: str, users: float | None = None) -> DocumentedCapacity:
-    """What a documented system carries; `users`: a number at which its use is wanted, else that of the profile."""
+    """Return the limits of a documented system, and its use by a number of `users`, by default that of the profile."""
     costs = profile.costs[variant]
-    value = users if users is not None else profile.users
-    uses = tuple(use_at(profile, costs, value)) if value is not None else ()
-    reacheds = sorted(
-        (limit for limit in _limits(profile, costs) if limit.users < _MOST_USERS), key=lambda reached: reached.users
-    )
-    beyond = () if value is None else tuple(_beyond(profile, costs, value))
-    return DocumentedCapacity(profile, variant, value, uses, tuple(reacheds), beyond)
+    users = users if users is not None else profile.users
+    uses = tuple(use_at(profile, costs, users)) if users is not None else ()
+    limits = [limit for limit in _limits(profile, costs) if limit.users < _MOST_USERS]
+    rates = rates_of(profile, users or 0.0)
+    beyond = tuple(name for name, most in costs.most.items() if users is not None and rates[name] > most)
+    reached = tuple(sorted(limits, key=lambda limit: limit.users))
+    return DocumentedCapacity(profile, variant, users, uses, reached, beyond)
 
 
 def rates_of(profile: Profile, users: float) -> dict[str, float]:
-    """Return how often a second so many users do each operation."""
-    return {name: users * value for name, value in profile.each_second.items()}
+    """Return the rate of each operation (a second) by a number of users."""
+    return {name: users * rate for name, rate in profile.each_second.items()}
 
 
 def use_at(profile: Profile, costs: Documented, users: float) -> Iterator[DocumentedUse]:
     """Yield the use of each resource at a number of users."""
     for name, resource in costs.resources.items():
         used = resource.use(users, rates_of(profile, users))
-        yield DocumentedUse(
-            name, resource.title, resource.unit, used, used / resource.total if resource.total else None, resource.limit
-        )
+        share = used / resource.total if resource.total else None
+        yield DocumentedUse(name, resource.title, resource.unit, used, share, resource.limit)
 
 
 def _limits(profile: Profile, costs: Documented) -> Iterator[Reached]:
@@ -91,22 +90,9 @@ def _limits(profile: Profile, costs: Documented) -> Iterator[Reached]:
             why = costs.most_because.get(name, "no more were measured")
             yield Reached(float(int(rate / value + 1e-9)), name, rate, "/s", why)
     if costs.throughput is not None:
-        at, extended = crossing(costs.throughput.at, profile.each_second[costs.throughput.operation])
-        yield Reached(
-            at,
-            costs.throughput.operation,
-            at * profile.each_second[costs.throughput.operation],
-            "/s",
-            "answered",
-            extended,
-        )
-
-
-def _beyond(profile: Profile, costs: Documented, users: float) -> Iterator[str]:
-    rates = rates_of(profile, users)
-    for name, most in costs.most.items():
-        if rates[name] > most:
-            yield name
+        name, rate = costs.throughput.operation, profile.each_second[costs.throughput.operation]
+        at, extended = crossing(costs.throughput.at, rate)
+        yield Reached(at, name, at * rate, "/s", "answered", extended)
 
 
 def most_users(use: Callable[[float], float], limit: float) -> float:
@@ -151,28 +137,27 @@ def profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[VerdictBloc
 
 
 def answer(documented_capacity: DocumentedCapacity) -> str:
-    """Return how many users, before what is reached; then what comes next."""
+    """Return the number of users before the first limit is reached; then that of the next limit."""
     if not documented_capacity.reached:
         return "Not known: the profile gives no limit."
-    first, *reacheds = documented_capacity.reached
-    then = f"; then {_reached(reacheds[0])} at {number(reacheds[0].users)} users" if reacheds else ""
+    first, *others = documented_capacity.reached
+    then = f"; then {_reached(others[0])} at {number(others[0].users)} users" if others else ""
     return f"About {number(first.users)} users before {_reached(first)}{then}."
 
 
 def sentences(documented_capacity: DocumentedCapacity) -> tuple[str, ...]:
-    """Return the use at the wanted number of users, and where the figures are from."""
-    profile = documented_capacity.profile
+    """Return the source of the figures, and the use at the number of users."""
+    profile, variant, users = documented_capacity.profile, documented_capacity.variant, documented_capacity.users
     source = f"By the costs of {profile.document}" if profile.document else "By the costs of the profile"
-    items = [f"{source}: {profile.title}, {documented_capacity.variant.replace('-', ' ')}."]
-    if documented_capacity.users is not None and documented_capacity.uses:
-        items.append(
-            f"{number(documented_capacity.users)} users: {', '.join(_use(use) for use in documented_capacity.uses)}."
-        )
-    items += [
-        f"Beyond what was measured: {_plain(name)} more often than {_most(documented_capacity, name)} /s."
+    texts = [f"{source}: {profile.title}, {variant.replace('-', ' ')}."]
+    if users is not None and documented_capacity.uses:
+        texts.append(f"{number(users)} users: {', '.join(_use(use) for use in documented_capacity.uses)}.")
+    most = profile.costs[variant].most
+    texts += [
+        f"Beyond what was measured: {_plain(name)} more often than {number(most[name])} /s."
         for name in documented_capacity.beyond
     ]
-    return tuple(items)
+    return tuple(texts)
 
 
 def profile_json(documented_capacity: DocumentedCapacity) -> dict[str, Any]:
@@ -192,8 +177,8 @@ def profile_json(documented_capacity: DocumentedCapacity) -> dict[str, Any]:
 
 def _reached(reached: Reached) -> str:
     if reached.why == "answered":
-        result = "; along its last part beyond what was measured" if reached.extended else ""
-        most = f"({number(reached.limit)} /s{result})"
+        extended = "; along its last part beyond what was measured" if reached.extended else ""
+        most = f"({number(reached.limit)} /s{extended})"
         return f"{_plain(reached.what)} is asked for more often than it was answered at most {most}"
     if reached.why:
         return f"{_plain(reached.what)} reaches {number(reached.limit)} /s ({reached.why})"
@@ -202,16 +187,9 @@ def _reached(reached: Reached) -> str:
 
 def _use(use: DocumentedUse) -> str:
     share = f" ({percent(use.share)})" if use.share is not None else ""
-    return f"{use.title[:1].lower() + use.title[1:]} {_exact(use.use)} {use.unit}{share}"
-
-
-def _exact(value: float) -> str:
-    """Return as many digits as the documents print."""
-    return f"{value:,.3f}".rstrip("0").rstrip(".") if value < 1000 else f"{value:,.0f}"
-
-
-def _most(documented_capacity: DocumentedCapacity, name: str) -> str:
-    return number(documented_capacity.profile.costs[documented_capacity.variant].most[name])
+    # With as many digits as the documents print.
+    value = f"{use.use:,.3f}".rstrip("0").rstrip(".") if use.use < 1000 else f"{use.use:,.0f}"
+    return f"{use.title[:1].lower() + use.title[1:]} {value} {use.unit}{share}"
 
 
 def _plain(name: str) -> str:

@@ -47,9 +47,9 @@ class Cost(StrictModel):
 
 
 class DocumentedResource(StrictModel):
-    """What is used of a resource: `idle + per_user * users`, and the rate of each operation times its cost.
+    """The use of a resource: `idle + per_user * users`, and the rate of each operation times its cost.
 
-    `total` is what there is of it; `limit` how much may be used; `for_users` the users per connection or record.
+    `total` is its capacity, `limit` how much of it may be used.
     """
 
     title: str
@@ -63,8 +63,8 @@ class DocumentedResource(StrictModel):
 
     def use(self, users: float, rates: Mapping[str, float]) -> float:
         """Return the use at a number of users, whose operations have these rates (a second)."""
-        item = (rates[name] * cost.of(users, rates[name]) for name, cost in self.demands.items())
-        return self.idle + self.per_user * users + sum(item)
+        demands = (rates[name] * cost.of(users, rates[name]) for name, cost in self.demands.items())
+        return self.idle + self.per_user * users + sum(demands)
 
 
 class MeasuredLoad(StrictModel):
@@ -87,7 +87,7 @@ class Documented(StrictModel):
 
     @model_validator(mode="after")
     def _rising(self) -> "Documented":
-        """A fitted curve that falls within its range gives two answers; some that were printed do."""
+        """Refuse a cost that falls within its range, as some printed curves do: it would give two answers."""
         for resource in self.resources.values():
             for name, cost in resource.demands.items():
                 most = self.most.get(name, 0.0)
@@ -98,7 +98,7 @@ class Documented(StrictModel):
 
 
 class Profile(StrictModel):
-    """What users do: either so many operations in a session, or shares of operations with a time to think before each.
+    """The operations of users: a number of each in a session, or shares, with a time to think before each operation.
 
     `costs` are for systems that a document measured; otherwise the demands are those of a run.
     """
@@ -130,7 +130,7 @@ class Profile(StrictModel):
 
     @property
     def kind(self) -> Literal["session", "think time"]:
-        """How often users do something: so often in a session, or after each time to think."""
+        """Whether operations are counts in a session, or shares, each after a time to think."""
         return "session" if self.session is not None else "think time"
 
     @property
@@ -141,7 +141,7 @@ class Profile(StrictModel):
 
     @property
     def each_second(self) -> dict[str, float]:
-        """How often a second one user does each operation; empty for a time to think."""
+        """The rate of each operation by one user (a second); empty for a time to think."""
         return {name: count / self.session for name, count in self.operations.items()} if self.session else {}
 
 
