@@ -1,20 +1,50 @@
 """The review as terminal text: the answer first, on one screen; its details by choice."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from plimsoll.insights.insights import Insights
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import counted, listed
-from plimsoll.model.styled import Line, rows_of
+from plimsoll.model.remark import counted, listed, short
+from plimsoll.model.styled import Line, Part, cells, in_columns, rows_of
 from plimsoll.model.times import Zone
+from plimsoll.model.value_text import percent, quantity
 from plimsoll.report.first_screen import first_screen
-from plimsoll.report.render.terminal import answer_lines
-from plimsoll.report.terminal_details import UNJUDGED, by_signal, details, dim, head, rows, title, unjudged_titles, when
-from plimsoll.report.wording import crossed_summary, host_of, never_tested, phases_text, scope
-from plimsoll.review.findings import JUDGED, Outcome
+from plimsoll.report.render.terminal import answer_lines, render_lines
+from plimsoll.report.wording import (
+    crossed_summary,
+    extreme,
+    host_of,
+    margin,
+    never_tested,
+    old_limits_in_brief,
+    phases_text,
+    reason,
+    scope,
+    spans_text,
+    threshold,
+    used_by,
+)
+from plimsoll.review.findings import JUDGED, Finding, Outcome, nearness
 from plimsoll.review.review import Review
+from plimsoll.review.sentences import crossed_clause, in_phase, place, worst_crossed, worst_shown, worst_text
 from plimsoll.review.verdict import Group, Verdict
+from plimsoll.rules.wording import COLOURS, MARKS
 
+UNJUDGED = (
+    (Outcome.NO_DATA, "No data"),
+    (Outcome.NOT_JUDGED, "Not judged"),
+    (Outcome.NOT_RECORDED, "Not recorded in these logs"),
+    (Outcome.OFF, "Switched off in plimsoll.toml"),
+)
+_PLACE_WIDTH = 36
+_SHORT_PLACE = 20
+_ALL = 9  # columns, and more than any row has
+_MOST_IN_FULL = 6  # groups with their details
+_MOST_IN_A_LINE = 12  # more groups, a line each
+_MOST_HELD = 15
+_MOST_SPANS = 3
+_MOST_UNJUDGED = 12
+_SEE_REPORT = f"{Parameter.OUT} writes a report with all of them"
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _WIDTH = 120  # where results do not go to a terminal
 _MOST_ROWS = 40  # of one host
@@ -26,8 +56,6 @@ _NOT_CROSSED = (
     (Outcome.HELD, "Within limits, nearest first"),
 )
 _REST = f"{Parameter.DETAILS} prints the rest; {Parameter.OUT} writes a report with all of it."
-
-
 # How much is shown: crossed signals with their times, more of them in a line, signals within limits, insights.
 _ROOMS = (
     *((8, 12, 8, 3), (6, 10, 6, 2), (5, 8, 5, 1), (4, 6, 4, 1), (3, 6, 4, 0)),
@@ -128,3 +156,193 @@ def _crossed(review: Review, groups: Sequence[Group], zone: Zone, full: int, hea
         yield head(group)
     if (value := len(groups) - full - heads) > 0:
         yield (dim(f"{counted(value, 'more signal')} crossed"),)
+
+
+def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
+    """Yield what follows the first screen, line by line, with tables that fit the width."""
+    review = insights.review
+    yield from render_lines(insights.sections("causes", zone))
+    if any(group.worst.severe for group in review.groups):
+        yield from title("Crossed")
+        groups = [group for group in review.groups if group.worst.severe]
+        for group in groups[:_MOST_IN_FULL]:
+            yield from _group(review, group, zone)
+        for group in groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
+            yield head(group)
+        if (value := len(groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
+            yield (dim(f"{counted(value, 'more signal')} crossed; {_SEE_REPORT}"),)
+    yield from _note_groups(review, zone)
+    for outcome, heading in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Within limits")):
+        if findings := [finding for finding in review.of(outcome) if not never_tested(finding)]:
+            yield from title(heading)
+            yield from _table(review, findings, zone, width)
+    yield from render_lines(insights.sections("beside", zone))
+    yield from _unjudged(review)
+    used = [applied for applied in review.applied if applied.hosts]
+    everywhere = len(review.hosts)
+    where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
+    if used:
+        yield ()
+        yield (dim(f"Judged by the packs {', '.join(where)}."),)
+
+
+def _note_groups(review: Review, zone: Zone) -> Iterator[Line]:
+    """Yield what the verdict does not count: crossings of severity info, and old limits that current ones replace."""
+    groups = [group for group in review.groups if not group.worst.severe]
+    old = old_limits_in_brief(review.set_aside)
+    if groups or old:
+        yield from title("Notes, which the verdict does not count")
+    for group in groups[:_MOST_IN_FULL]:
+        yield from _group(review, group, zone)
+    for group in groups[_MOST_IN_FULL:]:
+        yield head(group)
+    if old:
+        yield (dim(f"  {old}"),)
+
+
+def _group(review: Review, group: Group, zone: Zone) -> Iterator[Line]:
+    worst = group.worst
+    sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
+    yield head(group)
+    yield (f"    {when(review, worst, zone)}",)
+    longest = max(worst.counted, key=lambda crossing: crossing.duration)
+    if processes := used_by(worst, longest.start):
+        yield (f"    {processes}",)
+    yield f"    {worst.rule.summary}  ", dim(sources)
+    places = list(dict.fromkeys(place(finding) for finding in group.findings))
+    if len(places) > 1:
+        yield (f"    also {listed(places[1:], 6)}",)
+    for rule in group.rules[1:]:
+        other = next(finding for finding in group.findings if finding.rule.id == rule.id)
+        yield (dim(f"    {rule.id} ({rule.severity}, {threshold(other)}): {crossed_clause(other)}"),)
+    for note in worst.notes:
+        yield (dim(f"    {note}"),)
+    if old := old_limits_in_brief(group.not_counted):
+        yield (dim(f"    {old}"),)
+
+
+def when(review: Review, finding: Finding, zone: Zone) -> str:
+    """Return when it was crossed, and for how much of the time where it never fired."""
+    spans = spans_text(review, zone, finding, finding.counted, _MOST_SPANS)
+    if finding.outcome == Outcome.OFTEN:
+        return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
+    return f"{spans}{in_phase(finding)}"
+
+
+def _table(review: Review, findings: Sequence[Finding], zone: Zone, width: int) -> Iterator[Line]:
+    """Yield a line for each signal, nearest to its limit first: the rule and subject that came nearest."""
+    groups = by_signal(findings)
+    for row, group in zip(rows(groups[:_MOST_HELD], width), groups, strict=False):
+        yield row
+        nearest = group[0]
+        if nearest.brief and nearest.outcome == Outcome.HELD:
+            yield (f"      crossed briefly: {spans_text(review, zone, nearest, nearest.brief, _MOST_SPANS)}",)
+        reasons = dict.fromkeys(
+            reason(finding) for finding in group if finding.outcome == Outcome.TOO_SHORT and finding.undecided
+        )
+        for note in (*reasons, *_overridden(group)):
+            yield (dim(f"      {note}"),)
+    if (value := len(groups) - _MOST_HELD) > 0:
+        yield (dim(f"  {counted(value, 'more signal')}; {_SEE_REPORT}"),)
+
+
+def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
+    """Yield what plimsoll.toml changed in a rule, with the hosts unless it changed it on all of them."""
+    hosts: dict[str, dict[str, None]] = {}
+    for finding in alike:
+        hosts.setdefault(finding.override.note if finding.override else "", {})[host_of(finding)] = None
+    for note, where in hosts.items():
+        if note:
+            yield note if len(hosts) == 1 else f"{listed(list(where), 6)}: {note}"
+
+
+def _unjudged(review: Review) -> Iterator[Line]:
+    for outcome, heading in UNJUDGED:
+        findings = review.of(outcome)
+        if not findings:
+            continue
+        yield from title(heading)
+        if outcome in (Outcome.NOT_JUDGED, Outcome.OFF):
+            by_reason: dict[str, dict[str, None]] = {}
+            for finding in findings:
+                name = f"{finding.signal.title} ({finding.rule.id}, {place(finding)})"
+                by_reason.setdefault(reason(finding), {})[name] = None
+            for why, names in list(by_reason.items())[:_MOST_UNJUDGED]:
+                yield (dim(f"  {listed(list(names), 4)}: {why}"),)
+            if (value := len(by_reason) - _MOST_UNJUDGED) > 0:
+                yield (dim(f"  {counted(value, 'more reason')}; {_SEE_REPORT}"),)
+        else:
+            yield (dim(f"  {listed(list(unjudged_titles(findings, len(review.hosts))), _MOST_UNJUDGED)}"),)
+
+
+def title(text: str) -> Iterator[Line]:
+    """Yield a heading, after an empty line."""
+    yield ()
+    yield ((text, "bold"),)
+
+
+def dim(text: str) -> Part:
+    """Return a text of less weight."""
+    return text, "dim"
+
+
+def head(group: Group) -> Line:
+    """Return what was crossed, where, and by how much."""
+    colour, mark, worst = COLOURS[group.severity], MARKS[group.severity], group.worst
+    where = place(worst)
+    if len(group.hosts) > 1:
+        where = f"{group.on_hosts}, worst {where}"
+    elif (instances := group.instances_on(host_of(worst))) > 1:
+        where = f"{where} (worst of {instances:,})"
+    return (
+        (f"{mark} {group.severity}", colour),
+        "  ",
+        (f"{worst.signal.title} · {where}", "bold"),
+        f"  {worst_text(worst, worst_crossed(worst))}, limit {threshold(worst)}",
+    )
+
+
+def by_signal(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Return the findings of each signal, nearest to its limit first."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in sorted(findings, key=nearness):
+        groups.setdefault(finding.rule.signal, []).append(finding)
+    return list(groups.values())
+
+
+def rows(groups: Sequence[Sequence[Finding]], width: int) -> list[Line]:
+    """Return a row for each signal: the rule and subject nearest to a limit. Columns are left out to fit the width."""
+    fitting: list[str] = []
+    for table in zip(*map(_layouts, groups), strict=True):
+        fitting = in_columns([*table], None, left=_ALL)
+        if all(cells(row) <= width for row in fitting):
+            break
+    return [(row,) for row in fitting]
+
+
+def _layouts(alike: Sequence[Finding]) -> tuple[tuple[str, ...], ...]:
+    """Return the row of a signal in five layouts, the widest first."""
+    nearest = alike[0]
+    name, where, limit = nearest.signal.title, place(nearest), threshold(nearest)
+    value = quantity(worst_shown(nearest), nearest.signal.unit)
+    room = margin(nearest) + ("" if nearest.severe else "  info")
+    subjects = len({finding.subject.key for finding in alike if finding.subject})
+    worst_where = short(where, _PLACE_WIDTH) + (f" (worst of {subjects:,})" if subjects > 1 else "")
+    further = len({finding.rule.id for finding in alike}) - 1
+    all_limits = limit + (f" (and {counted(further, 'more limit')})" if further else "")
+    return (
+        (name, worst_where, f"{extreme(nearest)} {value}", all_limits, room),
+        (name, worst_where, value, limit, room),
+        (name, short(where, _SHORT_PLACE), value, limit, room),
+        (name, value, limit, room),
+        (name, value, limit),
+    )
+
+
+def unjudged_titles(findings: Iterable[Finding], hosts: int) -> Iterator[str]:
+    """Yield the signals, with their hosts unless they are all hosts of the run."""
+    where: dict[str, dict[str, None]] = {}
+    for finding in findings:
+        where.setdefault(finding.signal.title, {})[host_of(finding)] = None
+    for title, names in where.items():
+        yield f"{title} ({listed(list(names), 3)})" if len(names) < hosts else title

@@ -1,16 +1,156 @@
-"""Exports packs as rule files for Prometheus; docs/prometheus.md describes them."""
+"""Exports packs as rule files for Prometheus, and what exporters record as recording rules: docs/prometheus.md."""
 
-from collections.abc import Mapping, Sequence
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from plimsoll.export.prometheus.alerting_rules import PrometheusOptions, alerting_rules
-from plimsoll.export.prometheus.promql import duration
-from plimsoll.export.prometheus.recording_rules import recording_rules
+from plimsoll.export.prometheus.promql import PLAIN_NAME, duration, number, text
 from plimsoll.export.rule_export import RuleExport, write_yaml
 from plimsoll.export.rule_sources import Refusal
+from plimsoll.export.selections import OBJECT, POLLED
 from plimsoll.hosts.site import SiteSettings
+from plimsoll.model.perfmon import SQL_NAMED
+from plimsoll.model.times import SECOND
+from plimsoll.rules.exporters.exporter_files import DEFAULT_SERVER, Formula, MetricGroup, exporters, plain_name
 from plimsoll.rules.host_filter import as_notes
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.schema.signal import Signal
+from plimsoll.store.quoting import literal
+
+_OF_SCRAPE = ("host", "instance", "job")
+# The label host where there is one, else the address that was scraped, without its port.
+_HOST = r"(?:([^;]+);.*|;(.*?)(?::[0-9]+)?)"
+_SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+
+
+@dataclass(frozen=True)
+class _Written:
+    """Writes the fields of a group."""
+
+    group: MetricGroup
+    interval: int
+
+    @property
+    def by(self) -> str:
+        """The labels of all values."""
+        return f"by ({', '.join((*_OF_SCRAPE, *(label for label in self.group.labels if label not in _OF_SCRAPE)))})"
+
+    def formula(self, formula: Formula) -> str:
+        """Return a formula in PromQL, over the newest samples."""
+        return f"({self._expression(formula.tree, None)})"
+
+    def choices(self, expr: str) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield the expression for each value of the tags that depend on one."""
+        if not self.group.when:
+            yield expr, {}
+            return
+        for tag, by in self.group.when.items():
+            for metric, texts in by.items():
+                for value, chosen in texts.items():
+                    yield f"({expr}) and ({self._metric(metric, None)} == {value})", {tag: chosen}
+
+    def rule(self, field: str, expr: str, chosen: Mapping[str, str]) -> dict[str, Any]:
+        """Return the recording rule of a field."""
+        group = self.group
+        host = f'label_join({expr}, "host", ";", "host", "instance")'
+        replaced = _replaced(host, "host", "$1$2", "host", _HOST)
+        labels, kept = dict(chosen), ["host"]
+        filled = dict.fromkeys(group.labels, "x") | ({group.server: DEFAULT_SERVER} if group.server else {})
+        series = group.series("h", filled, field, dict(chosen))
+        if group.object is not None:
+            replaced = _replaced(replaced, POLLED, "$1", "host", "(.*)")
+            kept.append(POLLED)
+            name = series.tag("objectname") or group.object
+            if group.server:
+                server_object = f"{SQL_NAMED.replace('$', '$$')}${{1}}:{name.partition(':')[2]}"
+                replaced = _replaced(replaced, OBJECT, server_object, group.server, "(.*)")
+                replaced = _replaced(replaced, OBJECT, name, group.server, DEFAULT_SERVER)
+                kept.append(OBJECT)
+            else:
+                labels[OBJECT] = name
+        for tag, template in group.templates.items():
+            name = tag or "instance"
+            if not template.labels:
+                labels[name] = template.filled({})
+                continue
+            replaced = _replaced(replaced, name, template.replacement, template.labels[0], template.pattern)
+            kept.append(name)
+        return {
+            "record": plain_name(f"{series.measurement}_{series.field}"),
+            "expr": f"max by ({', '.join(dict.fromkeys(kept))}) ({replaced})",
+            **({"labels": labels} if labels else {}),
+        }
+
+    def _expression(self, node: ast.expr, grown: str | None) -> str:
+        """Return an expression; where it is about growth, `grown` is the function and range to use."""
+        match node:
+            case ast.Constant(value=int() | float() as value):
+                return number(value)
+            case ast.Name(id=name):
+                return self._metric(name, grown)
+            case ast.BinOp(left=left, op=op, right=right):
+                below = self._expression(right, grown)
+                if isinstance(op, ast.Div) and not isinstance(right, ast.Constant):
+                    below = f"({below} != 0)"
+                return f"({self._expression(left, grown)} {_SIGNS[type(op)]} {below})"
+            case ast.Call(func=ast.Name(id=function), args=arguments):
+                return self._function(function, arguments, grown)
+            case _:
+                raise ValueError(f"{ast.unparse(node)} is no formula")
+
+    def _function(self, function: str, arguments: Sequence[ast.expr], grown: str | None) -> str:
+        newest = f"irate[{duration(2 * self.interval + SECOND // 1000)}]"
+        match function, arguments:
+            case "time", []:
+                return "time()"
+            case "growth" | "rate", [x]:
+                # Both are per second here: growth is only ever divided by growth.
+                return self._expression(x, grown or newest)
+            case "per", [x, y]:
+                above, below = self._expression(x, newest), self._expression(y, newest)
+                return f"(({above} / ({below} > 0)) or ({below} * 0))"
+            case "zero", [x]:
+                return f"({self._expression(x, None)} == 0)"
+            case "count", [ast.Name(id=name)]:
+                named = [f'{label}!=""' for label in self.group.over]
+                return " or ".join(f"count {self.by} ({selector})" for selector in self._selectors(name, named))
+            case "average", [x, ast.Constant(value=int() as length)]:
+                over = max(length * SECOND, 2 * self.interval + SECOND // 1000)
+                return self._expression(x, f"rate[{duration(over)}]")
+            case _:
+                raise ValueError(f"{function} is no function of formulas")
+
+    def _metric(self, name: str, grown: str | None) -> str:
+        terms: list[str] = []
+        for selector in self._selectors(name):
+            if grown is None:
+                value = selector
+            else:
+                function, _, length = grown.partition("[")
+                value = f"{function}({selector}[{length}) and idelta({selector}[{length}) >= 0"
+            terms.append(f"sum {self.by} ({value})")
+        return terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
+
+    def _selectors(self, name: str, matchers: Sequence[str] = ()) -> list[str]:
+        but = self.group.but.items()
+        left_out = [*(f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in but), *matchers]
+        sources = self.group.sources[name]
+        if all(PLAIN_NAME.fullmatch(source.name) for source in sources):
+            named = [(source.name, [], source.labels) for source in sources]
+        else:
+            # The names of one metric by Prometheus' translation strategies, of which a server uses one.
+            names: dict[tuple[tuple[str, str], ...], list[str]] = {}
+            for source in sources:
+                names.setdefault(source.labels, []).append(literal(source.name))
+            named = [("", [f"__name__=~{text('|'.join(spelled))}"], labels) for labels, spelled in names.items()]
+        return [
+            f"{metric}{{{', '.join((*match, *(f'{label}={text(value)}' for label, value in labels), *left_out))}}}"
+            for metric, match, labels in named
+        ]
+
 
 GENERATED = "Generated by `plimsoll prometheus export`"
 _FROM = GENERATED + " from the pack {}; edit that and export again."
@@ -44,3 +184,27 @@ def export(
 
 def _group_file(comment: str, name: str, interval: int, rules: Sequence[Mapping[str, object]]) -> str:
     return write_yaml({"groups": [{"name": name, "interval": duration(interval), "rules": rules}]}, comment)
+
+
+def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> Iterator[dict[str, Any]]:
+    """Yield the recording rules for an exporter that is scraped every `interval` ns: of all that signals read."""
+    sources = [source for signal in signals.values() for source in signal.sources]
+    read = {(source.path.object, source.path.counter) for source in sources if source.path}
+    read |= {(source.measurement or "", field) for source in sources if not source.path for field in source.fields}
+    for group in exporters()[exporter].groups:
+        for field, formulas in group.formulas.items():
+            if (group.measurement or group.object, field) in read:
+                written = _Written(group, interval)
+                expr = " or ".join(dict.fromkeys(map(written.formula, formulas)))
+                for chosen, tags in written.choices(expr):
+                    yield written.rule(field, chosen, tags)
+
+
+def _replaced(vector: str, label: str, replacement: str, of: str, pattern: str) -> str:
+    return f"label_replace({', '.join((vector, *map(text, (label, replacement, of, pattern))))})"
+
+
+def _pattern(shell: str) -> str:
+    """Return a pattern of the shell as a regular expression."""
+    parts = re.split(r"(\*|\[[^\]]*\])", shell)
+    return "".join(".*" if part == "*" else part if part.startswith("[") else literal(part) for part in parts)
