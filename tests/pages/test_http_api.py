@@ -1,6 +1,7 @@
 """The HTTP API of a running application: what it answers, what it refuses, and to whom."""
 
 import json
+import os
 import re
 import time
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from plimsoll.alerting.firing import firing
 from plimsoll.alerting.health import Health, HostHealth, HostState
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
+from plimsoll.pages.review_jobs.kept_reviews import KeptReviews
 from plimsoll.rules.states import State
 from plimsoll.serve.credentials import CredentialUse, end_token, new_password, new_token
 from tests.each import each
@@ -438,6 +440,20 @@ def test_comparisons_that_wait_are_bounded_and_keep_nobody_from_a_review(duckdb,
         assert (refused.status, refused.headers["Retry-After"]) == (503, "60")
         assert b"Many comparisons" in here.request("GET", "/runs/compare?a=healthy&b=trouble").data
         assert get(here, "/reviews/trouble").status == 202
+
+
+def test_of_comparisons_the_latest_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("plimsoll.pages.review_jobs.kept_reviews._MOST_OTHERS", 2)
+    reviews = KeptReviews(tmp_path)
+    for n in range(5):
+        reviews.save_report(f"id{n}", "report", "{}")
+        for path in (tmp_path / "reviews").glob(f"id{n}.*"):
+            at = time.time() - 100 + n
+            os.utime(path, (at, at))
+    reviews.tidy(())
+    kept = sorted(path.name for path in (tmp_path / "reviews").iterdir())
+    assert {name.partition(".")[0] for name in kept} == {"id3", "id4"}
+    assert len(kept) == 4
 
 
 def test_the_python_face_reads_and_changes(alert_data, duckdb):
