@@ -153,7 +153,8 @@ class Evidence:
         """The recorded resources that were far from their capacity throughout, and crossed no limit."""
         crossed = {(_resource(finding), finding.subject.key[0]) for finding in self.crossed if finding.subject}
         crossed |= {(period.resource, period.subject.key[0]) for period in self.near_for_a_time}
-        at_rest = [use for use in self.resources if use.state == UseState.ROOM]
+        with_room = [use for use in self.resources if use.state == UseState.ROOM]
+        at_rest = [use for use in with_room if not any(figure.is_beyond for figure in use.figures)]
         return [use for use in at_rest if (use.resource, host_key(use.host)) not in crossed]
 
     @property
