@@ -73,7 +73,7 @@ class Details:
 
 
 class Alert(NamedTuple):
-    """An alert as alerts.db has it; docs/alerts-json.md explains the fields. Times are UTC ns, NaN is no value.
+    """A row of the alerts in alerts.db; docs/alerts-json.md explains the fields. Times are UTC ns, NaN is no value.
 
     It is firing while `ended_at` is None. `since` is the evaluation from which the condition was true. `firings` counts
     those of a rule that is flapping. `healthy` is the limit in the unit of the values, `< 80`, or empty.

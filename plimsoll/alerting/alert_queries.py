@@ -1,4 +1,4 @@
-"""Reads alerts from alerts.db: all that fire, those of a time, or a page at a time of however many there are."""
+"""Reads alerts from alerts.db: all firing ones, those in a range of time, or a page of many."""
 
 import sqlite3
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Alerts in words, as notifications, the command line and the pages have them."""
+"""Words alerts for notifications, the command line and the pages."""
 
 import math
 from collections.abc import Mapping
@@ -231,7 +231,7 @@ def cause(alert: Alert) -> str:
 
 
 def short_resource(alert: Alert) -> str:
-    """Return which resource is short, where the alert tells that: `SQLSRV01 has too little memory`; else empty."""
+    """Return which resource is short, if the alert shows it: `SQLSRV01 has too little memory`; else empty."""
     if alert.kind != "rule" or alert.signal in _OF_ITSELF:
         return ""
     return _WORDS.get(alert.details.cause, "").format(host=alert.host, disk=_disk(alert))

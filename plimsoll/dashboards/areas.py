@@ -114,6 +114,7 @@ def _duplicate_ids(document: StrictDocument, areas: Areas) -> Iterator[str]:
     """Yield ids of rows and panels that stand twice in a dashboard: alerts and people link to a panel by its id."""
     for at, area in enumerate(areas.areas):
         places: dict[int, str] = {}
+        highest = max((panel.id for row in area.rows for panel in row.panels), default=0)
         for row_at, row in enumerate(area.rows):
             row_place: Place = ("areas", at, "rows", row_at)
             parts = [
@@ -122,7 +123,10 @@ def _duplicate_ids(document: StrictDocument, areas: Areas) -> Iterator[str]:
             ]
             for place, number in parts:
                 if number is not None and number in places:
-                    text = f"area {area.area}: the id {number} stands at {places[number]} too; give each its own"
+                    text = (
+                        f"area {area.area}: the id {number} stands at {places[number]} already; give the new one "
+                        f"{highest + 1}, or another that this dashboard never had"
+                    )
                     yield document.mistake((*place, "id"), text)
                 places.setdefault(number or 0, document.where((*place, "id")))
 

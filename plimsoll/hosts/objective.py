@@ -78,7 +78,7 @@ class ObjectiveLimits(BaseModel):
 
 
 class ObjectiveSettings(ObjectiveLimits):
-    """The table as a whole: limits of all requests, and those of single operations."""
+    """The whole table: limits for all requests, and for single operations."""
 
     operations: dict[Annotated[str, Field(min_length=1)], ObjectiveLimits] = {}
     over: Length = parse_duration("1m")

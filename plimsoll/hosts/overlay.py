@@ -25,7 +25,7 @@ _HEAD = "# Limits that were changed on pages of plimsoll up, which writes this f
 
 
 def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue: Catalogue) -> Overrides:
-    """Return the changed limits of a plimsoll.toml, if there is one, and over them those of the data folder.
+    """Return the changed limits of plimsoll.toml, overridden by those in the data folder.
 
     Unusable, naming file and setting, if one does not fit the rules.
     """

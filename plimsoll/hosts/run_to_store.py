@@ -1,4 +1,4 @@
-"""The run that logs and their plimsoll.toml describe, as it is loaded into a store."""
+"""Makes the run to load into a store from logs and their plimsoll.toml."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -292,7 +292,7 @@ def check_phases(
 ) -> None:
     """Raise Unusable, naming each phase with an unknown name, outside the recording, or overlapping another phase.
 
-    `start` and `end` (UTC ns) are those of the recording. A phase may extend beyond them, as one that is typed may.
+    `start` and `end` (UTC ns) are the ends of the recording. A phase may end up to half a day later.
     """
     wrong: list[str] = []
     phase_names = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))

@@ -117,16 +117,16 @@ def _met(first: Log, second: Log, columns: Mapping[object, int], other_columns: 
     shared = [(columns[key], other_columns[key]) for key in columns.keys() & other_columns.keys()]
     if not shared:
         return None
-    common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
+    common, rows, other_rows = np.intersect1d(first.times, second.times, return_indices=True)
     if len(common):
         differing, contrary = 0, np.zeros(len(common), dtype=bool)
         for a, b in shared:
-            values, other = first.column(a)[here], second.column(b)[there]
+            values, other = first.column(a)[rows], second.column(b)[other_rows]
             differing += int(np.count_nonzero((values != other) & ~np.isnan(values) & ~np.isnan(other)))
             contrary |= differ(values, other)
         if first.interval == second.interval:
-            rows = min(len(first.times), len(second.times))
-            lasting = are_many(common[contrary], rows, first.interval)
+            shorter = min(len(first.times), len(second.times))
+            lasting = are_many(common[contrary], shorter, first.interval)
         else:  # values are means over intervals of other lengths
             lasting = differ_for_long(first, second, shared)
         return _Met(len(shared), len(common), differing, contrary=lasting)
@@ -239,10 +239,10 @@ def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) 
 
 
 def _blocks(times: Times, values: Values, edges: Times) -> tuple[Values, Values, Times]:
-    """Return the least and the greatest value, and the number of values, between each pair of edges."""
+    """Return the lowest and the highest value, and the number of values, between each pair of edges."""
     inside = np.isfinite(values) & (times >= edges[0]) & (times < edges[-1])
     block = np.searchsorted(edges, times[inside], side="right") - 1
-    least, greatest = np.full(len(edges) - 1, np.inf), np.full(len(edges) - 1, -np.inf)
-    np.minimum.at(least, block, values[inside])
-    np.maximum.at(greatest, block, values[inside])
-    return least, greatest, np.bincount(block, minlength=len(edges) - 1)
+    lowest, highest = np.full(len(edges) - 1, np.inf), np.full(len(edges) - 1, -np.inf)
+    np.minimum.at(lowest, block, values[inside])
+    np.maximum.at(highest, block, values[inside])
+    return lowest, highest, np.bincount(block, minlength=len(edges) - 1)

@@ -1,4 +1,4 @@
-"""What an output says, as a tree: built once, and rendered for a terminal, as HTML, as Markdown and as JUnit XML.
+"""The content of an output as a tree, rendered for a terminal, as HTML, as Markdown and as JUnit XML.
 
 A `Document` has a verdict and blocks. Blocks are paragraphs, bullets, facts, tables, charts, curves, statements (what
 an insight tells, with a chart) and sections, which hold blocks again. Text is a string, or a tuple of strings, of
@@ -113,7 +113,7 @@ class FactList:
 
 @dataclass(frozen=True, slots=True)
 class FigureList:
-    """The numbers of a first screen: a value, the limit it is compared with, and what it is."""
+    """The numbers of a first screen: for each the value, its limit, and its name."""
 
     rows: tuple[tuple[str, str, str], ...]
 
@@ -153,7 +153,7 @@ class DocumentTable:
 class ChartBlock:
     """A chart over time; only HTML shows it.
 
-    `chart` is what it shows, and the renderer encodes it; or a chart that `plimsoll.charts.Charts.add` has encoded.
+    `chart` is a specification that the renderer encodes, or a chart that `plimsoll.charts.Charts.add` has encoded.
     """
 
     chart: ChartSpec | Any
@@ -209,7 +209,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What is said of one thing: the first sentence is the answer, the others explain it; a chart may show it.
+    """Sentences on one topic: the first is the answer, the others explain it. A chart may show it.
 
     A terminal indents the explanation below the answer, unless it is `flush` with it.
     """
@@ -270,7 +270,7 @@ class VerdictBlock:
 
 @dataclass(frozen=True)
 class Document:
-    """All that one output says.
+    """The whole content of one output.
 
     Attributes:
         kind: `review`, `comparison` or `capacity`.

@@ -112,7 +112,7 @@ class Log:
 
     @cached_property
     def intervals(self) -> tuple[int, ...]:
-        """The sampling interval and those of parts sampled at another one, in ns; empty with fewer than two rows."""
+        """The sampling interval, and the other intervals of parts, in ns; empty with fewer than two rows."""
         return (self.interval, *(part.interval for part in self.other_intervals)) if self.interval else ()
 
     @cached_property

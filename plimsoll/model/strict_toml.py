@@ -104,7 +104,7 @@ def _check(text: str) -> None:
 
 
 def fields_at(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
-    """Return the valid field names at a place: those of the model there."""
+    """Return the valid field names at a place in a model."""
     current: Any = model
     for part in place:
         if isinstance(part, int):

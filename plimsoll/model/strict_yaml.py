@@ -224,7 +224,7 @@ class _Loader(Composer, yaml.CSafeLoader):
         self._sizes: dict[str, tuple[int, int]] = {}  # of each anchor: its values and levels
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """Return the next node. An alias counts as often as it is used, with all that it stands for."""
+        """Return the next node. Each use of an alias counts with all values that it stands for."""
         event: Any = self.peek_event()
         anchor = getattr(event, "anchor", None)
         if isinstance(event, yaml.AliasEvent):

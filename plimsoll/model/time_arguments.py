@@ -49,7 +49,7 @@ def _first(clock: time, zone: Zone, start: int) -> int:
 
 @dataclass(frozen=True)
 class TimeRange:
-    """A range of time as typed: from and to, or the last part. None for what was not given."""
+    """A range of time as typed: from and to, or the last part; None for a missing text."""
 
     start: str | None = None
     end: str | None = None

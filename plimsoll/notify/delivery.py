@@ -18,7 +18,7 @@ from plimsoll.model.errors import Unusable, printable
 from plimsoll.notify.messages import Message, MessageEvent, Value, alert_fields
 from plimsoll.notify.redaction import hide, hide_in_logs, redacted
 from plimsoll.notify.settings import NotifySettings
-from plimsoll.notify.webhooks import SCHEMES, Alertmanager, close_opsgenie
+from plimsoll.notify.webhooks import WEBHOOKS, close_opsgenie
 
 _TIMEOUT_S = 60
 _ANSWER_S = 30.0  # apprise waits 4 s, and would send what arrived again
@@ -49,8 +49,8 @@ def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
 
 def sender(address: str, setting: str) -> Send:
     """Return the sender for one address. Unusable, naming the setting, if apprise cannot use it."""
-    is_alertmanager = address.strip().partition("://")[0].casefold() in SCHEMES
-    send = Alertmanager(address.strip(), setting) if is_alertmanager else _apprise_sender(address, setting)
+    webhook = WEBHOOKS.get(address.strip().partition("://")[0].casefold())
+    send = webhook(address.strip(), setting) if webhook else _apprise_sender(address, setting)
 
     def send_and_hide(message: Message) -> str | None:
         why = send(message)
@@ -69,7 +69,7 @@ def _apprise_sender(address: str, setting: str) -> Send:
     if plugin is None:
         raise Unusable(
             f"{setting}: apprise cannot use the address {redacted(address)}: its kind is not known, or a part is "
-            "missing; https://github.com/caronc/apprise/wiki lists them"
+            "missing; https://github.com/caronc/apprise/wiki lists them, and a webhook of your own is json://HOST/PATH"
         )
     if "rto=" not in address:
         plugin.socket_read_timeout = _ANSWER_S

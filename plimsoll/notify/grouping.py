@@ -200,7 +200,7 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
 
 
 def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
-    """Return the news of an alert for the target; None if there is none, or it is held."""
+    """Return the news of an alert for the target; None if there is none, or none yet."""
     notified = situation.told.get(alert.id)
     if alert.hold:
         return None
@@ -219,9 +219,9 @@ def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
 
 
 def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
-    """Return whether an item is worth a message of its own. Others wait for one, and are added to it.
+    """Return whether an item is worth a message of its own. Others are added to the next message.
 
-    Those are early repetitions, and alerts of an incident of which the target knows one that is as grave.
+    These are early repetitions, and alerts of an incident of which the target knows an alert that is as grave.
     """
     if item.news == "fired":
         rank = SEVERITIES.index(item.alert.severity)

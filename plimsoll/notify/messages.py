@@ -1,4 +1,4 @@
-"""Writes the message for a group of alerts: a short title, and what a person needs to act."""
+"""Writes the message for a group of alerts: a short title, and the facts that a person needs to act."""
 
 import hashlib
 import json

@@ -54,7 +54,7 @@ class NotificationLog:
         return next(state for state in states(self._file) if state.name == self._name)
 
     def situation(self, policy: Policy, now: int) -> Situation:
-        """Return all that decides what the target is told next."""
+        """Return the situation on which the next message to the target depends."""
         alerts = firing(self._file).every
         query = f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE"
         ended = self._file.rows(

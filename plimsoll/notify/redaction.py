@@ -1,4 +1,4 @@
-"""Keeps the secrets of notification addresses out of what is shown and logged.
+"""Keeps the secrets of notification addresses out of messages, pages and logs.
 
 Where apprise's own privacy form still shows paths, headers and parameters, which often are tokens, nothing is shown
 here but the kind of the address and the server.
@@ -40,31 +40,23 @@ def hide(text: str, addresses: Iterable[str]) -> str:
     return text
 
 
-class HideSecrets(logging.Filter):
-    """Replaces the secrets of addresses in what a logger is given, before any handler has it."""
-
-    def __init__(self, addresses: Iterable[str]) -> None:
-        super().__init__()
-        self._addresses = tuple(addresses)
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Replace them; the record is always kept."""
-        record.msg, record.args = hide(record.getMessage(), self._addresses), ()
-        if record.exc_info or record.exc_text:
-            record.exc_info, record.exc_text = None, None  # a traceback may show the address
-        return True
-
-
 # The loggers of the libraries that see the addresses; a filter of a logger holds for its own records only.
 _LOGGERS = ("apprise", "urllib3.connectionpool", "urllib3.util.retry", "requests", "requests_oauthlib", "oauthlib")
+_HIDDEN_IN_LOGS: list[str] = []
+
+
+def _hide_in_record(record: logging.LogRecord) -> bool:
+    """Replace the secrets of addresses in a record before any handler has it. The record is always kept."""
+    record.msg, record.args = hide(record.getMessage(), _HIDDEN_IN_LOGS), ()
+    record.exc_info, record.exc_text = None, None  # a traceback may show the address
+    return True
 
 
 def hide_in_logs(addresses: Iterable[str]) -> None:
-    """Keep the secrets of these addresses out of what the libraries log."""
+    """Keep the secrets of these addresses, in place of those before, out of the logs of libraries."""
+    _HIDDEN_IN_LOGS[:] = addresses
     for name in _LOGGERS:
-        logger = logging.getLogger(name)
-        logger.filters = [filter_type for filter_type in logger.filters if not isinstance(filter_type, HideSecrets)]
-        logger.addFilter(HideSecrets(addresses))
+        logging.getLogger(name).addFilter(_hide_in_record)  # once, also if it is called again
     # plimsoll/notify/targets.py logs what apprise says, with the name of the target.
     logging.getLogger("apprise").propagate = False
 

@@ -68,7 +68,7 @@ class QuietWindow(Strict):
 
 
 class QuietSettings(Strict):
-    """Quiet hours, and what is notified in them."""
+    """Quiet hours, and the alerts that pass in them."""
 
     passes: Literal["critical", "nothing"] = "critical"
     hours: tuple[QuietWindow, ...] = ()

@@ -16,7 +16,6 @@ from plimsoll.model.times import iso
 from plimsoll.notify.messages import Message, MessageEvent
 from plimsoll.notify.redaction import redacted
 
-SCHEMES = {"alertmanager": "http", "alertmanagers": "https"}
 _TIMEOUT_S = 30.0
 _NEVER = "0001-01-01T00:00:00Z"  # Alertmanager's time of what has not ended
 _SENT = range(200, 300)
@@ -28,13 +27,15 @@ class Alertmanager:
     The address is `alertmanager://user:password@host:port/path`, or `alertmanagers://` for TLS.
     """
 
+    schemes: Mapping[str, str] = {"alertmanager": "http", "alertmanagers": "https"}
+
     def __init__(self, address: str, setting: str) -> None:
         parts = urlsplit(address)
         if not parts.hostname:
             raise Unusable(f"{setting}: {redacted(address)} names no server; write alertmanagers://HOST/PATH")
         place = parts.netloc.rpartition("@")[2]
         self._address = (
-            f"{SCHEMES[parts.scheme.lower()]}://{place}{parts.path}{f'?{parts.query}' if parts.query else ''}"
+            f"{self.schemes[parts.scheme.lower()]}://{place}{parts.path}{f'?{parts.query}' if parts.query else ''}"
         )
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         self._login = urllib3.make_headers(basic_auth=f"{user}:{password}") if user or password else {}
@@ -57,6 +58,10 @@ class Alertmanager:
             "alerts": alerts,
         }
         return post(self._address, document, self._login)
+
+
+# The sender of each scheme that Apprise does not deliver.
+WEBHOOKS = dict.fromkeys(Alertmanager.schemes, Alertmanager)
 
 
 def close_opsgenie(address: str, api_key: str, event: MessageEvent) -> str | None:

@@ -101,7 +101,7 @@ class Access:
 
     @property
     def is_behind_proxy(self) -> bool:
-        """Whether a proxy on this machine may pass on what others send."""
+        """Whether a proxy on this machine may pass on requests of others."""
         return self.listen.is_loopback and self.login
 
     def is_named(self, host: str) -> bool:

@@ -25,7 +25,7 @@ _HOW_TO_MEND = "delete it, and a new token and password are made"
 
 
 class CredentialUse(StrEnum):
-    """What a token is for. A token for changes, or for the actions of operators, also reads."""
+    """The use of a token. One for changes, or for the actions of operators, may also read."""
 
     SAMPLES = "samples"
     READ = "read"

@@ -108,7 +108,7 @@ class MetricsEndpoint:
             return taken.lines
 
         parsed, result = await self._intake.take(request, lines)
-        self._intake.unread(accepted[0].unread, accepted[0].names)
+        self._intake.writing.unread(accepted[0].unread, accepted[0].names)
         return accepted[0], _why(accepted[0], parsed, result)
 
 

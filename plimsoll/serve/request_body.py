@@ -93,7 +93,7 @@ class Bodies:
 def gunzip(body: bytes | bytearray, longest: int) -> bytes:
     """Return the content of gzip, of one or several members. DamagedBody if it is invalid, TooLarge if too long.
 
-    TooLarge also if it has more members, or shrank more, than what any writer sends.
+    TooLarge also if it has more members, or a higher ratio of compression, than any writer's.
     """
     if not body:
         raise DamagedBody("EOF")

@@ -51,7 +51,7 @@ class UserFile:
         return str(self._file.current.get(name.casefold(), {}).get("name", name))
 
     def hash_of(self, name: str) -> str:
-        """Return the hash of a user's password. Without one, that of an unknown password: its test takes as long."""
+        """Return the hash of a user's password; without one a hash of a random password, whose test takes as long."""
         return str(self._file.current.get(name.casefold(), {}).get("password") or self._nobody)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from typing import TypeAlias
@@ -49,7 +49,7 @@ class WriteHandler:
     ) -> None:
         self.clock = clock
         self.limits = limits
-        self._writing = writing
+        self.writing = writing
         self._bodies = bodies
         self._parser = Parser(limits.bounds, initial_series)
         self._pool = ThreadPoolExecutor(_PARSERS, "parser")
@@ -73,7 +73,7 @@ class WriteHandler:
                 writer = network_of(request.client.host if request.client else "")
                 async with self._turns.setdefault(writer, asyncio.Lock()):
                     parsed = await self._parsed(body, lines, unit, writer)
-            result = await asyncio.wrap_future(self._writing.put(parsed.points, writer))
+            result = await asyncio.wrap_future(self.writing.put(parsed.points, writer))
         except (TooLarge, TooMany):
             raise NotTaken(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "unable to read data: points batch is too large; send smaller ones"
@@ -87,15 +87,11 @@ class WriteHandler:
             raise NotTaken(HTTPStatus.SERVICE_UNAVAILABLE, f"nothing was stored: {error}", 2 * _AGAIN_S) from None
         faults = [*parsed.malformed.first, *parsed.refused.first]
         count = parsed.malformed.count + parsed.refused.count
-        self._writing.left_out(parsed.text, count, faults[-1][2] if faults else "")
+        self.writing.left_out(parsed.text, count, faults[-1][2] if faults else "")
         return parsed, result
 
-    def unread(self, values: int, names: Collection[str]) -> None:
-        """Count values of exporters that nothing reads, and the names of their metrics."""
-        self._writing.unread(values, names)
-
     async def _parsed(self, body: bytearray, lines: Lines, unit: int, writer: str) -> Parsed:
-        """Parse a body in a thread, a long one in the thread for long ones. Raises what `lines` and the parser do."""
+        """Parse a body in a thread, a long one in another. Raises the errors of `lines` and of the parser."""
         loop, longest = asyncio.get_running_loop(), self.limits.unpacked
         try:
             return await loop.run_in_executor(self._pool, self._parse, body, lines, unit, writer, min(_SHORT, longest))

@@ -36,7 +36,7 @@ class WriteResult:
 class FoundSeries(NamedTuple):
     """The series in a range, and the number of others left out because they hold text or booleans.
 
-    `unread`: what of the range the store has lost, such as `FILE is damaged`.
+    `unread` lists the losses of the store in the range, such as `FILE is damaged`.
     """
 
     series: list[Series]
@@ -247,7 +247,7 @@ class Claim:
 
 
 class Claims(Protocol):
-    """The claims of commands on runs. `store.lease` says what they are for."""
+    """The claims of commands on runs; see `store.lease`."""
 
     def claim(self, claim: Claim) -> None:
         """Write a claim, with the time by the store's clock as `since`."""
@@ -281,7 +281,7 @@ class RunStore(Protocol):
 
     @property
     def settle_s(self) -> float:
-        """How long after a write the store may still lose it. Whoever must be sure counts then."""
+        """The time (s) after a write in which the store may still lose it. Count after that time to be sure."""
         ...
 
     def close(self) -> None:

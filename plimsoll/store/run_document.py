@@ -102,7 +102,7 @@ def _zone(zone: Zone) -> dict[str, Any]:
 
 
 def _packed(numbers: Times) -> str:
-    """Return numbers as their differences, compressed; those of nearly regular times are small."""
+    """Return the differences between numbers, compressed; nearly regular times become short."""
     return base64.b85encode(zlib.compress(np.diff(numbers, prepend=0).astype("<i8").tobytes())).decode()
 
 

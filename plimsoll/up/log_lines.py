@@ -45,7 +45,7 @@ def _is_journal() -> bool:
 class _Lines(logging.Formatter):
     """`2026-03-10 10:00:00+01:00 warning: what happened`; in the journal `<4>what happened`, as that adds the time.
 
-    Each line of a traceback begins so.
+    Every line of a traceback has the same beginning.
     """
 
     def __init__(self, *, is_journal: bool) -> None:

@@ -37,11 +37,11 @@ def troubles(
     damaged: Mapping[Path, str] | None = None,
     alerts_damaged: Sequence[Path] = (),
 ) -> Iterator[Problem]:
-    """Yield what somebody has to mend.
+    """Yield the problems that somebody has to mend.
 
     Args:
         progress: How far the judging is.
-        written: What was written, and what could not be.
+        written: The state of writing.
         notifier: The notifications.
         now: The time (UTC ns).
         started: When `plimsoll up` started (UTC ns).
@@ -117,7 +117,7 @@ def health(
     duty: str = "",
     unscraped: Sequence[str] = (),
 ) -> Health:
-    """Return the state of everything. `mended` is what somebody has to mend; its warnings become notes.
+    """Return the state of everything. `mended` are the problems to mend; warnings among them become notes.
 
     `duty` says which process notifies, if there are several. `unscraped` are the exporters that gave no metrics.
     """

@@ -224,7 +224,7 @@ class Up:
         self._lock.release()
 
     def put(self, points: Points) -> None:
-        """Write points now, as the demo does with those of the past."""
+        """Write points now; the demo writes those of its past so."""
         try:
             self._writing.put(points).result()
         except NotWritten as error:
@@ -381,7 +381,7 @@ class Up:
 
 
 def _trusted_proxy(settings: ProxySettings | None) -> TrustedProxy | None:
-    """Return the proxy that says who asks; None if there is none."""
+    """Return the proxy that logs people in; None if there is none."""
     if settings is None:
         return None
     usual = Role(settings.role) if settings.role else None

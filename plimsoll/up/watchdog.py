@@ -31,7 +31,7 @@ class Watchdog:
             self.look(time.monotonic())
 
     def look(self, now_s: float) -> None:
-        """Compare the last evaluation with that of the look before. `now_s` is the time of a monotonic clock."""
+        """Compare the last evaluation with the one of the previous look. `now_s` is the time of a monotonic clock."""
         last = self._last()
         if self._since is None or last != self._last_value:
             self._last_value, self._since = last, now_s

@@ -18,7 +18,7 @@ from plimsoll.model.parameters import as_options
 from plimsoll.model.times import Zone, iso
 
 FOLDER = Path(__file__).parent / "cases"
-CASES = sorted(path.parent for path in FOLDER.glob("*/*/expected.json"))
+CASES = sorted(path for path in FOLDER.glob("*/*") if path.is_dir())
 KINDS = sorted({case.parent for case in CASES})
 
 
@@ -59,9 +59,12 @@ def test_there_are_cases():
 def test_cases(kind):
     found, expected = {}, {}
     for folder in (case for case in CASES if case.parent == kind):
+        assert (folder / "expected.json").is_file(), f"{folder} has no expected.json"
         expected[folder.name] = one = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-        assert one.pop("about"), folder
-        (file,) = folder.glob("input.*")
+        assert one.pop("about", None), f"{folder}/expected.json does not say what the case is about"
+        files = [*folder.glob("input.*")]
+        assert len(files) == 1, f"{folder} needs one file input.*, and has {len(files)}"
+        (file,) = files
         try:
             found[folder.name] = told(file, one.pop("options", {}))
         except Exception as error:

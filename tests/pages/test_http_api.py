@@ -18,7 +18,6 @@ import pytest
 import plimsoll as plimsoll_api
 from plimsoll.alerting.firing import firing
 from plimsoll.alerting.health import Health, HostHealth, HostState
-from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.pages.review_jobs.kept_reviews import KeptReviews
 from plimsoll.rules.states import State
@@ -34,19 +33,6 @@ from tests.stored_runs import store_run
 ROOT = "/api/v1"
 JSON = {"Content-Type": "application/json"}
 VALUES = np.arange(60) / 7
-
-
-def used(host):
-    return Series(host, "disk", (("mode", "rw"), ("path", "/")), "used_percent")
-
-
-def utility(host):
-    tags = (("instance", "_Total"), ("objectname", "Processor Information"))
-    return Series(host, "win_cpu", tags, "Percent_Processor_Utility")
-
-
-def switches(host):
-    return Series(host, "kernel", (), "context_switches")
 
 
 @contextmanager
@@ -185,31 +171,6 @@ def test_samples_are_those_that_were_written_in_every_format(alert_data, duckdb)
         raw = {"measurement": "win_cpu", "field": "Percent_Processor_Time", "tag": "instance=_Total", "from_": "now-1d"}
         assert [item["host"] for item in read(here, "/samples", **raw)["series"]] == ["@SUM(1)", "WEB1", "WEB2"]
         assert read(here, "/samples", **{**raw, "tag": "instance=0"})["series"] == []
-
-
-@each(
-    [
-        ("disk.free", used, VALUES),  # 100 - x: the highest of what was sent is the lowest
-        ("cpu.busy", utility, 90 + 3 * VALUES),  # nothing above 100 counts
-        ("cpu.context_switches", switches, np.cumsum(VALUES)),  # a rate
-    ],
-    named=lambda case: case[0],
-)
-def test_buckets_have_the_minimum_mean_and_maximum_of_their_samples(case, alert_data, duckdb):
-    signal, series, values = case
-    write(duckdb, series(signal), values)
-    with api(alert_data, duckdb, hosts=()) as here:
-        part = {"signal": signal, "host": signal, "from_": "now-1d"}
-        frame = pl.read_ipc(BytesIO(get(here, "/samples", **part, format="arrow").data))
-        assert frame.height >= 59
-        reduced = pl.read_ipc(BytesIO(get(here, "/samples", **part, bucket="2m", format="arrow").data))
-        value = pl.col("value")
-        expected = frame.group_by(pl.col("time").dt.truncate("2m"), maintain_order=True).agg(
-            minimum=value.min(), mean=value.mean(), maximum=value.max()
-        )
-        for name in ("minimum", "mean", "maximum"):
-            assert reduced[name].to_numpy() == pytest.approx(expected[name].to_numpy()), name
-        assert reduced["time"].to_list() == expected["time"].to_list()
 
 
 def test_too_many_values_are_refused_with_what_to_do(alert_data, duckdb, monkeypatch):

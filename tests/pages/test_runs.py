@@ -26,7 +26,9 @@ def reviewed(here, count):
     """The list, once all its runs are reviewed."""
     until = time.monotonic() + 300
     while time.monotonic() < until:
-        page = here.request("GET", "/runs").data.decode()
+        answer = here.request("GET", "/runs")
+        page = answer.data.decode()
+        assert answer.status == 200, page
         if page.count('class="verdict-word') == count and 'data-refresh="10"' in page:
             return page
         time.sleep(0.2)

@@ -11,7 +11,6 @@ import numpy as np
 
 from plimsoll.hosts.facts import Facts
 from plimsoll.insights.insights import Insights
-from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.model.value_text import quantity
@@ -407,22 +406,6 @@ def test_nothing_judged_is_not_healthy():
     text = page(a_review(a_log({r"\Other\Counter": level(1)}))).text
     assert "Not known." in text
     assert "Healthy." not in text
-
-
-def test_a_signal_of_another_kind_of_host_is_looked_at_there():
-    """The database behind a front end counts; the memory of another host does not."""
-    rule = a_rule("cpu", "cpu.busy", "< 80", look_at=["sql.page_life_expectancy", "memory.available"])
-    front, back = a_log({CPU: level(95)}, host="FRONT"), a_log({LIFE: level(500), MEMORY: level(1e9)}, host="BACK")
-    text = page(a_review(front, back, packs=(a_pack(rule),))).text
-    assert "What to look at Page life expectancy BACK" in text
-    assert "Not recorded in these logs: Available memory." in text
-
-
-def test_remarks_and_files_are_listed():
-    remark = Remark(Kind.REPAIRED, "the last row was cut off", "/logs/SQL01.csv", line=12)
-    text = page(a_review(replace(a_log({CPU: level(5)}), remarks=(remark,)))).text
-    assert "repaired /logs/SQL01.csv:12: the last row was cut off" in text
-    assert re.search(r"/logs/SQL01.csv SHA-256 not known: the file could not be read again pdh-csv SQL01", text)
 
 
 def test_a_log_of_no_row_and_of_one_are_reported_too():

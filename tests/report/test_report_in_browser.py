@@ -278,18 +278,6 @@ def test_paper_has_the_findings_and_with_the_appendix_all_of_it(opened):
     assert pages() > in_short
 
 
-def test_no_chart_is_cut_by_a_page_break(opened):
-    """Each chart may not be broken, and is shorter than a page of A4."""
-    page = opened(width=700)
-    page.emulate_media(media="print")
-    heights = page.evaluate(
-        "[...document.querySelectorAll('figure')].map((one) => [getComputedStyle(one).breakInside, one.offsetHeight])"
-    )
-    assert heights
-    assert {inside for inside, _ in heights} == {"avoid"}
-    assert max(height for _, height in heights) < 900
-
-
 def test_it_reads_without_scripts(chromium, report):
     """All but the charts, and it says so."""
     with closing(chromium.new_page(java_script_enabled=False)) as page:

@@ -1,7 +1,6 @@
 """A pack of one's own: its signals are known wherever it is used, beside the packs that ship; mistakes name their place."""
 
 import json
-import tomllib
 from datetime import datetime, timedelta
 
 import pytest
@@ -174,27 +173,6 @@ def test_every_command_knows_it(plimsoll, pack):
     for option in ((own,), ("--pack", own), ("--only", own)):
         assert plimsoll("rules", "check", *option).out == "ok: 2 rules in 1 pack\n"
         assert plimsoll("rules", "test", *option).out == "3 cases of 2 rules, 0 failed\n"
-
-
-def test_its_counters_are_recorded_beside_all_others(plimsoll, pack):
-    paths = [r"\.NET CLR Memory(*)\# Bytes in all Heaps", r"\.NET CLR Memory(*)\% Time in GC"]
-    only = plimsoll("rules", "counters", "--only", pack()).out.splitlines()
-    assert sorted(only) == [*paths, r"\Memory\Available Bytes"]
-    more = plimsoll("rules", "counters", "--pack", pack()).out.splitlines()
-    assert set(more) == set(plimsoll("rules", "counters").out.splitlines()) | set(paths)
-    assert all(
-        f"<Counter>{path}</Counter>" in plimsoll("rules", "counters", "--pack", pack(), "--as", "logman").out
-        for path in paths
-    )
-    inputs = tomllib.loads(plimsoll("rules", "counters", "--pack", pack(), "--as", "telegraf").out)["inputs"]
-    (block,) = [
-        one
-        for plugin in inputs["win_perf_counters"]
-        for one in plugin["object"]
-        if one["ObjectName"] == ".NET CLR Memory"
-    ]
-    assert block["Instances"] == ["*"]
-    assert block["Counters"] == ["# Bytes in all Heaps", "# Gen 0 Collections", "% Time in GC"]
 
 
 def test_an_object_that_nobody_knows_is_found_in_a_log(review, tmp_path, pack):

@@ -1,1 +1,1 @@
-"""The names of Windows counters: in other languages, and those that no signal knows."""
+"""The names of Windows counters in other languages, and counters that no signal reads."""

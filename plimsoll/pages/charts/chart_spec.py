@@ -55,7 +55,7 @@ class Spec:
 
 
 def parse_lines(text: str) -> Sequence[Spec]:
-    """Return the specs of one chart: one, or several separated by `;`, whose lines it shows together."""
+    """Return the specs of a chart, which `;` separates; it shows the lines of all of them."""
     return [Spec.parse(part) for part in text.split(";")]
 
 

@@ -60,7 +60,7 @@ class HostSignals:
         return self._finder.find(signal)
 
     def find(self, signal: str, drive: str | None) -> list[SignalSource]:
-        """Return the sources of a signal by name of the subject; with `drive` those of disks that are marked so."""
+        """Return the sources of a signal, sorted by subject, with the rules for disks with this content (`drive`)."""
         origins = self.origins(signal)
         rules = self._rules_of(signal) if origins else {}
         return [

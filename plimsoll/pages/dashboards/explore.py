@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
@@ -27,26 +27,17 @@ _MOST_HOSTS = 50  # whose signals are looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A line that can be added: its title, host and spec, and the link that adds it if it is not shown yet."""
+class ExploreLine:
+    """A line that can be added, or that is shown. `link` adds or removes it; one that is shown is not added again.
 
-    title: str
-    host: str
-    spec: str
-    link: str = ""
-
-
-@dataclass(frozen=True)
-class ShownLine:
-    """A line that was added: its spec, its title, and the link that removes it.
-
-    Lines of one unit share a chart. A line with a wrong spec has the unit None, and the fault as its title.
+    Shown lines of one unit share a chart. One with a wrong spec has the unit None, and the fault as its title.
     """
 
-    spec: str
     title: str
-    unit: str | None
-    without: str
+    spec: str
+    host: str = ""
+    link: str = ""
+    unit: str | None = None
 
 
 def routes(frame: Frame, scenes: Scenes) -> list[Route]:
@@ -96,8 +87,8 @@ class _Explore:
     def offers(self) -> dict[str, Any]:
         """Return the signals and series that the words find, each with the link that adds it."""
         words, problem = self._query.get("q", "")[:_LONGEST], ""
-        signals: list[Offer] = []
-        sent: list[Offer] = []
+        signals: list[ExploreLine] = []
+        sent: list[ExploreLine] = []
         try:
             if folded := words.casefold().split():
                 scene = self._scene()
@@ -110,22 +101,20 @@ class _Explore:
     def _scene(self) -> Scene:
         return self._scenes.live(self._picker.chosen.start, self._picker.chosen.end)
 
-    def _linked(self, offer: Offer) -> Offer:
-        if offer.spec in self._lines:
-            return offer
-        return Offer(offer.title, offer.host, offer.spec, self._address([*self._lines, offer.spec]))
+    def _linked(self, line: ExploreLine) -> ExploreLine:
+        return line if line.spec in self._lines else replace(line, link=self._address([*self._lines, line.spec]))
 
-    def _shown_line(self, text: str) -> ShownLine:
+    def _shown_line(self, text: str) -> ExploreLine:
         without = self._address([line for line in self._lines if line != text])
         try:
             spec = Spec.parse(text)
             if not spec.is_raw and spec.signal not in self._scenes.signals:
                 raise Unusable(f'no signal is named "{spec.signal[:_LONGEST]}"')
         except Unusable as error:
-            return ShownLine(text, str(error), None, without)
+            return ExploreLine(str(error), text, link=without)
         signal = raw_signal(spec.signal) if spec.is_raw else self._scenes.signals[spec.signal]
         places = [*(spec.hosts[:3] or ["all hosts"]), *([spec.instance] if spec.instance else [])]
-        return ShownLine(text, " · ".join([signal.title, *places]), signal.unit, without)
+        return ExploreLine(" · ".join([signal.title, *places]), text, link=without, unit=signal.unit)
 
     def _address(self, lines: Sequence[str]) -> str:
         """Return the page with these lines; the words and the range stay."""
@@ -133,7 +122,7 @@ class _Explore:
         return self._links.kept(f"/explore?{urlencode([*kept, *(('line', line) for line in lines)])}")
 
 
-def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[Offer]:
+def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
     """Yield the signals whose name, title and host together have all words.
 
     Signals that have more of the words without the host come first.
@@ -149,10 +138,10 @@ def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[Offer]:
         for host in matches[:_MOST_HOSTS]:
             spec = Spec(name, (host,))
             if scene.has(spec):
-                yield Offer(scene.signals[name].title, host, str(spec))
+                yield ExploreLine(scene.signals[name].title, str(spec), host)
 
 
-def _find_sent(scene: Scene, words: Sequence[str]) -> Iterator[Offer]:
+def _find_sent(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
     """Yield the series as they were sent, by host and name."""
     tags = host_tags(scene.signals)
     for series in scene.series:
@@ -161,4 +150,4 @@ def _find_sent(scene: Scene, words: Sequence[str]) -> Iterator[Offer]:
         if all(word in text for word in words):
             title = raw_signal(raw_name(series)).title
             spec = Spec(raw_name(series), (host,), instance)
-            yield Offer(f"{title}, {instance}" if instance else title, host, str(spec))
+            yield ExploreLine(f"{title}, {instance}" if instance else title, str(spec), host)

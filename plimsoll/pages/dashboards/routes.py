@@ -33,7 +33,7 @@ _MOST_VALUES = 50  # rows of a table
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel that is drawn: its spec in `areas.yaml`, its title, and what its chart shows."""
+    """A panel that is drawn: its definition in `areas.yaml`, its title, and the spec of its chart."""
 
     spec: PanelSpec
     title: str
@@ -160,11 +160,13 @@ def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str
 
 def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
     """Return the dashboards to list. One of a role is listed if a host has any of its signals, or if it is open."""
-
-    def has_signals(area: Area) -> bool:
-        return any(scene.has(Spec(panel.signal, (), drive=panel.drive)) for panel in area.panels)
-
-    return [area for area in load_areas().areas if not area.a_role or area == opened or has_signals(area)]
+    return [
+        area
+        for area in load_areas().areas
+        if not area.a_role
+        or area == opened
+        or any(scene.has(Spec(panel.signal, (), drive=panel.drive)) for panel in area.panels)
+    ]
 
 
 def _rows(

@@ -248,7 +248,7 @@ def remove_note(
 
 @router.get("/record", operation_id="record")
 def list_actions(query: Annotated[RecordQuery, Query()], watched: WatchedDependency) -> Page[DeedPart]:
-    """Who did what, the latest first."""
+    """Actions of people and programs, the latest first."""
     span = query.range(time.time_ns())
     entries, total = actions.find_audit_entries(watched.file, *span, query.who, query.offset, query.limit)
     return Page[DeedPart].at(entries, total, query, DeedPart.model_validate)

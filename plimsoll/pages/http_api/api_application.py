@@ -53,14 +53,11 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes, reviews: RunReviews) 
     api = create_api(watched, scenes, reviews)
     described = cache(lambda: describe(api))
 
-    def openapi(_: Request) -> Response:
-        return JSONResponse(described())
-
     def page(request: Request) -> Response:
         return frame.page(request, "http_api/docs.html.j2", "HTTP API", described=described())
 
     return [
-        Route("/api/openapi.json", openapi),
+        Route("/api/openapi.json", lambda _: JSONResponse(described())),
         Route("/api/docs", page),
         Route(PUBLIC, api),
         Route(f"{PUBLIC}/{{path:path}}", api),
@@ -118,7 +115,7 @@ def _handler(explain: Callable[[Request, Any], ApiFault]) -> Callable[[Request, 
 
 
 def _invalid(_: Request, error: RequestValidationError) -> ApiFault:
-    """Explain the mistakes that pydantic found, each with its place."""
+    """Return the mistakes that pydantic reports, each with its place."""
     mistakes: list[tuple[str, str]] = []
     for mistake in error.errors():
         kind, *path = mistake["loc"]

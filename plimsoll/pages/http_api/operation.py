@@ -50,7 +50,7 @@ class Body(BaseModel):
 
 
 class PageQuery(BaseModel):
-    """Which part of a list is asked for."""
+    """The requested part of a list."""
 
     limit: int = Field(default=100, ge=1, le=MOST_AT_ONCE, description="How many entries at most.")
     offset: int = Field(default=0, ge=0, le=10**9, description="How many entries to leave out first.")
@@ -80,7 +80,7 @@ class Page(BaseModel, Generic[Item]):
 
     @classmethod
     def of(cls, entries: Sequence[Any], query: PageQuery, make_item: Callable[[Any], Item]) -> "Page[Item]":
-        """Return the part of a list that is asked for; only its entries are made into items."""
+        """Return the requested part of a list; `make_item` is called for its entries alone."""
         return cls.at(entries[query.offset : query.offset + query.limit], len(entries), query, make_item)
 
     @classmethod

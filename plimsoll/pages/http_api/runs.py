@@ -12,6 +12,7 @@ from plimsoll.ingest.runs.load import unload
 from plimsoll.model.json_part import Instant, JsonPart, attribute
 from plimsoll.pages.http_api.operation import PROGRAM, ApiFault, Body, Operation, Page, PageQuery, WatchedDependency
 from plimsoll.pages.review_jobs.jobs import Job, Stage
+from plimsoll.pages.review_jobs.kept_reviews import DOCUMENT
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
 from plimsoll.pages.shared.forms import actor_of, record_action
 from plimsoll.pages.shared.frame import run_path
@@ -22,7 +23,7 @@ router = APIRouter(route_class=Operation)
 
 
 class ApiCrossedSignal(JsonPart):
-    """A signal whose limit was crossed: the worst of it."""
+    """A signal whose limit was crossed, with its worst crossing."""
 
     signal: str
     title: str
@@ -156,7 +157,7 @@ def delete_run(
 )
 def show_review(review: RunDependency, reviews: ReviewsDependency) -> Response:
     """Return the review of a run, or how far it is."""
-    text = reviews.kept.document(review.id) if review.kept else None
+    text = reviews.kept.text(review.id, DOCUMENT) if review.kept else None
     if text is not None:
         return Response(text, media_type="application/json")
     if review.job is None or review.job.stage is Stage.DONE:

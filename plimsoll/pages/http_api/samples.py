@@ -164,7 +164,7 @@ def read_samples(
 def _lines(
     watched: Watched, scenes: Scenes, query: SamplesQuery, start: int, end: int, width: int | None
 ) -> Sequence[ApiLine]:
-    """Return the values that a query asks for. Raises ApiFault if the query is incomplete or ambiguous."""
+    """Return the values for a query. Raises ApiFault if the query is incomplete or ambiguous."""
     if bool(query.signal) == bool(query.measurement):
         raise ApiFault(
             HTTPStatus.BAD_REQUEST,

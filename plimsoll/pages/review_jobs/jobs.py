@@ -230,7 +230,7 @@ class Jobs:
                 process.kill()
 
     def _perform(self, job: Job, task: Task, process: "subprocess.Popen[bytes]") -> None:
-        """Give a task to a worker, and update its job by what the worker reports until it ends."""
+        """Give a task to a worker, and update the job by the reports of the worker until it ends."""
         assert process.stdin is not None
         assert process.stdout is not None
         with suppress(BrokenPipeError):

@@ -23,7 +23,7 @@ from plimsoll.store.protocol import RunSummary
 
 _FOLDER = "reviews"
 _DAY = 86_400 * SECOND
-_REPORT, _SHORT, _MEANS, _DOCUMENT = _KINDS = "html", "json", "means", "document"
+REPORT, _SHORT, _MEANS, DOCUMENT = _KINDS = "html", "json", "means", "document"
 _KEPT_DAYS = 30  # for comparisons, and reviews of runs that are not in the store
 _MOST_OTHERS = 200  # comparisons, and reviews of runs that are not in the store
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -137,8 +137,8 @@ class KeptReviews:
     def save_report(self, id_: str, report: str, document: str) -> None:
         """Keep the report and the document of a review or a comparison."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        self._write(id_, _DOCUMENT, document)
-        self._write(id_, _REPORT, report)
+        self._write(id_, DOCUMENT, document)
+        self._write(id_, REPORT, report)
 
     def rename(self, id_: str, to: str) -> None:
         """Give a review another id. It replaces an earlier review of that id."""
@@ -157,13 +157,11 @@ class KeptReviews:
         """Return the means of a run's signals; None if there are none, or if an incompatible version wrote them."""
         return self._read(id_, _MEANS, KeptMeans)
 
-    def report(self, id_: str) -> str | None:
-        """Return the report as HTML; None if there is none."""
-        return self._text(id_, _REPORT)
-
-    def document(self, id_: str) -> str | None:
-        """Return the JSON document of a review or comparison; None if there is none."""
-        return self._text(id_, _DOCUMENT)
+    def text(self, id_: str, kind: str) -> str | None:
+        """Return the report (kind `REPORT`) or document (`DOCUMENT`) of a review or comparison; None without it."""
+        with suppress(OSError):
+            return self._path(id_, kind).read_text("utf-8")
+        return None
 
     def tidy(self, runs: Collection[RunSummary]) -> None:
         """Remove comparisons, and reviews of runs that are not in the store, if they are a month old or too many."""
@@ -188,11 +186,6 @@ class KeptReviews:
     def _write(self, id_: str, kind: str, text: str) -> None:
         with atomic_write(self._path(id_, kind)) as partial:
             partial.write_text(text, "utf-8")
-
-    def _text(self, id_: str, kind: str) -> str | None:
-        with suppress(OSError):
-            return self._path(id_, kind).read_text("utf-8")
-        return None
 
     def _path(self, id_: str, kind: str) -> Path:
         if not id_.isalnum():

@@ -11,7 +11,14 @@ from plimsoll.comparison.signal_settings import checked
 from plimsoll.comparison.trend import HistoryTrend, trend
 from plimsoll.hosts import settings
 from plimsoll.pages.review_jobs.jobs import Job, Jobs, ReviewSetup, ToCompare, ToReview, Upload
-from plimsoll.pages.review_jobs.kept_reviews import KeptReview, KeptReviews, comparison_id, review_id
+from plimsoll.pages.review_jobs.kept_reviews import (
+    DOCUMENT,
+    REPORT,
+    KeptReview,
+    KeptReviews,
+    comparison_id,
+    review_id,
+)
 from plimsoll.pages.review_jobs.upload_records import Record, UploadRecords
 from plimsoll.store.protocol import RunSummary
 from plimsoll.up.watched import Watched
@@ -112,7 +119,7 @@ class RunReviews:
         Raises TooManyComparisons if others wait.
         """
         id_ = comparison_id([review.run for review in runs], f"{version('plimsoll')} {self._setup.rules}")
-        text = self.kept.document(id_) if document else self.kept.report(id_)
+        text = self.kept.text(id_, DOCUMENT if document else REPORT)
         if text:
             return text
         names = tuple(review.run.name for review in runs)
@@ -130,7 +137,7 @@ class RunReviews:
         return self._arrived.get(id_) or self.uploads.find(id_)
 
     def to_show(self) -> list[Record]:
-        """Return the uploads whose run is not in the store, or not yet, the latest first."""
+        """Return the uploads whose run is not (yet) in the store, the latest first."""
         records = (self._arrived.get(record.job.id, record) for record in self.uploads.all())
         return [record for record in records if not record.job.stored]
 

@@ -4,7 +4,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from threading import Lock
@@ -134,7 +134,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
-    """Return the content of the form: the hosts that the rule judges, and those whose change can be taken back."""
+    """Return the content of the form: the hosts of the rule, the hosts with a changed limit, and the usual limit."""
     hosts = {state.subject.host for state in watched.judged() if state.rule.id == rule.id}
     try:
         here = overlay.changed_here(watched.folder, rule.id)
@@ -189,6 +189,7 @@ def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str
     judged = sorted((state for state in watched.judged() if state.rule.id == rule.id), key=_rank)
     alerts = alert_queries.find_latest(watched.file, rule.id, 0, _MOST_ALERTS)
     unit = catalogue.signals[rule.signal].unit
+    states = [_WORDS.get(state.state, "no data") for state in judged]
     area, panel = panel_of(rule.signal)
     return {
         "rule": rule,
@@ -202,7 +203,8 @@ def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str
         "overrides": [*_overrides(watched, rule)],
         "judged": [_judged(state, unit, zone) for state in judged[:_MOST_JUDGED]],
         "judged_total": len(judged),
-        "states": _states(judged),
+        # `2 firing, 14 healthy`.
+        "states": ", ".join(f"{states.count(word):,} {word}" for word in dict.fromkeys(states)),
         "alerts": rows(alerts.alerts, (), zone, now),
         "alerts_total": alerts.total,
         "zone_label": zone.label(now),
@@ -231,12 +233,6 @@ def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
         "severity": state.rule.severity if is_crossed else "",
         "note": state.note,
     }
-
-
-def _states(judged: Sequence[RuleState]) -> str:
-    """Return the counts of states: `2 firing, 14 healthy`."""
-    states = [_WORDS.get(state.state, "no data") for state in judged]
-    return ", ".join(f"{states.count(word):,} {word}" for word in dict.fromkeys(states))
 
 
 def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ from plimsoll.ingest.runs.load import unload
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import host_key
 from plimsoll.pages.review_jobs.jobs import Stage
+from plimsoll.pages.review_jobs.kept_reviews import REPORT
 from plimsoll.pages.review_jobs.run_reviews import RunReview, RunReviews, TooManyComparisons
 from plimsoll.pages.runs.series import run_labels, series_page
 from plimsoll.pages.shared.forms import actor_of, record_action, see
@@ -61,7 +62,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
         )
 
     def show_run(request: Request, review: RunReview) -> Response:
-        report = reviews.kept.report(review.id) if review.kept else None
+        report = reviews.kept.text(review.id, REPORT) if review.kept else None
         if report is not None and review.kept is not None:
             return report_page(frame, request, report, review=review)
         if review.job is None or review.job.stage is Stage.DONE:

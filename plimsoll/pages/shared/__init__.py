@@ -1,1 +1,1 @@
-"""What several pages use: the frame, forms, links, and lists of alerts."""
+"""Parts of several pages: the frame, forms, links, and lists of alerts."""

@@ -24,7 +24,7 @@ FormItem = tuple[str, str | UploadFile]
 
 
 class _StoredFile(UploadFile):
-    """A file of a form, on disk. The parser seeks in it once all of it is written: then it is closed."""
+    """A file of a form, on disk. The parser seeks in a file when it is complete; this one is closed then."""
 
     async def seek(self, offset: int) -> None:
         await self.close()

@@ -21,6 +21,7 @@ from plimsoll.model.remark import short
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.review_jobs.jobs import Upload
+from plimsoll.pages.review_jobs.kept_reviews import REPORT
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.runs.routes import report_page
 from plimsoll.pages.shared.forms import actor_of, record_action
@@ -163,7 +164,7 @@ def _answering(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
 
 
 def _validated(parse: Callable[[], UploadDescription]) -> UploadDescription:
-    """Return what `parse` returns. Raises UploadRefused, naming the first mistake, if it is invalid."""
+    """Return the description from `parse`. Raises UploadRefused, naming the first mistake, if it is invalid."""
     try:
         return parse()
     except ValidationError as error:
@@ -227,7 +228,7 @@ def page_routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Rou
 
     def report(request: Request) -> Response:
         upload = reviews.upload(request.path_params["id"])
-        text = reviews.kept.report(upload.job.reviewed) if upload and upload.job.reviewed else None
+        text = reviews.kept.text(upload.job.reviewed, REPORT) if upload and upload.job.reviewed else None
         if upload is None or text is None:
             return _missing_page(frame, request)
         return report_page(frame, request, text, upload=upload)

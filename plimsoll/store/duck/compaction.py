@@ -128,7 +128,7 @@ _NAMES = ("host", "measurement", "tags", "field")
 
 
 class _Piece(NamedTuple):
-    """Samples of a day to be written to a file of `kind`: those of the series from `first` to `last`."""
+    """The samples of a day, of the series from `first` to `last`, to be written to a file of `kind`."""
 
     day: int
     kind: TableKind

@@ -128,7 +128,7 @@ class DayFolder:
         return {name: why for name, (_, why) in sorted(self._checked.items()) if why}
 
     def remove(self, names: Iterable[str]) -> list[str]:
-        """Remove those of the unlisted files that no read uses; return the names of the removed ones."""
+        """Remove the unlisted files that no read uses; return the names of the removed files."""
         with self._lock:
             marks = {name: self._unlisted.setdefault(name, self._count) for name in names}
             oldest = min(self._users, default=self._count + 1)
@@ -184,7 +184,7 @@ def unlist_files(cursor: Cursor, names: Iterable[str]) -> None:
 
 
 def rows_of(days: DayFolder, files: Sequence[DayFile], start: int | None = None, end: int | None = None) -> str:
-    """Return the SQL, for FROM, of the rows of files of one kind in a range; the columns are those of a table of it."""
+    """Return the SQL, for FROM, of the rows of files of one kind in a range, with the columns of its tables."""
     first, last = files[0].day * DAY, (files[-1].day + 1) * DAY - 1
     within = (first if start is None else max(start, first), last if end is None else min(end, last))
     times = "time BETWEEN " + " AND ".join(f"make_timestamp_ns({edge})" for edge in within)

@@ -1,4 +1,4 @@
-"""The DuckDB file of the embedded store: reads run beside one writer, and what was committed survives a full disk."""
+"""The DuckDB file of the embedded store: reads run beside one writer, and committed samples survive a full disk."""
 
 import logging
 import os

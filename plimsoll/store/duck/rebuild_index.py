@@ -1,6 +1,6 @@
-"""Lists the day files anew in a hot file that was begun anew, or lost its write-ahead log.
+"""Lists the day files again in a new hot file, or in one that lost its write-ahead log.
 
-Each file can be checked by its name, and has the names of its series.
+The name of each file has its checksum, and its columns have the names of its series.
 """
 
 import json

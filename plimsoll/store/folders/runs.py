@@ -214,7 +214,7 @@ class RunFolders:
         return latest_first(kept.run for kept in self._list())
 
     def get(self, name: str) -> StoredRun | None:
-        """Return the run of a name. Unusable if what is kept of it cannot be read."""
+        """Return the run of a name. Unusable if its manifest cannot be read."""
         run = next((run for run in self.summaries() if run.name == name), None)
         kept = self._find(run) if run else None
         if kept is None:
@@ -249,7 +249,7 @@ class RunFolders:
                 files.copy(kept.folder, to / kept.folder.name)
 
     def _remove_leftovers(self) -> None:
-        """Remove folders whose removal was cut off, and those of runs that were not even saved an hour ago."""
+        """Remove folders whose removal was cut off, and folders of runs that were not saved within an hour."""
         for folder in self._folder.glob(".*"):
             with suppress(FileNotFoundError):
                 is_saved = len(folder.name) != _LENGTH or (folder / _SUMMARY).exists()

@@ -16,10 +16,9 @@ def names_victoriametrics(store: str) -> bool:
 
 @dataclass(frozen=True)
 class VictoriaMetricsAddress:
-    """Where samples are written and read: addresses to which the names of calls are appended.
+    """The URLs for writing and reading samples, to which the paths of calls are appended.
 
-    `name` is the address as it was given, without what is secret in it. `token` is sent as `Authorization: Bearer`,
-    such as vmauth takes it.
+    `name` is the address as typed; it holds no secrets. `token` is sent as `Authorization: Bearer`, for vmauth.
     """
 
     name: str

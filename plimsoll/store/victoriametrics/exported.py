@@ -110,7 +110,7 @@ def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
-    """Return the numbers of all texts, and the index at which those of each text end."""
+    """Return the numbers in all texts, and for each text the index of the end of its numbers."""
     lengths = [text.count(b",") + 1 if text else 0 for text in texts]
     parsed: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
     try:

@@ -39,7 +39,7 @@ _Read = TypeVar("_Read")
 
 
 class _StoredSeries(NamedTuple):
-    """A series that is read: as it is stored, its key, and the name of its metric."""
+    """A series as it is stored, its key, and the name of its metric."""
 
     stored: Series
     key: object
@@ -209,7 +209,7 @@ class VictoriaSamples(SampleReader):
         return self._stored_series[series]
 
     def _check_witness(self) -> None:
-        """Raise Unreachable if an answer is empty because the server has not even what it acknowledged."""
+        """Raise Unreachable if the server lacks a sample that it acknowledged, so that an empty answer is wrong."""
         witness = self._witnesses.ready
         if witness is None:
             return

@@ -1,4 +1,4 @@
-"""What makes `plimsoll up` a service: the unit of systemd, the agent of launchd, the calls that install it."""
+"""Installs `plimsoll up` as a service: the unit of systemd, the agent of launchd, and the calls for Windows."""
 
 import plistlib
 import subprocess
@@ -44,7 +44,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Step:
-    """A call, whose statuses `fine` are no failure, or a file to write."""
+    """A step of an installation: a call, or a file to write. Exit statuses in `fine` are no failure."""
 
     call: tuple[str, ...] = ()
     path: Path | None = None
@@ -64,7 +64,7 @@ def systemd_unit(command: Command) -> str:
 
 
 def _escape_for_systemd(word: str) -> str:
-    """Escape a word of ExecStart: `%` and `$` begin what systemd fills in."""
+    """Escape a word of ExecStart, in which systemd replaces what follows `%` and `$`."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"' if not word or any(char in word for char in " \t'\"\\;") else escaped
 

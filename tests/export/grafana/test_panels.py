@@ -17,15 +17,18 @@ from tests.export.grafana.panel_queries import panels
 
 # Facts of hosts are not stored, so no panel shows them.
 RULES = [rule for pack in load_packs() for rule in pack.rules if not load_signals()[rule.signal].fact]
+load_areas()  # a mistake in dashboards/areas.yaml is one error, not one for each rule
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
 
 def home(signal):
     """Return the panel of a signal."""
     found = panel_of(signal)
-    assert found
+    assert found, f"signal {signal} has no panel: add one to dashboards/areas.yaml"
     uid, number = found
-    return next(panel for panel in panels(dashboards()[uid]) if panel["id"] == number)
+    panel = next((panel for panel in panels(dashboards()[uid]) if panel["id"] == number), None)
+    assert panel, f"dashboards/grafana does not have panel {number} of {uid}: run plimsoll grafana export"
+    return panel
 
 
 def shown(rule):
