@@ -1,4 +1,4 @@
-"""Finds the logs in the files and folders that were named, and reads them by content, never by the file's name."""
+"""Finds the logs in the named files and folders, and reads them; their content tells the format, not their name."""
 
 import os
 import re
@@ -25,9 +25,9 @@ _MOST_NAMED = 3
 
 
 class LogFile(NamedTuple):
-    """A file to read; one that was found in a folder need not be a log.
+    """A file to read. A file that was found in a folder (`in_folder`) need not be a log.
 
-    `name` is what people call it, if that is not its path.
+    `name` replaces the path in messages.
     """
 
     path: Path
@@ -36,12 +36,12 @@ class LogFile(NamedTuple):
 
     @property
     def shown(self) -> Path:
-        """The path that people see."""
+        """The path for messages."""
         return Path(self.name) if self.name is not None else self.path
 
 
 class NothingRead(Unusable):
-    """There is no log in the files. `remarks` say why, file by file."""
+    """The error that no file holds a log that can be read. `remarks` say why, for each file."""
 
     def __init__(self, remarks: Sequence[Remark]) -> None:
         super().__init__("no log in it could be read")
@@ -54,11 +54,10 @@ _CUT = "the file ends within a character of UTF-16: read up to there"
 def read_logs(
     path: Path, options: ReadOptions | None = None, name: str | None = None
 ) -> tuple[list[Log], list[Remark]]:
-    """Read the recordings in a file: one, or those in an archive; `-` is standard input.
-    `name` is what people call the file, if that is not its path.
+    """Return the recordings in a file or archive, and remarks on files of the archive that cannot be read.
 
-    Files of an archive that cannot be read are remarked, each as `refusal` has it. Unusable, in a sentence that says
-    what to do, if nothing can be read: NoLog if none of it is a recording.
+    `-` is standard input; `name` replaces the path in messages. Raise Unusable, with advice, if nothing can be read;
+    Raise NoLog if no file is a recording.
     """
     logs: list[Log] = []
     errors: list[Unusable] = []
@@ -78,9 +77,9 @@ def read_logs(
 
 
 def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
-    """Return the remark on a file that cannot be read beside others: UNREAD if it is a recording, else SKIPPED.
+    """Return the remark on a file that cannot be read: UNREAD if it is a recording, else SKIPPED.
 
-    An empty file counts as a recording if it has the suffix of the logs.
+    An empty file counts as a recording if it has the suffix of one of `logs`.
     """
     match = re.match(rf"(?P<file>{re.escape(printable(str(path)))}.*?)(:(?P<line>\d+))?: (?P<text>.*)", str(error))
     file, line, text = (match["file"], match["line"], match["text"]) if match else (None, None, str(error))
@@ -90,7 +89,7 @@ def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
 
 
 def read_log(path: Path, options: ReadOptions | None = None) -> Log:
-    """Read a file that holds one recording. Unusable as `read_logs`, or if it holds several."""
+    """Return the log in a file. Raise Unusable as `read_logs` does, or if the file holds several logs."""
     logs, _ = read_logs(path, options)
     if len(logs) > 1:
         raise Unusable(f"{path}: holds {len(logs)} logs where one is wanted; unpack it and name one")
@@ -122,7 +121,7 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
 
 
 def _format(text: Text, name: str | None) -> Format:
-    """Return the format that the caller named, or else the first that recognises the log."""
+    """Return the format that the caller named; without a name, the first that recognises the log."""
     match = next((entry for entry in FORMATS if entry.sniff(text)), None)
     if name is not None:
         wanted_format = next((entry for entry in FORMATS if entry.NAME.casefold() == name.casefold()), None)
@@ -145,9 +144,9 @@ def read_files(
     whole: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> LogSet:
-    """Read the logs in files. `progress` is called with the number of files done.
+    """Return the logs in files. `progress` is called with the number of files done.
 
-    Unusable if a file that was named cannot be read, NothingRead if none can be.
+    Raise Unusable if a named file cannot be read, NothingRead if no file can be read.
     """
     logs: list[Log] = []
     empty: list[Log] = []
@@ -173,9 +172,9 @@ def read_files(
 
 
 def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:
-    """Yield the files that were named and those in the folders that were named, each once.
+    """Yield the named files, and the files in the named folders, each once.
 
-    Unusable if a path does not exist, or if standard input is named twice.
+    Raise Unusable if a path does not exist, or if standard input is named twice.
     """
     if named.count(STDIN) > 1:
         raise Unusable(f"{STDIN}: standard input is named twice; it can be read once")
@@ -198,7 +197,7 @@ def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:
 
 
 def _is_ignored(path: Path) -> bool:
-    """Return whether a file in a folder is skipped without a remark: hidden, or of a kind that is not a log.
+    """Return whether a file in a folder is skipped without a remark: hidden, or with the suffix of another kind.
 
     A broken link with the name of a log is not ignored, nor is JSON that sadf wrote.
     """
@@ -216,7 +215,7 @@ def _is_ignored(path: Path) -> bool:
 
 
 def skipped_folders(named: Sequence[Path]) -> str | None:
-    """Return a sentence on the folders inside the named folders, which are not searched; None without any."""
+    """Return a sentence on the subfolders of the named folders, which are not searched; None if there are none."""
     folders = {path.resolve(): path for path in named if path != STDIN and path.is_dir()}
     inside = [
         str(path)

@@ -1,4 +1,4 @@
-"""The options of reading logs, and the logs that were read."""
+"""The options for reading logs, and the logs that were read."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,10 +12,10 @@ from plimsoll.model.times import Zone
 
 
 class LogSet(NamedTuple):
-    """The logs that were read, the remarks on all of them together, and the run if it is from a store.
+    """Logs that were read, with the remarks on them, and the run that they are from, if a store holds it.
 
-    `whole` is True if the inputs are a whole run, as a folder is, and not some of its logs. `empty` are logs that
-    were named and have no rows. `apart`: the hosts were recorded at one time, and are not said to be one system.
+    `whole`: the inputs are a whole run, such as a folder, and not some of its logs. `empty` are named logs without
+    rows. `apart`: the hosts were recorded at one time, but need not be one system.
     """
 
     logs: list[Log]
@@ -26,18 +26,18 @@ class LogSet(NamedTuple):
     apart: bool = False
 
     def refuse_empty(self) -> None:
-        """Raise Unusable if a log that was named has no rows to judge or load."""
+        """Raise Unusable if a named log has no rows to judge or load."""
         for log in self.empty:
             raise Unusable(f"{log.path}: no samples: it holds a header and no rows; record it again, or leave it out")
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The caller's facts about the logs.
+    """What the caller knows about the logs.
 
-    `zone` is that of logs that do not say their own, or whose name and bias contradict each other;
-    `format` is the one a log has to be of, `encoding` overrides the guess at a header's code page; `names`
-    are what objects and counters are called.
+    `zone` is the time zone of logs that do not state theirs, or whose zone name and bias contradict each other.
+    `format` is the required format, `encoding` the header's code page; None means that content decides. `names` are the
+    known names of objects and counters.
     """
 
     zone: Zone | None = None

@@ -1,4 +1,4 @@
-"""Several recordings of one run: overlaps, clocks that differ, and hosts with two names."""
+"""Checks the recordings of one run: overlaps, clocks that differ, and hosts with two names."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ def remarks_on(logs: Sequence[Log]) -> list[Remark]:
 
 
 def refuse_unnamed(logs: Sequence[Log]) -> None:
-    """Raise Unusable if recordings of unnamed computers overlap and differ, as they cannot be distinguished."""
+    """Raise Unusable if overlapping recordings without a computer's name differ, as nothing tells them apart."""
     unnamed = [log for log in logs if len(log.times) and UNNAMED in log.hosts]
     for pair in _meeting(unnamed):
         first, second = (unnamed[at] for at in pair)
@@ -52,7 +52,7 @@ def refuse_unnamed(logs: Sequence[Log]) -> None:
 
 
 def _first_remarks(remarks: Iterator[Remark]) -> Iterator[Remark]:
-    """Yield the first of many remarks, and how many more there are."""
+    """Yield the first of many remarks, and one remark with the number of the others."""
     yield from islice(remarks, MAX_SHOWN)
     if rest := list(remarks):
         yield Remark(rest[0].kind, f"{counted(len(rest), 'more remark')} like these", count=len(rest))
@@ -61,7 +61,7 @@ def _first_remarks(remarks: Iterator[Remark]) -> Iterator[Remark]:
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
     """Yield a remark on each pair of recordings that overlap, first on those that contradict each other.
 
-    Of many pairs, only the first are named.
+    Of many pairs, one remark gives the number of those that are not named.
     """
     columns = cache(lambda at: _columns(logs[at]))
     pairs = _meeting(logs)
@@ -76,7 +76,7 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
-    """Return the column of each series of a host, or of all hosts."""
+    """Return the column index of each series, by the series' key: of one host, or of all hosts (None)."""
     return {series.key: at for at, series in enumerate(log.series) if host in (None, series.host)}
 
 
@@ -103,7 +103,7 @@ def _overlap(
 class _Met(NamedTuple):
     """The counters and rows that two recordings share, or how many rows of one lie between rows of the other.
 
-    `contrary`: their values contradict each other for so long that it matters which of them count.
+    `contrary`: the values contradict each other for so long that it matters which recording counts.
     """
 
     counters: int
@@ -140,9 +140,9 @@ def _within(log: Log, other: Log) -> int:
 
 
 def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
-    """Return the pairs of recordings, by their places, that have a host in common and overlap in time.
+    """Return the index pairs of recordings that have a host in common and overlap in time.
 
-    With many hosts, or a log that was rotated many times, they are far fewer than all pairs.
+    With many hosts, or a log that was rotated many times, there are far fewer such pairs than pairs of recordings.
     """
     by_host: dict[str, list[int]] = defaultdict(list)
     for at in sorted(range(len(logs)), key=lambda at: logs[at].times[0]):
@@ -159,7 +159,7 @@ def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
 
 
 def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
-    """Yield a remark on two hosts whose recordings do not meet, or differ only by an offset of time zones."""
+    """Yield a remark on two hosts whose recordings do not overlap, or seem shifted by the offset of a time zone."""
     spans = _spans(logs)
     for (host, (start, end)), (other, (other_start, other_end)) in combinations(spans.items(), 2):
         shift, length, other_length = other_start - start, end - start, other_end - other_start
@@ -219,9 +219,9 @@ def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) -> bool:
-    """Return whether the values of a counter that rules may need are far apart in two recordings for some minutes.
+    """Return whether values of a counter that rules may need differ widely between two recordings for some minutes.
 
-    `shared` are the columns of the counters that both have. Each recording needs ten samples meanwhile.
+    `shared` are the column indices of common counters in both. Each recording needs ten samples in that time.
     """
     start = max(int(first.times[0]), int(second.times[0]))
     end = min(int(first.times[-1]), int(second.times[-1]))
@@ -239,7 +239,7 @@ def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) 
 
 
 def _blocks(times: Times, values: Values, edges: Times) -> tuple[Values, Values, Times]:
-    """Return the lowest and the highest value, and the number of values, between each pair of edges."""
+    """Return the lowest value, the highest value and the number of values between each two successive edges."""
     inside = np.isfinite(values) & (times >= edges[0]) & (times < edges[-1])
     block = np.searchsorted(edges, times[inside], side="right") - 1
     lowest, highest = np.full(len(edges) - 1, np.inf), np.full(len(edges) - 1, -np.inf)

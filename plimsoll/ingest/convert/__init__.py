@@ -1,1 +1,1 @@
-"""Writes logs in other formats."""
+"""Conversion of logs to other formats."""

@@ -1,4 +1,4 @@
-"""Logs written in other formats, whole or in part."""
+"""Writes logs, or parts of them, as PDH-CSV, Parquet or InfluxDB line protocol."""
 
 import re
 from collections import Counter
@@ -29,11 +29,10 @@ _MILLISECOND = 1_000_000
 
 @dataclass(frozen=True)
 class LogSelection:
-    """A part of a log.
+    """The part of a log to convert: some of its counters, a range of time, each n-th row.
 
-    `counters` are paths, in any case, in which `*` matches any text; none means all.
-    `start` and `end` (UTC ns) both belong to the part; `nth_row` keeps each n-th of its rows. Times are told in
-    `zone`, by default the log's own.
+    `counters` are paths in which `*` matches any text, compared without regard to case; none means all counters.
+    `start` and `end` (UTC ns) are both included. Messages show times in `zone`, by default that of the log.
     """
 
     counters: Sequence[str] = ()
@@ -43,7 +42,7 @@ class LogSelection:
     zone: Zone | None = None
 
     def of(self, log: Log) -> Log:
-        """Return the part of a log. Unusable, naming the filter, if nothing is left."""
+        """Return the selected part of a log. Raise Unusable, naming the filter, if nothing is left."""
         kept = [
             at
             for at, series in enumerate(log.series)
@@ -68,7 +67,7 @@ class LogSelection:
         )
 
     def _span(self, log: Log) -> str:
-        """Return the range of the filter beside the range of the log."""
+        """Return the words of a message: the time range of the selection, and that of the log."""
         ends = ((word, at) for word, at in (("from", self.start), ("to", self.end)) if at is not None)
         zone = self.zone or log.zone
         text = " ".join(f"{word} {zone.clock(min(max(at, 0), LATEST))}" for word, at in ends)
@@ -78,14 +77,14 @@ class LogSelection:
 
 
 class Written(NamedTuple):
-    """The amount that was written, in the format's own terms, and the remarks on it."""
+    """The result of a conversion: what was written (such as `12 rows of 3 counters`), and remarks on it."""
 
     size: str
     remarks: list[Remark]
 
 
 def to_csv(log: Log, out: Path) -> Written:
-    """Write PDH-CSV that is read back to the same log. Unusable if its counters have no Perfmon path."""
+    """Write a log as PDH-CSV. Raise Unusable if a counter has no Perfmon path."""
     if odd := [series for series in log.series if not series.path.startswith("\\")]:
         raise Unusable(f"{log.path}: {odd[0].path} is no Perfmon counter; convert it to parquet or lp")
     columns = [(_path(series), log.column(at)) for at, series in enumerate(log.series)]
@@ -99,7 +98,7 @@ def to_csv(log: Log, out: Path) -> Written:
 def frame_of(log: Log) -> pl.DataFrame:
     """Return a log as a wide table: `time` (Datetime, ns, UTC), and a Float64 column for each counter.
 
-    A column is named by the path of the counter with the computer; further ones of the same path are numbered.
+    A column is named by the counter's path with its computer; repeated paths get a number.
     """
     columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
     names = _numbered([_path(series) for series in log.series])
@@ -107,9 +106,9 @@ def frame_of(log: Log) -> pl.DataFrame:
 
 
 def to_parquet(log: Log, out: Path) -> Written:
-    """Write a wide Parquet file: `time` (UTC, ns), and a column for each counter under its path with the computer.
+    """Write a log as wide Parquet: `time` (UTC, ns), and a column for each counter, named by path and computer.
 
-    Unusable if it cannot be written.
+    Raise Unusable if the file cannot be written.
     """
     frame = frame_of(log)
     with atomic_write(out) as partial, partial.open("wb") as file:
@@ -128,10 +127,10 @@ def to_parquet(log: Log, out: Path) -> Written:
 
 
 def to_line_protocol(log: Log, out: Path) -> Written:
-    """Write InfluxDB line protocol, as Telegraf would have written it: a value for each series and time.
+    """Write a log as InfluxDB line protocol with Telegraf's names: one point for each series and time.
 
-    Of rows of one time, and columns of one counter, the first that has a value counts. A counter that would be
-    another's series, as line protocol cannot hold all of its name, is left out. Unusable if it cannot be written.
+    Where several rows have one time, or several columns one counter, the first value counts. A counter that line
+    protocol cannot distinguish from another is left out, with a remark. Raise Unusable if the file cannot be written.
     """
     alike = same_when_written(log.series)
     kept = sorted(set(range(len(log.series))).difference(left for left, _ in alike))
@@ -159,7 +158,7 @@ def _rows(log: Log) -> str:
 
 
 def _numbered(names: Sequence[str]) -> Iterator[str]:
-    """Yield names of which no two are the same, not even in another case: repeated ones get a number."""
+    """Yield the names; a name that repeats an earlier one, in any case, gets a number."""
     numbers: Counter[str] = Counter()
     taken: set[str] = set()
     for name in names:
@@ -172,13 +171,13 @@ def _numbered(names: Sequence[str]) -> Iterator[str]:
 
 
 def _path(series: Series) -> str:
-    r"""Return the path of a counter with its computer, also of other sources: `\\HOST\sadf queue runq-sz`."""
+    r"""Return the path of a counter with its computer, for any source: `\\HOST\sadf queue runq-sz`."""
     path = series.path if series.path.startswith("\\") else f"\\{series.path}"
     return rf"\\{series.host}{path}"
 
 
 def _matches(pattern: str, path: str) -> bool:
-    r"""Return whether a path matches a pattern; without `\\` it is compared with the part after the computer."""
+    r"""Return whether a counter path matches a pattern; a pattern without a leading `\\` leaves out the computer."""
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
     inner = path[path.index("\\", 2) :]
     candidates = [path] if pattern.startswith("\\\\") else [inner, inner.removeprefix("\\")]
@@ -186,7 +185,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _wall_clock(log: Log, remarks: Remarks) -> WallClock | None:
-    """Return the clock to write a log by: its zone's offset at the first row, for all rows."""
+    """Return the clock to write a log with: its zone, fixed to the offset at the first row; None if it is unknown."""
     if not log.zone.is_specified:
         return None
     first = log.zone.local(int(log.times[0]) if len(log.times) else 0)

@@ -19,23 +19,22 @@ _MISSING = " "
 
 @dataclass(frozen=True, slots=True)
 class WallClock:
-    """The clock of a recording, with one offset for all rows: UTC = local + bias."""
+    """The name of a recording's time zone, and one offset (minutes) for all rows: UTC = local + bias."""
 
     zone_name: str
     bias_minutes: int
 
 
 def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequence[tuple[str, Values]]) -> None:
-    """Write one recording as Windows would; an existing file is replaced, whole or not at all.
+    """Write counters as PDH-CSV 4.0; an existing file is replaced, as a whole or not at all.
 
-    Numbers keep every digit they need to be read back the same, whole ones are written without a
-    decimal point. NaN and infinities are missing values. Text beyond ASCII is written as UTF-8,
-    where Windows would use the machine's code page.
+    Numbers have all digits that are needed to read back the same value. NaN and infinities become missing values. Text
+    beyond ASCII is written as UTF-8, where Windows would use the machine's code page.
 
     Args:
         path: The file to write.
-        clock: The recorder's; None writes no zone, as typeperf does, and times as they are.
-        times: UTC instants in ns; the file holds milliseconds, what is finer is cut off.
+        clock: The recorder's clock; None writes no zone, as typeperf does, and times as they are.
+        times: UTC instants in ns; the file holds milliseconds, finer parts are cut off.
         columns: Counter paths with their computer, and the values of each.
 
     Raises:

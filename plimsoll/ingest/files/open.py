@@ -1,4 +1,4 @@
-"""The bytes of logs in files, archives, pipes and standard input."""
+"""Opens files, archives, pipes and standard input, and unpacks the logs in them."""
 
 import hashlib
 import io
@@ -42,10 +42,11 @@ class _ArchiveEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class LogContent:
-    """The bytes of one log.
+    """The bytes of one log: a file, a pipe, or one file of an archive.
 
-    `name` is shown to people: the path, with the member of an archive. `member` is whether the archive has others, too,
-    and `refused` why this one could not be unpacked. `sha256` is that of the named file if it cannot be read again.
+    `name` is the path for messages, with the name in the archive. `member` is True if the archive has several files.
+    `refused` is the error if this file could not be unpacked. `sha256` is set if the input cannot be read again (a
+    pipe).
     """
 
     name: str
@@ -57,14 +58,15 @@ class LogContent:
 
 
 class TooMuch(Exception):
-    """A stream is longer than it may be, or an archive holds more files."""
+    """A stream is longer than the limit, or an archive holds more files than the limit."""
 
 
 @dataclass
 class _UnpackBudget:
-    """The bytes that one log may unpack to, the size of the file, the bytes unpacked, and the bytes of the file read.
+    """The limits of unpacking one file, which stop archives that unpack to far more than their size.
 
-    What is packed several times over counts each time it is unpacked.
+    `most` is the limit for one log, `size` that of the packed file; `unpacked` counts bytes at each level of packing,
+    `read` those read from the file.
     """
 
     most: int
@@ -73,7 +75,7 @@ class _UnpackBudget:
     read: int = 0
 
     def check(self, name: str, reading: int = 0) -> None:
-        """Raise Unusable if too much was unpacked. `reading` bytes of the file were read besides."""
+        """Raise Unusable if too much was unpacked; `reading` bytes of the file are not in `read` yet."""
         if self.unpacked > self.most * _ALTOGETHER:
             text = f"the file unpacks to more than {gigabytes(self.most * _ALTOGETHER)} altogether"
         elif self.unpacked > max(_ALWAYS, _RATIO * min(self.read + reading, self.size)):
@@ -91,7 +93,7 @@ MOST_BYTES = 4 << 30
 def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Generator[Iterator[LogContent]]:
     """Yield the logs in a file one after the other; files are mapped into memory while the context lasts.
 
-    `name` is what people call the file, if that is not its path. Unusable if it cannot be read, or unpacks to more than
+    `name` replaces the path in messages. Raise Unusable if the file cannot be read, or a log in it is larger than
     `most` bytes.
     """
     with ExitStack() as stack:
@@ -111,7 +113,7 @@ def _content(path: Path, most: int, stack: ExitStack) -> LogContent:
 
 
 def _file(path: Path, most: int, stack: ExitStack) -> Data:
-    """Return a file mapped into memory, or the bytes of a pipe."""
+    """Return a file mapped into memory, or the bytes of a pipe. Raise Unusable if it cannot be read."""
     try:
         file = stack.enter_context(path.open("rb"))
         if not path.stat().st_size or not path.is_file():
@@ -133,15 +135,15 @@ def _flowing(name: str, stream: IO[bytes], most: int) -> bytes:
 
 
 def unpacked(content: LogContent, most: int) -> Iterator[LogContent]:
-    """Return the logs in bytes that may be packed.
+    """Return the logs in a file's content, which may be compressed or an archive.
 
-    Unusable if one cannot be unpacked or is larger than `most` bytes, or if all that is unpacked is too much.
+    Raise Unusable if a log cannot be unpacked or is larger than `most` bytes, or if all logs together are too large.
     """
     return _inside(content, _UnpackBudget(most, len(content.data)), 0)
 
 
 def read_all(stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
-    """Return all bytes of a stream. TooMuch if there are more than `most`."""
+    """Return all bytes of a stream. Raise TooMuch if there are more than `most`."""
     data = io.BytesIO()
     while block := stream.read(_BLOCK):
         if data.tell() + len(block) > most:
@@ -151,7 +153,7 @@ def read_all(stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
 
 
 def gigabytes(size: int) -> str:
-    """Return a size for people."""
+    """Return a number of bytes as text, such as `1.5 GB`."""
     return f"{size / 2**30:.3g} GB"
 
 
@@ -176,7 +178,7 @@ def _inside(content: LogContent, room: _UnpackBudget, depth: int) -> Iterator[Lo
 
 
 def _archive(data: Data) -> str | None:
-    """Return the kind of archive that bytes are, if they are one."""
+    """Return `ZIP` or `TAR` if the bytes are such an archive; otherwise None."""
     if data[:4] in _ZIP:
         return "ZIP"
     if data[257:262] == b"ustar":
@@ -260,7 +262,7 @@ def _entries_of_tar(file: IO[bytes], data: Data) -> Iterator[_ArchiveEntry]:
 
 
 def _target(link: tarfile.TarInfo) -> str:
-    """Return the target of a link: a hard link names a file of the archive, a symbolic one a path from its folder."""
+    """Return the path in the archive to which a link points: a symbolic link's target is relative to its folder."""
     folder = posixpath.dirname(link.name) if link.issym() else ""
     return posixpath.normpath(posixpath.join(folder, link.linkname))
 
@@ -272,7 +274,7 @@ def _open_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
 
 
 def _read_of_file(read: Callable[[], int], depth: int) -> Callable[[], int]:
-    """Return a function that counts the bytes read of the file; it is 0 for archives that are in memory already."""
+    """Return a function for the number of bytes read from the file; 0 for an archive within another."""
     return read if depth == 0 else lambda: 0
 
 

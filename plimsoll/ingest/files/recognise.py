@@ -1,4 +1,4 @@
-"""Files that no format reads: their kind, advice, and whether they are recordings."""
+"""Recognises files that no reader supports: their kind, advice for the user, and whether they are recordings."""
 
 import re
 from collections.abc import Iterable
@@ -53,9 +53,9 @@ _STARTS_WITH_TIME = rb'"?' + _EPOCH + rb'"?' + _CELL + rb"[^\n]*" + _CELL + rb'"
 
 
 class _Kind(NamedTuple):
-    """A kind of file: how it begins or what it holds, what to say of it, and whether it is a recording.
+    """A kind of file that is not supported: the pattern of its start, its description, and whether it is a recording.
 
-    `recording` may be a pattern: the file is a recording if that is found in its first bytes.
+    If `recording` is a pattern, the file is a recording when its first bytes hold that pattern.
     """
 
     begins: bytes
@@ -211,7 +211,7 @@ _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
 
 
 def suffix(name: str) -> str:
-    """Return the suffix of a file's name without that of compression, in lower case: `.csv` of `WEB01.csv.gz`."""
+    """Return a file name's suffix in lower case, without that of compression: `.csv` for `WEB01.csv.gz`."""
     path = PurePath(name)
     while path.suffix.lower() in _PACKED and PurePath(path.stem).suffix:
         path = PurePath(path.stem)
@@ -219,12 +219,12 @@ def suffix(name: str) -> str:
 
 
 def is_called_a_log(name: str) -> bool:
-    """Return whether a file has the suffix of logs or of their archives, so that an empty one is a lost log."""
+    """Return whether a file name has the suffix of a log or archive, so that an empty file is a lost log."""
     return suffix(name) in _LOGS | _PACKED
 
 
 def refused(text: Text) -> Unusable:
-    """Return the refusal of a file: how it begins, its kind, and advice. NoLog if it is not a recording."""
+    """Return the error, with advice, for a file that no reader supports; NoLog if it is not a recording."""
     begins = f"{text.path}: not a log that can be read: it begins with {opening(text)}"
     start_of_file = text.data[:_LONG_HEAD]
     if header := _HEADER.search(start_of_file):
@@ -252,19 +252,19 @@ def refused(text: Text) -> Unusable:
 
 
 def opening(text: Text) -> str:
-    """Return the first characters of a file, in quotes."""
+    """Return the first 40 characters of a file, in quotes, for a message."""
     shown = text.header[:40].decode("utf-8", errors="replace")
     return '"' + "".join(c if c.isprintable() else "." for c in shown) + ("..." if len(text.header) > 40 else "") + '"'
 
 
 def is_measured_json(head: bytes) -> bool:
-    """Return whether JSON, by its first bytes, holds measurements."""
+    """Return whether the first bytes of a file are JSON that holds measurements."""
     head = _json(head)
     return bool(head) and (_READ_ELSEWHERE.search(head) is not None or _of_json(head) is not None)
 
 
 def foreign(head: bytes) -> str | None:
-    """Return the kind of a file and advice, if by its first bytes it holds measurements that no format reads."""
+    """Return the description of measurements in a format that is not supported; None if `head` holds none."""
     text = next((kind.description for kind in _TEXTS if re.match(kind.begins, head, re.DOTALL)), None)
     if text or not (json := _json(head)) or _READ_ELSEWHERE.search(json):
         return text
@@ -272,7 +272,7 @@ def foreign(head: bytes) -> str | None:
 
 
 def _json(head: bytes) -> bytes:
-    """Return the first bytes of JSON without its encoding; nothing for other text and for Plimsoll's own documents."""
+    """Return the first bytes of JSON without a byte order mark; empty for other text and Plimsoll's own documents."""
     head = head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     return head if head[:1] in (b"[", b"{") and not _OUR_OWN.match(head) else b""
 
@@ -285,9 +285,9 @@ def _of_json(head: bytes) -> str | None:
 
 
 def of_office(name: str, members: Iterable[tuple[str, bytes]]) -> Unusable:
-    """Return the refusal of a file of an office program. NoLog if it has no sheet, or its sheets hold no counter.
+    """Return the error for an office document; NoLog if it has no sheet, or its sheets hold no counter.
 
-    `members` are the files in it by their names.
+    `members` are the names and contents of the files in the document.
     """
     is_spreadsheet = False
     sheets: list[bytes] = []

@@ -1,4 +1,4 @@
-"""The streams of compressed files."""
+"""Readers of compressed files."""
 
 import bz2
 import gzip
@@ -26,10 +26,9 @@ BROKEN = (
 
 
 class _Streams(io.BufferedIOBase):
-    """Compressed streams one after the other, with zero bytes between and after them.
+    """A reader of several compressed streams in one file, with zero bytes between and after them.
 
-    Reading raises one of _BROKEN if anything else follows. Python's own files take that for the end, and rows would be
-    lost without a word.
+    Other bytes between streams raise one of BROKEN. Python's own readers would end there, and lose rows silently.
     """
 
     def __init__(
@@ -40,7 +39,7 @@ class _Streams(io.BufferedIOBase):
         self._stream = begin()
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return at most so many bytes; none only at the end."""
+        """Return at most `size` unpacked bytes; an empty result means the end."""
         data = b""
         while not data:
             packed = b""

@@ -1,4 +1,4 @@
-"""The formats that are read. A new format needs a folder here, and a line in FORMATS."""
+"""The supported formats of logs. A new format needs a folder here, and a line in FORMATS."""
 
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -12,7 +12,7 @@ from plimsoll.model.log import Log
 
 
 class Format(Protocol):
-    """A format: a module, or an object, with these three names."""
+    """The interface of a format: a module or object with a name, `sniff` and `read`."""
 
     @property
     def NAME(self) -> str:  # noqa: N802

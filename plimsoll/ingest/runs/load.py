@@ -1,4 +1,4 @@
-"""Loads the logs of a run into a store. A call that was cut off is continued by the same call."""
+"""Loads the logs of a run into a store. Repeating a call that was cut off continues it."""
 
 import time
 from collections import Counter
@@ -28,19 +28,19 @@ _LONGEST_NAME = 200
 
 
 class ZoneUnknown(Unusable):
-    """A log does not say its time zone."""
+    """The error that a log does not state its time zone."""
 
 
 class Overlapping(Unusable):
-    """The store has data of the same host and time."""
+    """The error that the store already has data of a host at the time of the run."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """The values that were loaded of a run.
+    """The number of values of a run that a load processed.
 
-    `values` were written by this call and `before` by earlier ones; `missing` were no longer in the store, and were
-    written again. `refused` points were refused by the store.
+    `values` were written by this call, `before` by earlier calls; `missing` were lost by the store and written again.
+    `refused` is the number of points that the store refused.
     """
 
     values: int
@@ -59,17 +59,17 @@ def load(
     progress: Callable[[int], None] = lambda _: None,
     notify: Callable[[str], None] = lambda _: None,
 ) -> Loaded:
-    """Load a run, or the rest that an earlier call left, and check that all values are there.
+    """Load a run, or what an earlier call left of it, and check that the store has all values.
 
-    `progress` is called with the number of values done; `notify` gets a sentence when another command is waited for,
-    and when values that were written had to be written again.
+    `progress` is called with the number of values done; `notify` gets a sentence when the call waits for another
+    command, and when lost values are written again.
 
     Raises:
         Unusable: Before anything is written, if a log does not have a known time zone, if two counters would be the
             same series once written, if the name is another run's, if rows are older than the store keeps them, if the
             store has data of the same host and time and `merge` is not given, or if another command loads or deletes
             the run.
-        LeaseEnded: Another command took the run over. What was written since is removed.
+        LeaseEnded: Another command took the run over. What this call wrote afterwards is removed.
     """
     _refuse_unloadable(logs)
     remarks: list[Remark] = []
@@ -99,7 +99,7 @@ def load(
 
 @dataclass
 class _Loading:
-    """A load in progress. `run` is the store's entry of it."""
+    """A load in progress. `run` is its entry in the store."""
 
     store: RunStore
     lease: Lease
@@ -111,7 +111,7 @@ class _Loading:
     _wrote: bool = False
 
     def finish(self) -> Loaded:
-        """Write the values that are missing, and mark the run as complete."""
+        """Write the values that are missing, mark the run as complete, and return the counts."""
         self.lease.check()
         before = self.run.loaded
         self.progress(before)
@@ -128,7 +128,7 @@ class _Loading:
         return Loaded(written, before, missing, self.run.refused, remarks)
 
     def _write(self, logs: Sequence[Log], skip: int = 0) -> None:
-        """Write all values but the first `skip`, which were written before."""
+        """Write all values but the first `skip`, which an earlier call wrote."""
         passed = 0
         # Of recordings that overlap the first one counts, so it is written last.
         for log in map(one_row_a_time, reversed(logs)):
@@ -149,7 +149,7 @@ class _Loading:
                     self.progress(loaded)
 
     def _restore(self) -> int:
-        """Write lost values again until they are there; return how many they were."""
+        """Write lost values again until the store has them; return how many were lost."""
         lost = 0
         for _ in range(_TRIES):
             if self._wrote:
@@ -178,12 +178,12 @@ class _Loading:
 
 
 def find(store: RunStore, name: str) -> RunSummary | None:
-    """Return the run of a name in the list of a store."""
+    """Return the summary of the run with this name; None if the store has none."""
     return next((run for run in store.summaries() if run.name == name), None)
 
 
 def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
-    """Count the values of a log that the store lacks, though they are within its retention."""
+    """Return how many values of a log, within the store's retention, the store lacks."""
     log = one_row_a_time(log)
     if not len(log.times):
         return 0
@@ -205,8 +205,8 @@ def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
 def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[[str], None] = lambda _: None) -> None:
     """Delete a run with its samples; live samples and those of other runs stay.
 
-    `force` ends a load or a deletion of it by another command. `notify` gets a sentence when another command is
-    waited for.
+    `force` ends another command's load or deletion of the run. `notify` gets a sentence when the call waits for another
+    command.
 
     Raises:
         Unusable: There is no such run, or another command loads or deletes it.
@@ -258,7 +258,7 @@ def _refuse_old(store: Store, logs: Sequence[Log]) -> None:
 
 
 def _existing_data(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
-    """Yield a remark on each host with data in the store at these times. Overlapping if that is not to be merged."""
+    """Yield a remark on each host that has data in the store at the run's time. Raise Overlapping unless `merge`."""
     runs = [summary for summary in store.runs.summaries() if summary.start <= run.end and run.start <= summary.end]
     for host in run.hosts:
         key = host_key(host)
@@ -288,7 +288,7 @@ def _existing_data(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Rem
 
 
 def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
-    """Return how a run of the same name differs from this one; None if it is the same."""
+    """Return in words how an earlier run of the same name differs from this one; None if it does not."""
     had, has = ([recording.sha256 for recording in stored_run.recordings] for stored_run in (earlier, run))
     if had != has:
         names = ", ".join(recording.path for recording in earlier.recordings)
@@ -318,7 +318,7 @@ def refuse_name(name: str, place: str) -> None:
 
 
 def run_label(text: str, place: str) -> tuple[str, str]:
-    """Return the name and value of a label `name=value`. Unusable otherwise; `place` names the option or field."""
+    """Return name and value of a label `name=value`. Raise Unusable if it is malformed; `place` names its option."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not text.isprintable():
         raise Unusable(f'{place} "{text}": write it like logon_rate=36')

@@ -1,1 +1,1 @@
-"""What formats share: cells, text, clocks and zones."""
+"""Code that several formats use: cells, text, clocks and zones."""

@@ -1,7 +1,7 @@
-"""Conversion of a recorder's wall-clock times to UTC.
+"""Converts a recorder's wall-clock times to UTC.
 
-A log's header gives one offset, and its rows go on in wall-clock time: where daylight saving time
-ends an hour repeats, where it begins one is missing.
+A log's header states one offset, while its rows follow the wall clock: an hour repeats when daylight saving time ends,
+and an hour is missing when it begins.
 """
 
 from collections.abc import Iterable, Sequence, Set
@@ -29,10 +29,10 @@ EARLIEST, LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) for year in (1980,
 
 @dataclass(frozen=True)
 class Ruled:
-    """The offsets to UTC (ns) that a zone's rules give to rows.
+    """The offsets to UTC (ns) of rows, by the rules of a time zone.
 
-    `doubtful` are ranges of rows that may be of either pass through an hour that repeats. `against` is the first row
-    at which the clock was not changed as the rules say, None where all agree.
+    `doubtful` are ranges of rows that may belong to either pass through a repeated hour. `against` is the first row
+    that contradicts the rules; None if there is none.
     """
 
     offsets: Times
@@ -51,13 +51,14 @@ _CLOSER = 0.75  # intervals: of two passes over the same time, each second step 
 
 
 def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, headers: Sequence[int] = ()) -> Times:
-    """Return the instants (UTC, ns) of rows by their wall-clock times (ns, as if they were UTC) in file order.
+    """Return the instants (UTC, ns) of rows in file order; `local` are wall-clock times (ns, as if they were UTC).
 
-    The rules of a named zone apply. With one offset, the rules of its Windows name in zones.yaml apply as long as the
-    offset and the rows agree with them. Else a step of exactly one hour is taken for a change of daylight saving
-    time: back, or forward over a whole hour in the small hours of a Sunday in spring or autumn. Each is remarked.
+    The rules of a named zone apply. With a fixed offset, the rules of its Windows name in zones.yaml apply as long as
+    the offset and the rows agree with them. Otherwise a step of exactly one hour counts as a change of daylight saving
+    time: back, or forward over a whole hour in the small hours of a Sunday in spring or autumn. Each change gets a
+    remark.
 
-    After each line of `headers`, where the header is repeated, another recording begins, with the header's offset.
+    `headers` are the lines that repeat the header: behind each, another recording begins, with the header's offset.
 
     Raises:
         Unusable: If hours are counted to 12 and nothing tells morning from afternoon.
@@ -76,9 +77,9 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, hea
 def in_order(
     times: Times, lines: Sequence[int], headers: Sequence[int], remarks: Remarks
 ) -> tuple[Times, NDArray[np.intp] | None]:
-    """Return instants in ascending order, and the row of each if that is not the file's order.
+    """Return instants in ascending order, and the file row of each; None for the rows if the order stays the same.
 
-    Steps back are remarked. For `headers` see `to_utc`.
+    Steps back in time get a remark. For `headers` see `to_utc`.
     """
     back = np.flatnonzero(np.diff(times) < 0) + 1
     if not len(back):
@@ -98,7 +99,7 @@ def in_order(
 
 
 def _mixed(times: Times, order: NDArray[np.intp]) -> Times:
-    """Return the times of rows that lie closer than the interval to a row from elsewhere in the file."""
+    """Return the times of rows that lie closer than the sampling interval to a row from elsewhere in the file."""
     interval, ordered = sampling_interval(times) or 0, times[order]
     steps, apart = np.diff(ordered), np.diff(order)
     close = (steps > 0) & (steps < _CLOSER * interval)
@@ -121,13 +122,13 @@ def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> N
 
 
 def _begun_again(lines: Sequence[int], headers: Sequence[int]) -> Set[int]:
-    """Return the rows that follow a repeated header."""
+    """Return the indices of the rows that follow a repeated header."""
     values = np.searchsorted(np.asarray(lines), headers) if headers else []
     return {int(at) for at in values} - {0, len(lines)}
 
 
 def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], remarks: Remarks) -> Times:
-    """Return the instants by the offset of a header, with the changes of the clock after it."""
+    """Return the instants of rows by the header's offset, corrected for later changes of the clock."""
     offset = rule.utcoffset(None) // timedelta(microseconds=1) * 1000
     if is_steady(name):
         return local - offset
@@ -136,9 +137,9 @@ def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], re
 
 
 def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: Set[int] = frozenset()) -> Times | int:
-    """Return what to add to each row for the changes of daylight saving time before it.
+    """Return what to add to each row (ns) for the changes of daylight saving time before it.
 
-    A step back where a recording begins again may be due to another file, unless clocks change at that time.
+    A step back at a row in `begun_again`, where another file may begin, counts only at a time when clocks change.
     """
     steps = np.diff(local)
     interval = sampling_interval(local)
@@ -167,13 +168,13 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: 
 
 
 def _may_change(local: int) -> bool:
-    """Return whether clocks change at such a time: in the small hours of a Sunday in spring or autumn."""
+    """Return whether clocks may change at a local time: in the small hours of a Sunday in spring or autumn."""
     moment = utc(local)
     return moment.hour <= 3 and moment.month in _MONTHS_OF_CHANGE and moment.weekday() == _SUNDAY
 
 
 def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks: Remarks) -> Times:
-    """Return the instants by the rules of the zone that a header names, or by its offset if rows contradict them."""
+    """Return the instants by the rules of the zone in the header, or by its offset if the rows contradict the rules."""
     rule = rule_of(name)
     ruled = ruled_by(local, rule, offset) if rule else None
     if rule is None or ruled is None:
@@ -203,7 +204,7 @@ def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks
 
 
 def _apply_rules(ruled: Ruled, local: Times, lines: Sequence[int], remarks: Remarks) -> Times:
-    """Return the instants by a zone's rules. Rows of an hour that repeats are remarked if their pass is not sure."""
+    """Return the instants by a zone's rules; add a remark on rows of a repeated hour whose pass is uncertain."""
     for at, until in ruled.doubtful:
         remarks.add(
             Kind.GUESSED,
@@ -216,7 +217,7 @@ def _apply_rules(ruled: Ruled, local: Times, lines: Sequence[int], remarks: Rema
 
 
 def tell(steps: Iterable[tuple[str, int, int]], remarks: Remarks) -> None:
-    """Remark steps back in time, each given by its reason, its line, and its size (ns)."""
+    """Add a remark on steps back in time, each given by its reason, its line, and its size (ns)."""
     steps_by_reason: dict[str, list[tuple[int, int]]] = {}
     for reason, line, back in steps:
         steps_by_reason.setdefault(reason, []).append((line, back))
@@ -227,10 +228,10 @@ def tell(steps: Iterable[tuple[str, int, int]], remarks: Remarks) -> None:
 
 
 def ruled_by(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
-    """Return the offsets that a zone's rules give to these times of its clock (ns).
+    """Return the offsets that a zone's rules give to local times (ns).
 
-    `begun` is the clock's offset at the first row, where known. None without rows, or if the rules have no such offset
-    then.
+    `begun` is the offset at the first row, None if unknown. Return None without rows, or if the zone never has that
+    offset at the first row.
     """
     if not len(local):
         return None
@@ -257,12 +258,12 @@ def ruled_by(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
 def _second_time(
     hour: range, size: int, begins_again: bool | None, steps: Times, interval: int | None
 ) -> tuple[int, int | None]:
-    """Return the first row of the second pass through an hour that repeats, and the first that may be of it.
+    """Return the first row of the second pass through a repeated hour, and the first row that may belong to it.
 
-    The clock goes back by `size` ns at its end. `steps` are the clock's from the row before to each row.
-    `begins_again` is whether the first row is of the second time round, None where only what follows may tell:
-    a log that goes on after the hour, without a step back or a pause, began in its second time round; behind a long
-    pause it went on in that.
+    `hour` are the rows in that hour, at whose end the clock goes back by `size` ns; `steps` are the clock's steps to
+    each row from the row before. `begins_again`: the first row belongs to the second pass; None if only later rows may
+    tell. Then a log that continues past the hour without a step back or pause began in the second pass; after a long
+    pause, it continued in the second pass.
     """
     if begins_again:
         return hour.start, None
@@ -282,14 +283,14 @@ def _second_time(
 
 
 def like(step: int, interval: int | None, change: int) -> bool:
-    """Return whether a step of the clock is one sampling interval, without a change of the clock by `change` ns."""
+    """Return whether a clock step is one sampling interval, and not one with a change of the clock by `change` ns."""
     return interval is not None and abs(step - interval) <= min(max(interval // 2, 2 * SECOND), change // 4)
 
 
 def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
     """Return a zone's two offsets to UTC (ns) at local times (ns), to the quarter of an hour.
 
-    At a time that comes twice they are those of both passes, at a missing time those before and after the change.
+    At a repeated time they are the offsets of both passes, at a missing time those before and after the change.
     """
     if not len(local):
         return local, local
@@ -315,7 +316,7 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
 
 
 def _offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
-    """Return a zone's two offsets (ns) in a quarter of an hour of its clock; quarters are counted from 1970."""
+    """Return a zone's two offsets (ns) in a quarter of an hour of local time, counted from 1970."""
     moment = utc(quarter * QUARTER).replace(tzinfo=None)
     durations = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
     first, second = (offset // timedelta(microseconds=1) * 1000 for offset in durations)

@@ -1,4 +1,4 @@
-"""Several samples of one counter and one time: the first that has a value counts."""
+"""Several samples of one counter at one time: the first value counts."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,12 +18,12 @@ _SAME = 0.01  # values that differ by less, as a share of the larger one, may be
 
 
 def differ(values: Values, other: Values) -> NDArray[np.bool_]:
-    """Return where two values contradict each other; a missing value contradicts none."""
+    """Return where two columns differ by over 1 %; a missing value does not differ from another."""
     return np.abs(values - other) > _SAME * np.maximum(np.abs(values), np.abs(other))
 
 
 def remarks_on_same_times(log: Log) -> Iterator[Remark]:
-    """Yield a remark if rows have the same time. They contradict each other if many of their values differ."""
+    """Yield a remark if rows share a time. Such rows contradict each other if many of their values differ."""
     if log.times_differ:
         return
     same = int(np.count_nonzero(np.diff(log.times) == 0))
@@ -38,7 +38,7 @@ def remarks_on_same_times(log: Log) -> Iterator[Remark]:
 
 
 def _contrary(log: Log) -> Times:
-    """Return the times of the rows that have another value than the first one of their time."""
+    """Return the times of the rows that contradict the first value of their time."""
     frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
     frame = frame.filter(pl.col("time").is_duplicated())
     first = frame.select(pl.exclude("time").drop_nulls().first().over("time"))
@@ -49,7 +49,7 @@ def _contrary(log: Log) -> Times:
 
 
 def one_row_a_time(log: Log) -> Log:
-    """Return a log with one row for each time: of each column the first value counts."""
+    """Return the log with one row for each time; in each column the first value counts."""
     if log.times_differ:
         return log
     frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
@@ -59,7 +59,7 @@ def one_row_a_time(log: Log) -> Log:
 
 
 def one_column_a_series(log: Log) -> Log:
-    """Return a log with one column for each counter, named as its first: at each time the first value counts."""
+    """Return the log with one column for each counter, named as its first; at each time the first value counts."""
     first: dict[object, int] = {}
     columns: dict[int, pl.Series] = {}
     for at, (series, column) in enumerate(zip(log.series, log.columns, strict=True)):
@@ -69,14 +69,14 @@ def one_column_a_series(log: Log) -> Log:
 
 
 def are_many(lost: Times, rows: int, interval: int | None) -> bool:
-    """Return whether lost rows are more than a tenth of all rows, or reach over five minutes without a pause.
+    """Return whether lost rows are over a tenth of all rows, or span five minutes without a pause.
 
-    `lost` is ascending, `interval` the sampling interval (ns).
+    `lost` are their times, ascending; `interval` is the sampling interval (ns).
     """
     return len(lost) > MOST_LEFT_OUT * rows or last_long(lost, interval)
 
 
 def last_long(times: Times, interval: int | None) -> bool:
-    """Return whether ascending times reach over five minutes without a pause; `interval` is that of samples (ns)."""
+    """Return whether ascending times span five minutes without a pause; `interval` is the sampling interval (ns)."""
     runs = np.split(times, np.flatnonzero(np.diff(times) > _PAUSE * (interval or 0)) + 1)
     return any(len(run) > 1 and run[-1] - run[0] >= LONGEST_HOLE for run in runs)

@@ -1,4 +1,4 @@
-"""The runs in one file of a load driver, which appends each run to the results that are there."""
+"""Separates the runs in one file of a load driver, which appends each run to earlier results."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,7 +17,7 @@ _SHORTEST_PAUSE = 3600 * SECOND
 
 
 def run_starts(start: Times, end: Times) -> list[int]:
-    """Return the places in ascending times at which each run but the first begins.
+    """Return the indices at which each run but the first begins; `start` is ascending.
 
     `end` are the times at which all requests begun so far were done (UTC ns), ascending.
     """
@@ -32,9 +32,9 @@ def run_starts(start: Times, end: Times) -> list[int]:
 
 
 def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
-    """Return the logs, those of load drivers with one run: the one during the counters' recording, else the newest.
+    """Return the logs, those of load drivers cut to one run: the one recorded with the counters, else the newest.
 
-    A run that lasted less than a tenth of the longest was a try, and is not the newest.
+    A run that lasted less than a tenth of the longest was a trial, and does not count as the newest.
     """
     counters = [log for log in logs if not _is_of_driver(log) and len(log.times)]
     first = min((int(log.times[0]) for log in counters), default=None)

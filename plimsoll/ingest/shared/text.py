@@ -1,7 +1,7 @@
 """The bytes of a text log, and the text of its header.
 
-Rows hold digits, so only a header needs its encoding known. Perfmon writes headers in the
-machine's ANSI code page, which no byte of the file names.
+Rows hold digits, so only the header's encoding must be known. Perfmon writes headers in the machine's ANSI code page,
+which the file does not name.
 """
 
 import csv
@@ -26,9 +26,9 @@ _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its ne
 
 @dataclass(frozen=True)
 class _Script:
-    """An entry of code_pages.yaml: languages that share a code page, and how their zones begin in English.
+    """An entry of code_pages.yaml: languages that share code pages, and how their zones' English names begin.
 
-    If letters are `unmixed`, none is next to an ASCII letter; otherwise none is between two that are not ASCII.
+    `unmixed`: no letter stands next to an ASCII letter; otherwise none stands between two letters that are not ASCII.
     """
 
     pages: tuple[str, ...]
@@ -39,7 +39,7 @@ class _Script:
 
     @cached_property
     def all_letters(self) -> frozenset[str]:
-        """The letters of the languages, and of their words."""
+        """The letters of the languages, with those in their words."""
         return frozenset(self.letters).union(*self.words)
 
 
@@ -58,11 +58,10 @@ _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "
 
 @dataclass(frozen=True)
 class Text:
-    """A text file as ASCII-compatible bytes. `path` is shown to people; `file` is its place, if that is another.
+    """A text file as ASCII-compatible bytes. `path` is for messages; `file` is the real path if it differs.
 
-    `data` is the file as it stands, mapped into memory, or bytes that were made from it. `encoding`
-    is set where the file says it (a byte order mark), where its zero bytes are those of UTF-16, or
-    where the caller said it. `is_cut` is whether the file ends within a character of UTF-16.
+    `data` is the mapped file, or bytes that were converted from it. `encoding` is set if a byte order mark states it,
+    if zero bytes show UTF-16, or if the caller named it. `is_cut`: the file ends within a character of UTF-16.
     """
 
     path: Path
@@ -73,9 +72,10 @@ class Text:
 
     @classmethod
     def of(cls, path: Path, data: Data, encoding: str | None = None, file: Path | None = None) -> "Text":
-        """Return the text of a file, without a byte order mark or the ^Z that ends it.
+        """Return the text of a file, without a byte order mark or a final ^Z.
 
-        UTF-16 becomes UTF-8, and line ends of old Macintoshes line feeds. Unusable if it is not valid UTF-16.
+        UTF-16 becomes UTF-8, and line ends of old Macintoshes line feeds. Raise Unusable if UTF-16 is not valid; NoLog
+        if the file's name is not that of a log either.
         """
         head = data[:16]
         is_cut = False
@@ -101,7 +101,7 @@ class Text:
 
     @property
     def source(self) -> Path | bytes:
-        """What a parser reads: the file, opened again by its name, or the bytes that were made from it."""
+        """The input for a parser: the path of the file, to be opened again, or the converted bytes."""
         if isinstance(self.data, bytes):
             return self.data
         # polars expands names such as `~/x` and `file:x`, and takes none that is not text.
@@ -110,7 +110,7 @@ class Text:
 
     @cached_property
     def first_line(self) -> tuple[int, int, int]:
-        """The first line that is not blank: its number (from 1), and where it starts and ends."""
+        """The first line that is not blank: its number (from 1), and its start and end offsets."""
         number, start = 1, 0
         while True:
             end = self.data.find(b"\n", start)
@@ -126,14 +126,14 @@ class Text:
         return self.data[start:stop].rstrip(b"\r")
 
     def line_at(self, start: int) -> bytes:
-        """Return the line that begins there, without its line feed."""
+        """Return the line that begins at the offset `start`, without its line feed."""
         end = self.data.find(b"\n", start)
         return self.data[start : len(self.data) if end < 0 else end]
 
     def decode(self, raw: bytes) -> tuple[str, str | None]:
-        """Return the text of header bytes, and the code page where it had to be guessed.
+        """Return the text of header bytes, and the code page if it had to be guessed (otherwise None).
 
-        Unusable if the encoding the caller named does not fit.
+        Raise Unusable if the encoding that the caller named does not fit.
         """
         if self.encoding:
             try:
@@ -148,9 +148,9 @@ class Text:
 
 
 def split(line: str, separator: str) -> list[str]:
-    """Return the cells of a line. Quotes may enclose separators; an open quote encloses the rest of the line.
+    """Return the cells of a line. Quotes may enclose separators; an unclosed quote encloses the rest of the line.
 
-    Line ends and zero bytes inside a line cannot be part of a name or number: they become U+FFFD.
+    Line ends and zero bytes in a line cannot belong to a name or number, and become U+FFFD.
     """
     for unfit in _UNFIT:
         line = line.replace(unfit, "\ufffd")
@@ -158,7 +158,7 @@ def split(line: str, separator: str) -> list[str]:
 
 
 def guess_code_page(raw: bytes) -> str:
-    """Return the likeliest code page of bytes that are not UTF-8; cp1252 if several are."""
+    """Return the likeliest code page of bytes that are not UTF-8; cp1252 if several are equally likely."""
     zone = _ZONE.match(raw)
     # A zone that is cut short may end within a character.
     words = _words(raw[zone.end() :] if zone else raw) or _words(raw)
@@ -174,7 +174,7 @@ def read_as(page: str) -> str:
 
 
 def _words(raw: bytes) -> bytes:
-    """Return the words that are not ASCII, each once, as names recur from column to column."""
+    """Return the distinct words that are not ASCII, joined; names recur from column to column."""
     # These signs are no part of a wider character.
     words = {word for word in re.split(rb'[",()\t;]+', raw) if not word.isascii()}
     return b",".join(sorted(words)[:_MOST_WORDS])

@@ -1,4 +1,4 @@
-"""Time zones by the names that Windows writes into headers, and the rules behind them."""
+"""Time zones by the names that Windows writes into headers, and the rules of these zones."""
 
 import re
 from collections.abc import Mapping, Set
@@ -20,10 +20,10 @@ _DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1
 
 
 def stated(name: str, bias_minutes: int, recorder_zone: Zone | None, remarks: Remarks) -> Zone:
-    """Return the zone of a header that gives a name and a bias (UTC = local + bias); the bias decides.
+    """Return the zone of a header with a name and a bias in minutes (UTC = local + bias); the bias decides.
 
-    A remark is added if the bias is the opposite of the offset in the name, or if the zone never has that bias.
-    Then `recorder_zone` is used instead if it agrees with the name.
+    A remark is added if the bias is the opposite of the offset in the name, or if the zone never has that bias. Then
+    `recorder_zone` replaces the header's zone if it agrees with the name.
     """
     zone = Zone.from_bias(name, bias_minutes)
     offsets, rule = _offsets_in_name(name), rule_of(name)
@@ -50,7 +50,7 @@ def stated(name: str, bias_minutes: int, recorder_zone: Zone | None, remarks: Re
 
 
 def by_windows(name: str) -> Zone | None:
-    """Return the zone with this name in Windows, such as `GMT Standard Time` or `UTC-11`; None if it is not known."""
+    """Return the zone with this Windows name, such as `GMT Standard Time` or `UTC-11`; None if it is not known."""
     if is_steady(name):
         (minutes,) = _offsets_in_name(name)
         return Zone.from_bias(name, -minutes)
@@ -59,12 +59,12 @@ def by_windows(name: str) -> Zone | None:
 
 
 def is_steady(name: str) -> bool:
-    """Return whether a zone has no daylight saving time."""
+    """Return whether the zone with this Windows name has no daylight saving time."""
     return name in _steady_zones() or _UTC.fullmatch(name) is not None
 
 
 def rule_of(name: str) -> ZoneInfo | None:
-    """Return the rules of a zone by its name in Windows; None if zones.yaml does not list it, or none are installed."""
+    """Return the rules of a zone by its Windows name; None if zones.yaml lacks it, or the system has no zone rules."""
     zone, changes = _SEASON.subn("", name)
     key: str | None = _file().changing.get(zone) if changes else None  # GMT by itself has no summer time
     try:
@@ -74,7 +74,7 @@ def rule_of(name: str) -> ZoneInfo | None:
 
 
 def _offsets_in_name(name: str) -> Set[int]:
-    """Return the minutes ahead of UTC by a zone's name: several with daylight saving time, none if unknown."""
+    """Return the offsets (minutes ahead of UTC) of a named zone: several with daylight saving time, none if unknown."""
     if match := _OFFSET.match(name):
         sign, hours, minutes = match.groups(default="0")
         return {int(f"{sign}{int(hours) * 60 + int(minutes)}")}
@@ -86,14 +86,14 @@ def _offsets_in_name(name: str) -> Set[int]:
 
 @cache
 def _offsets(rule: tzinfo) -> Set[int]:
-    """Return the minutes ahead of UTC that a zone has in the years of logs."""
+    """Return all offsets (minutes ahead of UTC) that a zone had in the years of logs."""
     durations = {rule.utcoffset(day) for day in _DAYS}
     return {offset // timedelta(minutes=1) for offset in durations if offset is not None}
 
 
 @dataclass(frozen=True)
 class _Zones:
-    """zones.yaml."""
+    """The content of zones.yaml: names of zones without daylight saving time by offset, and rules of the others."""
 
     unchanging: dict[int, list[str]]
     changing: dict[str, str]
@@ -106,5 +106,5 @@ def _file() -> _Zones:
 
 @cache
 def _steady_zones() -> Mapping[str, int]:
-    """Return the minutes ahead of UTC of zones without daylight saving time, by name."""
+    """Return the offset (minutes ahead of UTC) of each zone without daylight saving time, by name."""
     return {name: minutes for minutes, names in _file().unchanging.items() for name in names}

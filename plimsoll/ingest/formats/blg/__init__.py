@@ -12,13 +12,13 @@ _FIRST_EVENT = 72  # behind the header of the first buffer
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first event is a system's, as in all traces of Windows. Binary logs are such traces."""
+    """Return whether the first event is a system header, as in every Windows trace file (binary logs are traces)."""
     head = text.data[_FIRST_EVENT : _FIRST_EVENT + 4]
     return len(head) == 4 and head[2] in SYSTEM and head[3] == MARKER
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Read the log. Unusable if it is of a kind that is not read, or is damaged before its end."""
+    """Return the log. Raise Unusable if its kind is not supported, or if it is damaged before its end."""
     from plimsoll.ingest.formats.blg.read_blg import read_blg  # noqa: PLC0415  each log is sniffed, and few are binary
 
     return read_blg(text, options)

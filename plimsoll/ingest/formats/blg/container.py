@@ -1,4 +1,4 @@
-"""The container of a binary log, ETL: buffers, the events in them, and the messages that events are parts of."""
+"""The container of a binary log, an ETL trace: buffers, the events in them, and messages composed of events."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -18,9 +18,9 @@ Names = Mapping[tuple[str, int], str]
 
 
 class Entry(NamedTuple):
-    """What one block of each sample holds.
+    """The counter or whole object that one block of each sample holds.
 
-    `instance` is None if there is none. Of a whole object, `counter` is empty and `type` and `timebase` say nothing.
+    `instance` is None if there is none. For a whole object, `counter` is empty, and `type` and `timebase` are not used.
     """
 
     kind: int
@@ -55,7 +55,7 @@ _MOST_BYTES = 256 << 20
 
 
 class BlgHeader(NamedTuple):
-    """The header of the file: times are UTC FILETIMEs, offsets minutes ahead of UTC in winter and in summer."""
+    """The file header: start and end (UTC FILETIME), buffers, and minutes ahead of UTC in winter and in summer."""
 
     started: int
     ended: int
@@ -64,9 +64,9 @@ class BlgHeader(NamedTuple):
 
 
 class BlgMessage(NamedTuple):
-    """A message: its parts are places in the file, `stamp` is its time as a local FILETIME.
+    """A message: the (start, end) offsets of its parts in the file, and its time `stamp` (local FILETIME).
 
-    It was written after the UTC FILETIME `after` (0 if that is not known), and before `before`.
+    It was written between `after` and `before` (UTC FILETIME); `after` is 0 if it is not known.
     """
 
     kind: int
@@ -76,12 +76,12 @@ class BlgMessage(NamedTuple):
     before: int
 
     def content(self, data: Data) -> bytes:
-        """Return the bytes of the message."""
+        """Return the bytes of the message, with its parts joined."""
         return b"".join([data[start:end] for start, end in self.parts])
 
 
 class Container(NamedTuple):
-    """A file: its header, its whole messages in the order they were written, and the number of samples lost."""
+    """The content of a binary log: the header, the complete messages in file order, and the number of lost samples."""
 
     header: BlgHeader
     messages: list[BlgMessage]
@@ -97,7 +97,7 @@ class _Buffer(NamedTuple):
 
 
 def read_container(data: Data, remarks: Remarks) -> Container:
-    """Read a file; losses at its end or within it are remarked. BlgError if it is of a kind that is not read."""
+    """Return the container of a binary log; add remarks on losses. Raise BlgError if its kind is not supported."""
     buffers = _buffers(data, remarks)
     header = _header(data, buffers[0], remarks)
     pending: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
@@ -126,7 +126,7 @@ def read_container(data: Data, remarks: Remarks) -> Container:
 
 
 def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
-    """Return the buffers in the order of their numbers, the header's first. Missing ones are remarked."""
+    """Return the buffers by their sequence numbers, the header's first; add a remark if some are missing."""
     size, *_ = _BUFFER.read(data[: _BUFFER.size], 0, min(len(data), _BUFFER.size))
     if not _SMALLEST <= size <= _LARGEST:
         raise BlgError(f"is damaged: its buffers would have {size:,} bytes")
@@ -173,7 +173,7 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
 
 
 def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
-    """Return the header of the file, its first event; remarks if it was not closed or has lost events."""
+    """Return the file header, from the first event; add remarks if the file was not closed or has lost events."""
     head = data[buffer.start : buffer.end]
     _, kind, marker, size = _EVENT.read(head, 0, len(head))
     if kind not in SYSTEM or marker != MARKER:
@@ -201,7 +201,7 @@ def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
 
 
 def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, int, int]]:
-    """Yield each part of a message in a buffer: kind, time, its number, the number of parts, its start and its end."""
+    """Yield each event of a buffer: message kind, time, part number, number of parts, start and end offset."""
     content = data[buffer.start : buffer.end]
     at, end = 0, len(content)
     while at + _EVENT.size <= end:
@@ -227,7 +227,7 @@ def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, i
 
 
 def read_list(data: bytes) -> list[Entry]:
-    """Return the entries in the order of the blocks. BlgError if one is of a kind that is not known."""
+    """Return the entries of a counter list, in block order. Raise BlgError if the kind of one is not known."""
     if not data.startswith(_SIGNS):
         raise BlgError(f"has a list of counters of a kind that is not known ({data[:8].hex()})")
     entries: list[Entry] = []
@@ -242,7 +242,7 @@ def read_list(data: bytes) -> list[Entry]:
 
 
 def read_names(data: bytes, names: dict[tuple[str, int], str]) -> None:
-    """Add the names in a message, by the host in lower case and their number."""
+    """Add the names in a message to `names`, by their host (lower case) and number."""
     if len(data) % 2:
         data = data[:-1]
     host, *rest = utf16(data).split("\0")

@@ -1,8 +1,8 @@
-"""The values of counters from their raw counts: a formula for each type of counter.
+"""Computes the values of counters from raw counts, with a formula for each counter type.
 
-The formulas are those Microsoft publishes for each type. A value is missing (NaN) where its sample or the one before
-is, where a clock or a base did not go on, and where a count fell: Windows calls that invalid data, and a 32-bit count
-that came round cannot be told from one that lost a part (a process that ended, of a total).
+The formulas are those that Microsoft publishes. A value is missing (NaN) where its sample or the one before is missing,
+where a clock or a base did not advance, and where a count fell: Windows calls that invalid data, and a 32-bit count
+that wrapped around cannot be told from a total that lost a part (such as a process that ended).
 """
 
 from collections.abc import Callable, Mapping
@@ -23,13 +23,13 @@ _ROOM = 32  # bytes of a log for each byte of its file
 
 @dataclass
 class Room:
-    """The bytes that tables may take, by the size of the file, so that a small file cannot fill the memory."""
+    """The memory that tables of values may take, in proportion to the size of the file."""
 
     size: int
     taken: int = 0
 
     def take(self, cells: int, of: str) -> None:
-        """Count cells. BlgError if they are too many."""
+        """Count the cells of a table of counter `of`. Raise BlgError if they exceed the limit."""
         self.taken += 8 * cells
         if self.taken > max(_LEAST_ROOM, _ROOM * self.size):
             raise BlgError(
@@ -39,7 +39,7 @@ class Room:
 
 
 class ByteRange(NamedTuple):
-    """A block: the bytes of a sample from `start` to `end`."""
+    """The bytes of a sample from `start` to `end`: one block."""
 
     data: bytes
     start: int
@@ -47,7 +47,7 @@ class ByteRange(NamedTuple):
 
 
 class CounterType(NamedTuple):
-    """A type of counter. `formula` is empty if its values are no numbers; `clock` is `ticks`, `100ns` or `object`."""
+    """A type of counter. `formula` is empty for text; `clock` is `ticks`, `100ns`, `object` or empty."""
 
     code: int
     name: str
@@ -61,7 +61,7 @@ Flags = NDArray[np.bool_]
 
 
 class CounterColumn(NamedTuple):
-    """A counter of one instance: its values, NaN where there is none, and whether the instance was there."""
+    """The values of one counter of one instance (NaN: missing), and the samples in which the instance exists."""
 
     host: str
     object: str
@@ -74,10 +74,10 @@ class CounterColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class RawCounter:
-    """The raw counts of one counter: a row for each instance, a column for each sample in the order of time.
+    """The raw counts of one counter: a row for each instance, a column for each sample in time order.
 
-    `clock` is the time that its type divides by, and `frequency` that clock's or the timer's ticks per second; arrays
-    of one row hold for all instances. `present` is where a sample is.
+    `clock` is the time by which the counter type divides, `frequency` the ticks per second of that clock or of the
+    timer. Arrays with one row apply to all instances. `present` is True where a sample exists.
     """
 
     value: Counts
@@ -89,7 +89,7 @@ class RawCounter:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The differences to the sample before; `frequency` and `last_base` are as recorded."""
+    """The differences between each sample and the one before; `frequency` and `last_base` are raw values."""
 
     value: Counts
     base: Counts
@@ -99,7 +99,7 @@ class _Steps:
 
 
 def cooked(type_: CounterType, recorded: RawCounter) -> Values:
-    """Return the values of a counter, NaN where there is none; a row for each instance."""
+    """Return the values of a counter, a row for each instance; NaN where a value is missing."""
     with np.errstate(all="ignore"):
         if type_.formula in _OF_ONE:
             values, valid = _OF_ONE[type_.formula](recorded)
@@ -123,12 +123,12 @@ _ALWAYS = np.True_
 
 
 def _per_base(values: NDArray[Any], step: _Steps) -> Values:
-    """Divide values by the step of their base: 0 where nothing was counted."""
+    """Return the values divided by the growth of their base; 0 where the base did not grow."""
     return np.where(step.base == 0, 0.0, values / step.base)
 
 
 def _in_use(step: _Steps, type_: CounterType) -> Values:
-    """Return how many of several components were in use."""
+    """Return how many of a counter's several components (such as the disks of an array) were in use on average."""
     return step.value * (step.frequency if type_.clock == "ticks" else 1.0) / step.clock
 
 
@@ -163,12 +163,12 @@ _OF_TWO: dict[str, Callable[[_Steps, CounterType], Cooked]] = {
 
 
 def is_base(code: int) -> bool:
-    """Return whether a type is that of a base, by which the counter before it is divided. Bases are not shown."""
+    """Return whether a type code is that of a base: a count that only divides the counter before it."""
     return code & 0xC00 == 0x400 and code & 0x70000 == 0x30000
 
 
 def type_of(code: int, of: str) -> CounterType:
-    """Return the type of a code. BlgError, naming the counter, if the code is not known."""
+    """Return the counter type of a code. Raise BlgError, naming the counter `of`, if the code is not known."""
     counter_type = _types().get(code)
     if counter_type is None:
         raise BlgError(f"holds a counter of a type that is not known (0x{code:08X}): {of}")

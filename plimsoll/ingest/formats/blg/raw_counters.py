@@ -1,4 +1,4 @@
-"""Blocks that hold single counters as PDH keeps them: the first and the second value of each."""
+"""Blocks of single counters as PDH stores them: the first and the second raw value of each."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
@@ -26,7 +26,7 @@ Places = NDArray[np.int64]
 
 
 class InstanceNumbers:
-    """Numbers instances in the order of their first appearance."""
+    """The instances in all samples of a counter, numbered in the order of their first appearance."""
 
     def __init__(self, of: str) -> None:
         self._of = of
@@ -37,7 +37,7 @@ class InstanceNumbers:
         self.names: list[str | None] = []
 
     def add(self, row: int, names: Sequence[str | None], sign: Hashable) -> None:
-        """Add a sample's instances in the order of its block. Samples of the same sign have the same names."""
+        """Add a sample's instances in block order; `names` is not used if `sign` is that of the last sample."""
         if self._latest is None or self._latest[0] != sign:
             numbers: list[int] = []
             for name in self._distinct(names):
@@ -50,17 +50,17 @@ class InstanceNumbers:
         self._samples.append(self._latest[1])
 
     def sign_is(self, sign: Hashable) -> bool:
-        """Return whether the last sample had this sign, so that its names need not be read again."""
+        """Return whether the last sample had this `sign`, and thus the same instance names."""
         return self._latest is not None and self._latest[0] == sign
 
     def present(self, order: Places) -> NDArray[np.bool_]:
-        """Return whether each instance (a row) is in each sample (a column), whose place in time is in `order`."""
+        """Return which samples (columns) have which instances (rows); `order` gives the time rank of each file row."""
         array = np.zeros((len(self.names), len(order)), dtype=bool)
         array.reshape(-1)[self.places(order)] = True
         return array
 
     def places(self, order: Places) -> Places:
-        """Return the places in such an array, flattened, of the values of all samples, one after the other."""
+        """Return the flat indices in the array of `present` for the instances of all samples, in file order."""
         if not self._samples:
             return np.zeros(0, dtype=np.int64)
         counts = [len(sample) for sample in self._samples]
@@ -68,7 +68,7 @@ class InstanceNumbers:
         return np.concatenate(self._samples) * len(order) + rows
 
     def _distinct(self, names: Sequence[str | None]) -> list[str | None]:
-        """Return the names; of equal ones the second and later ones get `#1`, `#2` and so on."""
+        """Return the instance names; the second and later of equal names get `#1`, `#2` and so on."""
         counts: Counter[str] = Counter()
         labels: list[str | None] = []
         for name in names:
@@ -89,7 +89,7 @@ _NONE = np.zeros((1, 1), dtype=np.int64)
 
 
 class _Values(NamedTuple):
-    """The values of each instance (a row) in each sample (a column)."""
+    """The raw values of each instance (a row) in each sample (a column)."""
 
     first: Counts
     second: Counts
@@ -98,7 +98,7 @@ class _Values(NamedTuple):
 
 
 class SingleCounters:
-    """Takes the blocks of counters that follow each other in each sample."""
+    """A reader of the blocks of single counters that follow each other in each sample."""
 
     def __init__(self, counts: Sequence[Entry]) -> None:
         self._entries = counts
@@ -108,28 +108,28 @@ class SingleCounters:
 
     @property
     def size(self) -> int:
-        """The size of the blocks in a sample (bytes)."""
+        """The size (bytes) of these blocks in one sample."""
         return len(self._entries) * _COUNTER.size
 
     @property
     def skipped(self) -> list[str]:
-        """Counters that hold no numbers."""
+        """The paths of the counters whose values are not numbers."""
         return [entry.path for entry, type_ in zip(self._entries, self._types, strict=True) if _is_text(type_)]
 
     def take(self, row: int, block: ByteRange) -> None:
-        """Take the blocks of a sample, all in one."""
+        """Keep the blocks of a sample, given as one range of bytes."""
         self._taken.append(block.data[block.start : block.end])
         self._rows.append(row)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield the clocks that counters were divided by where these are UTC."""
+        """Yield the recorded UTC clock (FILETIME, 0: none) of each counter that is divided by one."""
         table = self._table(np.arange(rows))
         for at, type_ in enumerate(self._types):
             if type_ and type_.clock == "100ns":
                 yield np.where(_is_valid(table[at]), table[at]["second"], 0)
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
-        """Yield a column of each counter."""
+        """Yield the values of each counter; `order` gives the time rank of each file row."""
         room.take(len(self._entries) * len(order), self._entries[0].path)
         table = self._table(order)
         for at, (entry, type_) in enumerate(zip(self._entries, self._types, strict=True)):
@@ -141,7 +141,7 @@ class SingleCounters:
             yield CounterColumn(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], flags[0])
 
     def _table(self, order: NDArray[np.int64]) -> NDArray[np.void]:
-        """Return the block of each counter (a row) in each sample (a column). BlgError if one is of another kind."""
+        """Return the block of each counter (row) in each sample (column). Raise BlgError if one is of another kind."""
         blocks = np.frombuffer(b"".join(self._taken), dtype=_COUNTER.dtype).reshape(len(self._rows), len(self._entries))
         is_one = (blocks["mark"] == MARK) & (blocks["kind"] == KIND_OF_ONE) & (blocks["size"] == _COUNTER.size)
         if not is_one.all():
@@ -154,7 +154,7 @@ class SingleCounters:
 
 
 class CounterOfInstances:
-    """Takes the block of one counter of all instances in each sample."""
+    """A reader of the blocks that hold one counter of all instances of an object."""
 
     def __init__(self, entry: Entry) -> None:
         self._entry = entry
@@ -166,11 +166,11 @@ class CounterOfInstances:
 
     @property
     def skipped(self) -> list[str]:
-        """Counters that hold no numbers."""
+        """The path of the counter, in a list, if its values are not numbers."""
         return [self._entry.path] if _is_text(self._type) else []
 
     def take(self, row: int, block: ByteRange) -> None:
-        """Take the block of a sample."""
+        """Keep the block of a sample. Raise BlgError if it is damaged, or its form is not known."""
         data, at, end = block
         size, count, *unknown = _ARRAY.read(data, at, end)
         if size != end - at - _HEAD or any(unknown):
@@ -188,13 +188,13 @@ class CounterOfInstances:
         self._items.append(array)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield the clocks that counters were divided by where these are UTC."""
+        """Yield the recorded UTC clock (FILETIME, 0: none) if the counter is divided by one."""
         if self._type and self._type.clock == "100ns" and self._instances.names:
             values = self._values(np.arange(rows))
             yield values.second.max(axis=0)
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
-        """Yield a column of each instance."""
+        """Yield the values of each instance; `order` gives the time rank of each file row."""
         if self._type is None or not self._type.formula:
             return
         room.take(len(self._instances.names) * len(order), self._entry.path)
@@ -212,7 +212,7 @@ class CounterOfInstances:
 
 
 def _cooked(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.float64]:
-    """Return the values of a counter: its second value is its clock, or its base if it needs one and no clock."""
+    """Return the values of a counter; its second raw value is the clock, or the base of a type without a clock."""
     frequency = np.full((1, values.first.shape[1]), entry.timebase, dtype=np.int64)
     nothing = np.zeros_like(frequency)
     clock = values.second if type_.clock else nothing
@@ -223,7 +223,7 @@ def _cooked(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.flo
 
 
 def _type(entry: Entry) -> CounterType | None:
-    """Return the type of a counter; None if it is a base, which is no counter by itself."""
+    """Return the counter type of an entry; None if the entry is a base, which is not a counter by itself."""
     return None if is_base(entry.type) else type_of(entry.type, entry.path)
 
 

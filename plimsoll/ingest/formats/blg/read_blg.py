@@ -54,7 +54,7 @@ _Source: TypeAlias = WholeObject | SingleCounters | CounterOfInstances
 
 
 def read_blg(text: Text, options: ReadOptions) -> Log:
-    """Read the log. Unusable if it is of a kind that is not read, or is damaged before its end."""
+    """Return the log. Raise Unusable if its kind is not supported, or if it is damaged before its end."""
     remarks = Remarks(str(text.path))
     try:
         return _read(text, options, remarks)
@@ -99,7 +99,7 @@ def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
 
 
 def _sources(text: Text, container: Container) -> list[_Source]:
-    """Return the readers of a sample's blocks, in their order. BlgError if not one list names the counters."""
+    """Return the readers of a sample's blocks, in block order. Raise BlgError unless one list names the counters."""
     lists = [message for message in container.messages if message.kind == COUNTERS]
     if not lists:
         raise BlgError("has lost its list of counters, without which its samples have no names")
@@ -121,7 +121,7 @@ def _sources(text: Text, container: Container) -> list[_Source]:
 
 
 def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
-    """Give each block of a sample to its reader. BlgError if they are not those that the list of counters has."""
+    """Pass each block of a sample to its reader. Raise BlgError if the blocks do not match the counter list."""
     mark, kind, end = _SAMPLE.read(data, 0, len(data))
     if (mark, kind) != (MARK, _KIND_OF_SAMPLE) or not _SAMPLE.size <= end <= len(data):
         raise BlgError(f"is damaged: sample {row + 1} has no beginning or another length than it says")
@@ -170,7 +170,7 @@ def _path(column: CounterColumn) -> str:
 
 
 def _series(column: CounterColumn, names: Names) -> Series:
-    """Return the series of a column, the same as in a text log."""
+    """Return the series of a column, with the name that it has in a text log."""
     try:
         path = CounterPath.parse(_path(column))
     except ValueError:
@@ -181,11 +181,11 @@ def _series(column: CounterColumn, names: Names) -> Series:
 def offsets_of(
     samples: Sequence[BlgMessage], clocks: Iterable[NDArray[np.int64]], header: BlgHeader, remarks: Remarks
 ) -> Offsets:
-    """Return how many minutes the clock of each sample, in file order, was ahead of UTC.
+    """Return how many minutes the clock was ahead of UTC at each sample, in file order.
 
-    `clocks` are those of the recorded counters, UTC as FILETIMEs and 0 where there is none. Without a clock the offset
-    is one of the header's two: that of the first sample by the time the recording began, and of later ones by the
-    times at which buffers were written.
+    `clocks` are UTC FILETIMEs recorded with the counters; 0 where a sample has none. Without one, the offset is one of
+    the header's two: for the first sample by the time the recording began, for later samples by the times at which
+    buffers were written.
     """
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
     if ((stamps < EARLIEST // 100 + _UNIX) | (stamps > LATEST // 100 + _UNIX)).any():
@@ -213,7 +213,7 @@ def offsets_of(
 
 
 def _instants(samples: Sequence[BlgMessage], offsets: Offsets) -> NDArray[np.int64]:
-    """Return the instants (UTC, ns) of samples in file order. BlgError if two are the same."""
+    """Return the times (UTC, ns) of samples in file order. Raise BlgError if two samples have the same time."""
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
     values = (stamps - _UNIX - offsets * _MINUTE) * 100
     if len(np.unique(values)) < len(values):
@@ -222,7 +222,7 @@ def _instants(samples: Sequence[BlgMessage], offsets: Offsets) -> NDArray[np.int
 
 
 def tell_changes(offsets: Offsets, remarks: Remarks) -> None:
-    """Remark changes of the clock; `offsets` are in the order of time."""
+    """Add a remark on each change of the clock's offset; `offsets` are in time order."""
     for at in np.flatnonzero(np.diff(offsets)).tolist():
         before, after = (f"UTC{offset_text(int(offset))}" for offset in offsets[at : at + 2])
         text = f"the clock changes from {before} to {after} before sample {at + 2}: times are shown at the first offset"
@@ -230,7 +230,7 @@ def tell_changes(offsets: Offsets, remarks: Remarks) -> None:
 
 
 def _by_header(offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[BlgMessage], header: BlgHeader) -> None:
-    """Fill in the offsets of samples without a clock."""
+    """Set the offsets of samples without a recorded clock, from the file header."""
     last: int | None = None
     stamp = 0
     for at, sample in enumerate(samples):

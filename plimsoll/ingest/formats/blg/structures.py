@@ -10,14 +10,14 @@ from plimsoll.model.shipped_tables import shipped_table
 
 
 class BlgError(Exception):
-    """The log is of a kind that is not read, or is damaged. The text goes on after the file's name."""
+    """The binary log is damaged or not supported; the text completes a message that begins with the file's name."""
 
 
 _CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i", "i8": "q"}
 
 
 class Structure:
-    """One structure: `size` in bytes; its fields are read in the order of the file."""
+    """A binary structure from structures.yaml: its `size` in bytes, and its fields in file order."""
 
     def __init__(self, name: str) -> None:
         structure = _file()[name]
@@ -40,14 +40,14 @@ class Structure:
         self._struct = struct.Struct(code)
 
     def read(self, data: bytes, at: int, end: int) -> tuple[int, ...]:
-        """Return the fields of a structure at a place. BlgError if it does not end before `end`."""
+        """Return the fields of the structure at offset `at`. Raise BlgError if it does not end before `end`."""
         if not 0 <= at <= end - self.size:
             raise BlgError(f"is damaged: a {self.name.replace('_', ' ')} is longer than what it is in")
         return self._struct.unpack_from(data, at)
 
 
 def text_at(data: bytes, at: int, end: int) -> str:
-    """Return the UTF-16 text at a place, up to its zero character. BlgError without one, or if it is not UTF-16."""
+    """Return the UTF-16 text at offset `at`, up to its zero character. Raise BlgError if it lacks one or is invalid."""
     stop = at
     while 0 <= stop < end - 1 and (stop := data.find(b"\0\0", stop, end)) >= 0 and (stop - at) % 2:
         stop += 1
@@ -57,7 +57,7 @@ def text_at(data: bytes, at: int, end: int) -> str:
 
 
 def utf16(data: bytes) -> str:
-    """Return the text of UTF-16 bytes. BlgError if they are not valid."""
+    """Return the text of UTF-16 bytes. Raise BlgError if they are not valid."""
     try:
         return data.decode("utf-16-le")
     except UnicodeDecodeError:

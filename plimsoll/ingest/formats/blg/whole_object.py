@@ -1,4 +1,4 @@
-"""Blocks that hold a whole object, as its provider gave it: PERF_DATA_BLOCK of winperf.h."""
+"""Blocks that hold all counters of an object, as its provider gave them: PERF_DATA_BLOCK of winperf.h."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -34,7 +34,7 @@ _CLOCKS = {"ticks": 0, "100ns": 1, "object": 2, "": 0}
 
 
 class _Counter(NamedTuple):
-    """A counter of an object, with the place and size of its value and of its base among those of an instance."""
+    """A counter of an object; `value` and `base` are the (offset, size) of its value and base in an instance's data."""
 
     name: str
     type: CounterType
@@ -43,7 +43,7 @@ class _Counter(NamedTuple):
 
 
 class _Definition(NamedTuple):
-    """The counters of an object, the bytes they need of each instance, and the names of those without numbers."""
+    """The numeric counters of an object, the bytes they need of each instance, and the names of its other counters."""
 
     counters: tuple[_Counter, ...]
     bytes: int
@@ -51,7 +51,7 @@ class _Definition(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """The instances of a sample: names as recorded, their numbers, and parents as (object, place in its list)."""
+    """The instances of a sample: raw names, numbers, and parents as (object number, index in its instances)."""
 
     names: list[bytes]
     ids: list[int]
@@ -59,7 +59,7 @@ class _Layout(NamedTuple):
 
 
 class WholeObject:
-    """Takes the block of an object in each sample."""
+    """A reader of the blocks that hold all counters of one object."""
 
     def __init__(self, entry: Entry, names: Names) -> None:
         self._entry = entry
@@ -76,11 +76,11 @@ class WholeObject:
 
     @property
     def skipped(self) -> list[str]:
-        """Counters that hold no numbers."""
+        """The names of the counters whose values are not numbers."""
         return sorted({name for definition in self._definitions.values() for name in definition.skipped})
 
     def take(self, row: int, block: ByteRange) -> None:
-        """Take the block of a sample."""
+        """Keep the block of a sample. Raise BlgError if it is damaged, or of another object."""
         data, at, end = block
         signature, little, version, total, header, objects, ticks, per_s, time_100ns = _DATA.read(data, at, end)
         if (signature, little, version) != (_PERF, 1, 1):
@@ -106,11 +106,11 @@ class WholeObject:
 
     @property
     def key(self) -> tuple[str, int]:
-        """The host and the number of the object."""
+        """The key of the object: its host and its number."""
         return self._host, self._object
 
     def settle(self, row: int, objects: Mapping[tuple[str, int], "WholeObject"]) -> None:
-        """Name the instances of the sample, with their parents, which may be in other objects of the sample."""
+        """Name the sample's instances with their parents, which other `objects` of the sample may hold."""
         layout = self._layout
         if layout is None:
             self._instances.add(row, [None], None)
@@ -134,11 +134,11 @@ class WholeObject:
             self._instances.add(row, names, tuple(names))
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield the clock of the recorded computer."""
+        """Yield the recorded computer's UTC clock (FILETIME) at each sample."""
         yield self._clocks(rows)[1]
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
-        """Yield the counters of each instance."""
+        """Yield the values of each counter and instance; `order` gives the time rank of each file row."""
         shape = len(self._instances.names), len(order)
         types = {counter.name: counter.type for definition, *_ in self._parts for counter in definition.counters}
         room.take(shape[0] * shape[1] * len(types), self._entry.path)
@@ -176,7 +176,7 @@ class WholeObject:
                 yield CounterColumn(self._entry.host, object_, instance, name, type_, values[at], samples[at])
 
     def _definition(self, data: bytes, count: int) -> _Definition:
-        """Return the counters of an object by their definitions, which are the same in most samples."""
+        """Return the counters of an object by their binary definitions; cached, as most samples share them."""
         if (layout := self._definitions.get((count, data))) is not None:
             return layout
         read: list[tuple[int, int, int, int]] = []
@@ -219,7 +219,7 @@ class WholeObject:
         return definition
 
     def _values(self, data: bytes, at: int, end: int, instances: int, needed: int) -> bytes:
-        """Return the needed bytes of each instance's values, and keep the names of the instances."""
+        """Return the first `needed` bytes of each instance's data, and save the instances' names."""
         if instances == _NO_INSTANCES:
             self._layout = None
             (size,) = _VALUES.read(data, at, end)
@@ -245,7 +245,7 @@ class WholeObject:
         return b"".join(values)
 
     def _texts_of(self, layout: _Layout) -> list[str]:
-        """Return the names of instances, or their numbers where they have no name."""
+        """Return the names of instances; an instance without a name gets its number."""
         texts = map(self._text, layout.names)
         return [text or ("" if id_ == _NO_ID else str(id_)) for text, id_ in zip(texts, layout.ids, strict=True)]
 
@@ -261,7 +261,7 @@ class WholeObject:
             raise BlgError(f"does not say what name {number} is, of {self._entry.path}: a part of it is lost") from None
 
     def _clocks(self, rows: int) -> Counts:
-        """Return for each sample: ticks, UTC, the object's clock, and the ticks and the clock's units per second."""
+        """Return five rows: ticks, UTC, object clock, ticks per second, and object clock units per second."""
         array = np.zeros((5, rows), dtype=np.int64)
         for row, times in self._times:
             array[:, row] = times

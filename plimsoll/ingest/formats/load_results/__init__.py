@@ -1,1 +1,1 @@
-"""What load drivers write of the requests they send: JMeter, k6, Gatling and Locust."""
+"""Readers of the results of load drivers: JMeter, k6, Gatling and Locust."""

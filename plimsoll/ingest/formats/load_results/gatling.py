@@ -1,7 +1,7 @@
-"""Gatling's `simulation.log`, as text: a line with tabs for each request that is done, and for users who begin or end.
+"""Reads Gatling's text `simulation.log`: tab-separated lines of completed requests, and of users who start or end.
 
-Versions differ in what stands before the name of a request; its state, OK or KO, follows its start and its end in all.
-From version 3.12 on the file is binary, and is not read.
+The columns before a request's name differ between versions; its state, OK or KO, always follows its start and end. From
+version 3.12 on the file is binary and not supported.
 """
 
 import re
@@ -25,12 +25,12 @@ _FEWEST_COLUMNS = 6  # those of users
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is that of a run, or an assertion before it."""
+    """Return whether the first line is Gatling's line of the run, or an assertion before that line."""
     return _BEGINS.match(text.header) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the requests as series."""
+    """Return a log of the requests: rates, response times and users."""
     del options
     remarks = Remarks(str(text.path))
     state = _state(text.data)
@@ -60,7 +60,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _state(data: Data) -> int | None:
-    """Return the column of the first request that holds its state; None without one."""
+    """Return the index of the column with a request's state, by the first request; None if there is none."""
     at = -1
     while (at := data.find(b"\nREQUEST\t", at + 1)) >= 0:
         end = data.find(b"\n", at + 1)
@@ -72,7 +72,7 @@ def _state(data: Data) -> int | None:
 
 
 def _users(rows: pl.DataFrame) -> tuple[Times, Values] | None:
-    """Return how many users are at work after each begins or ends."""
+    """Return the number of users (times, counts) after each start or end of a user; None without such lines."""
     if not len(rows):
         return None
     sign = max((2, 3), key=lambda at: int(rows[f"c{at}"].is_in(["START", "END"]).sum()))

@@ -1,4 +1,4 @@
-"""JMeter's results as CSV (JTL): a row for each sample, whose `timeStamp` is its start."""
+"""Reads JMeter's results as CSV (JTL): a row for each sample, whose `timeStamp` is its start."""
 
 import re
 
@@ -27,12 +27,12 @@ INJECTOR = re.compile(r"^((?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|[\w.-]+:\d+)-")
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is the header of these results."""
+    """Return whether the first line is the header of JMeter's CSV results."""
     return _HEADER.match(text.header) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the requests as series. Unusable if times are not in milliseconds since 1970."""
+    """Return a log of the requests. Raise Unusable if times are not in milliseconds since 1970."""
     del options
     remarks = Remarks(str(text.path))
     match = _HEADER.match(text.header)
@@ -70,10 +70,10 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def without_counters(text: Text, rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
-    """Return the rows without those of the PerfMon Metrics Collector, which hold counters of hosts times 1,000.
+    """Return the rows without those of the PerfMon Metrics Collector, which are counters of hosts, not requests.
 
-    These have neither a response code nor a thread, and a label such as `web01 CPU`. A remark says that they are not
-    read. Unusable if there are no other rows.
+    Such rows have neither a response code nor a thread, and a label such as `web01 CPU`. They get a remark. Raise Raise
+    Unusable if there are no other rows.
     """
     if not {"responseCode", "threadName"} <= set(rows.columns):
         return rows
@@ -96,7 +96,7 @@ def without_counters(text: Text, rows: pl.DataFrame, remarks: Remarks) -> pl.Dat
 
 
 def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
-    """Return the rows without those of Transaction Controllers, unless there are no others."""
+    """Return the rows without those of Transaction Controllers; all rows if there are no others."""
     if "responseMessage" not in rows.columns:
         return rows
     made_up = rows["responseMessage"].str.starts_with(TRANSACTION).fill_null(False)
@@ -112,9 +112,9 @@ def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
 
 
 def users_of_all(counts: pl.DataFrame) -> tuple[Times, Values] | None:
-    """Return when (UTC ns) the number of users of all injectors changed, and to what; None without counts.
+    """Return the times (UTC ns) and the total number of users of all injectors at each; None if `counts` is empty.
 
-    `counts` has the columns `time`, `threads` (those of one injector) and `injector`.
+    `counts` has the columns `time`, `threads` (the users of one injector) and `injector`.
     """
     if not len(counts):
         return None
@@ -125,10 +125,10 @@ def users_of_all(counts: pl.DataFrame) -> tuple[Times, Values] | None:
 
 
 def without_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
-    """Return the rows without redirects and embedded resources, which JMeter writes behind the sample they belong to.
+    """Return the rows without redirects and embedded resources, which are parts of another sample.
 
-    They have its label and a number (`Visit-0`, `Visit-1`), its thread, and lie within its time. Rows that are named
-    so and do not follow such a sample count as requests, with a remark.
+    JMeter writes such a part behind its sample, with the sample's label and a number (`Visit-0`), on the same thread,
+    and within the sample's time. Other rows with such a label count as requests, with a remark.
     """
     labels = set(rows["label"].unique().to_list())
     parts = {label for label in labels if (match := _PART.fullmatch(label)) and {match[1], f"{match[1]}-0"} <= labels}
@@ -160,7 +160,7 @@ def without_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
 
 
 def _whole_label(label: str, parts: set[str]) -> str:
-    """Return the label of the sample that a part belongs to, however deep it is nested."""
+    """Return the label of the outermost sample that a part belongs to: `Visit` for `Visit-0-1`."""
     while label in parts:
         label = label.rpartition("-")[0]
     return label

@@ -1,4 +1,4 @@
-"""JMeter's results as XML (JTL): an element for each sample, which may contain those of its parts."""
+"""Reads JMeter's results as XML (JTL): an element for each sample, which may contain elements of its parts."""
 
 import codecs
 import re
@@ -44,12 +44,12 @@ class _Sample(NamedTuple):
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the file begins with JMeter's element of results."""
+    """Return whether the file begins with the root element of JMeter's results."""
     return _BEGINS.match(text.data[:4096]) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the requests as series. Of samples within others only the outer ones count, except in transactions."""
+    """Return a log of the requests. Of nested samples only the outermost count; in transactions, the inner ones."""
     del options
     remarks = Remarks(str(text.path))
     samples = _Samples()
@@ -90,7 +90,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 class _Samples:
-    """The samples read so far. `_open` says of each element that is not closed yet whether it is a transaction."""
+    """The samples read so far. `_open` holds, for each open element, whether it is a transaction."""
 
     def __init__(self) -> None:
         self.items: list[_Sample] = []
@@ -99,7 +99,7 @@ class _Samples:
         self._open: list[bool] = []
 
     def parse(self, text: Text) -> None:
-        """Parse a document, piece by piece."""
+        """Parse an XML document, piece by piece."""
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -131,7 +131,7 @@ class _Samples:
             yield _NO_XML.sub(self._replace, piece[: begun.start()] if begun else piece)
 
     def _replace(self, match: re.Match[str]) -> str:
-        """Return U+FFFD for a character that XML does not allow; a reference to an allowed one stays."""
+        """Return U+FFFD for a character or reference that XML does not allow; return an allowed reference unchanged."""
         reference = match[0]
         if reference.startswith("&"):
             digits = reference[2:-1]
@@ -173,7 +173,7 @@ class _Samples:
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:
-    """Return a decoder that keeps invalid bytes as surrogates; that of UTF-8 if the encoding is not known."""
+    """Return a decoder that keeps invalid bytes as surrogates; a UTF-8 decoder if the encoding is not known."""
     try:
         return codecs.getincrementaldecoder(encoding)("surrogateescape")
     except LookupError:

@@ -1,4 +1,4 @@
-"""k6's results as JSON (its output `json=FILE`): in each line an object with a metric or a value of a metric."""
+"""Reads k6's results as JSON (its output `json=FILE`): an object on each line, with a metric or a value of one."""
 
 import json
 
@@ -34,13 +34,13 @@ _BLOCK = 32 << 20
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is an object of k6's metrics."""
+    """Return whether the first line is a JSON object of k6's results."""
     head = text.header[:4096].replace(b" ", b"")
     return head.startswith(b'{"') and b'"metric":' in head and (b'"type":"Metric"' in head or b'"type":"Point"' in head)
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the requests as series. Unusable if a line other than the last is damaged."""
+    """Return a log of the requests. Raise Unusable if a line other than the last is damaged."""
     del options
     remarks = Remarks(str(text.path))
     parts: list[pl.DataFrame] = []
@@ -56,7 +56,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> pl.DataFrame:
-    """Return the values of requests and users in some lines, every cell as text."""
+    """Return the values of request and user metrics in a part of the file, every cell as text."""
     try:
         lines = _lines(part)
         whole = bool(lines.select((pl.col(_LINE).str.starts_with("{") & pl.col(_LINE).str.ends_with("}")).all()).item())
@@ -81,7 +81,7 @@ def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool
 
 
 def _lines(part: bytes) -> pl.DataFrame:
-    """Return the lines that are not blank, in one column."""
+    """Return a table with one column: the lines that are not blank."""
     if not part.strip():
         return pl.DataFrame(schema={_LINE: pl.String})
     frame = pl.read_csv(
@@ -91,7 +91,7 @@ def _lines(part: bytes) -> pl.DataFrame:
 
 
 def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return the objects of lines that name a metric of requests or users; the many others are not decoded."""
+    """Return the JSON objects of lines with request or user metrics; the many other lines are not decoded."""
     frame = lines.filter(pl.col(_LINE).str.contains_any([f'"{name}"' for name in _METRICS]))
     if not len(frame):
         return pl.DataFrame(schema=_SCHEMA)
@@ -99,7 +99,7 @@ def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _whole(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> bytes:
-    """Return the lines without a last one that was cut short. Unusable if another is damaged."""
+    """Return the lines without a last line that was cut short. Raise Unusable if another line is damaged."""
     lines = part.split(b"\n")
     for at, text_line in enumerate(lines):
         if not text_line.strip():

@@ -1,9 +1,8 @@
-"""Locust's statistics over time (NAME_stats_history.csv): a row each second or more.
+"""Reads Locust's statistics over time (NAME_stats_history.csv): a row each second or more.
 
-With its full history there is a row for each operation as well. Percentiles are those of the last ten seconds;
-requests, failures and mean times are counted from the start. While nothing is answered, percentiles repeat their last
-values, and before the first ones they are 0. With workers the counts grow only when these report, every 3 seconds
-(Locust 2.47.0).
+With its full history there is also a row for each operation. Percentiles cover the last ten seconds; requests, failures
+and mean times cover the time since the start. While nothing is answered, percentiles repeat their last values; before
+the first answer they are 0. With workers, counts grow only when the workers report, every 3 seconds (Locust 2.47.0).
 """
 
 import re
@@ -31,12 +30,12 @@ _LONGEST_REPORT = 5 * SECOND  # between two reports of workers, which come every
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is the header of these results."""
+    """Return whether the first line is the header of Locust's statistics over time."""
     return _HEADER.match(text.header) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the statistics as series; rates are the growth of counts from row to row. Unusable without counts."""
+    """Return a log of the statistics; rates are the growth of counts between rows. Raise Unusable without counts."""
     del options
     remarks = Remarks(str(text.path))
     names = [cell.strip('"') for cell in text.header.decode("utf-8", errors="replace").split(",")]
@@ -77,7 +76,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _operations(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """Return the rows of each operation by its name, with its type (`GET /cart`) where types share a name."""
+    """Return each operation's name and rows; where types share a name, the name has the type (`GET /cart`)."""
     if "Type" in rows.columns:
         is_shared = pl.col("Type").n_unique().over("Name") > 1
         with_type = pl.concat_str("Type", "Name", separator=" ", ignore_nulls=True)
@@ -91,10 +90,10 @@ def _at_times(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _reports(rows: pl.DataFrame) -> Times | None:
-    """Return the times (UTC ns) at which workers reported; None where counts grow at each row.
+    """Return the times (UTC ns) at which workers reported; None if counts grow at each row.
 
-    `rows` are those of all requests. Rows without growth between reports follow each other for less than
-    `_LONGEST_REPORT`; a longer stand-still has another cause.
+    `rows` are those of all requests together. Workers are assumed if, for most steps of growth, counts stood still for
+    some rows before, but no longer than `_LONGEST_REPORT`.
     """
     times, counts = rows["at"].to_numpy(), rows[_COUNTS[0]].to_numpy()
     grows = np.flatnonzero(np.diff(counts) > 0) + 1
@@ -111,7 +110,7 @@ def _add(
     reports: Times | None,
     shown: list[str],
 ) -> None:
-    """Add the series of all requests, or of one operation. Counts of one report are spread over its rows."""
+    """Add the series of one operation, or of all requests (None). The growth in a report is spread over its rows."""
     rows = _at_times(rows)
     at_rows = rows["at"].to_numpy()
     at = np.searchsorted(times, at_rows)
@@ -145,9 +144,9 @@ def _add(
 
 
 def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
-    """Return the rows that end a step: where workers reported, or else each one but the first.
+    """Return the indices of rows that end a step: those of workers' reports, or without workers all but the first.
 
-    After the last report, and where none came for `_LONGEST_REPORT`, each row is a step. The last row ends a step.
+    After the last report, and where none came for `_LONGEST_REPORT`, each row ends a step. The last row always does.
     """
     ends = np.arange(1, len(times))
     if reports is None:
@@ -159,5 +158,5 @@ def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
 
 
 def _growth(growth: Values) -> Values:
-    """Return how much counts grew; NaN where they fell, as when statistics are reset."""
+    """Return the growth of counts; NaN where a count fell, as when statistics are reset."""
     return np.where(growth >= 0, growth, np.nan)

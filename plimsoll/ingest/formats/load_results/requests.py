@@ -1,7 +1,7 @@
-"""Series of single requests: the rates begun, done and failed, and the response times.
+"""Series computed from single requests: rates of begun, completed and failed requests, and response times.
 
-The series are of the host that `DRIVER` names, since what a driver sees is of the whole system: `load_driver` counts
-all requests, `load_driver_operation` those of each operation.
+The series have the host `DRIVER`, since a load driver sees the system as a whole: `load_driver` measures all requests,
+`load_driver_operation` those of each operation.
 """
 
 from collections.abc import Sequence
@@ -41,10 +41,10 @@ __all__ = ["DRIVER", "Requests", "log_of"]
 
 @dataclass(frozen=True, eq=False)
 class Requests:
-    """Requests in any order: when each began and ended (UTC ns), its operation, and whether it failed.
+    """Requests in any order: the start and end (UTC ns) of each, its operation, and whether it failed.
 
-    `failed` is None where the file does not say it. `users` are how many users were at work: times (UTC ns) and
-    numbers, each of which holds until the next.
+    `failed` is None if the file does not tell. `users` are times (UTC ns) and the number of active users from each time
+    on.
     """
 
     start: NDArray[np.int64]
@@ -55,9 +55,9 @@ class Requests:
 
 
 def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
-    """Return the log of requests, in steps of each run.
+    """Return a log of requests, which divides each run into steps of equal length.
 
-    Unusable if there are none, or a run of them lasts over a month.
+    Raise Unusable if there are no requests, or if a run lasts over a month.
     """
     if not len(requests.start):
         raise Unusable(f"{path}: holds no request that can be read; is it the file of a run that sent some?")
@@ -83,7 +83,7 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
 
 
 def _spans_of_runs(requests: Requests) -> list[tuple[int, int]]:
-    """Return the start and end (UTC ns) of each run. A pause between runs is longer than the runs beside it.
+    """Return the start and end (UTC ns) of each run; a pause between two runs is longer than either run.
 
     The last run lasts as long as users wait for answers.
     """
@@ -106,7 +106,7 @@ def _within(requests: Requests, span: tuple[int, int]) -> NDArray[np.bool_]:
 def _table(
     requests: Requests, codes: pl.Series, operations: Sequence[str], edges: Times
 ) -> tuple[Times, dict[Series, Values]]:
-    """Return the edges of the steps of one run, and the values of its series in each step."""
+    """Return the edges (UTC ns) of one run's steps, and the values of its series in each step."""
     at = np.clip(_edge(requests.end, edges) - 1, 0, len(edges) - 2)
     frame = pl.DataFrame({"step": at, "operation": codes, "took": (requests.end - requests.start) / SECOND})
     if requests.failed is not None:
@@ -128,7 +128,7 @@ def _table(
 
 
 def _edges(span: tuple[int, int], step: int) -> Times:
-    """Return the ends of the steps (UTC ns) that a run is divided into; the last may be up to half as long again."""
+    """Return the edges (UTC ns) of a run's steps; the last step may differ from the others by half their length."""
     start, end = span
     count = max(round((end - start) / step), 1)
     edges = start + np.arange(count + 1, dtype=np.int64) * step
@@ -137,12 +137,12 @@ def _edges(span: tuple[int, int], step: int) -> Times:
 
 
 def _edge(times: Times, edges: Times) -> Times:
-    """Return the first edge at or after each time."""
+    """Return the index of the first edge at or after each time."""
     return np.clip(-((edges[0] - times) // (edges[1] - edges[0])), 0, len(edges) - 1)
 
 
 def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str]]:
-    """Return the number of each request's operation, and the operations. Of many, the rarest become one."""
+    """Return the operation number of each request, and the operations' names; the rarest of too many become `OTHER`."""
     coded = names.cast(pl.Categorical)  # a number for each name, which are faster than names
     numbers, distinct = coded.to_physical().to_numpy(), coded.unique()
     counts = np.bincount(numbers)
@@ -161,7 +161,7 @@ def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str
 
 
 def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFrame, edges: Times) -> None:
-    """Add the series of requests of one operation, or of all, by the step in which they end."""
+    """Add the series of one operation, or of all requests (None); a request counts in the step in which it ends."""
     count, seconds = len(edges) - 1, np.diff(edges) / SECOND
     expressions = [pl.len().alias("n"), pl.col("took").mean().alias("mean")]
     expressions += [pl.col("took").quantile(value, "linear").alias(f"p{value * 100:.0f}") for value in _PERCENTILES]
@@ -187,7 +187,7 @@ def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFra
 
 
 def _waited(times: Times, edges: Times) -> Values:
-    """Return for each edge the sum of the times (s) from each of `times` before it to the edge."""
+    """Return, for each edge, the sum of the seconds that have passed since each of `times` before the edge."""
     at = _edge(times, edges)
     before = np.cumsum(np.bincount(at, minlength=len(edges)))
     sums = np.cumsum(np.bincount(at, weights=(times - edges[0]) / SECOND, minlength=len(edges)))
@@ -195,7 +195,7 @@ def _waited(times: Times, edges: Times) -> Values:
 
 
 def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
-    """Return the mean in each step of values that hold until the next one; NaN before the first."""
+    """Return the time-weighted mean in each step of values that hold until the next value; NaN before the first."""
     order = np.argsort(times, kind="stable")
     times, values = times[order], values[order]
     full = np.full(len(edges) - 1, np.nan)
@@ -211,7 +211,7 @@ def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
 
 
 def driver_series(field: str, operation: str | None = None) -> Series:
-    """Return a series of all requests, or of those of one operation."""
+    """Return the load driver's series of a field, for one operation or for all requests (None)."""
     if operation is None:
         return Series(DRIVER, LOAD_DRIVER[0], (), field, f"load driver {field}")
     shown = printable(operation)
@@ -219,12 +219,12 @@ def driver_series(field: str, operation: str | None = None) -> Series:
 
 
 def table(text: Text, columns: Sequence[str], separator: str = ",", quote: str | None = '"') -> pl.DataFrame:
-    """Return these columns of a table with a header. Unusable if it is damaged."""
+    """Return these columns of a CSV file, as text. Raise Unusable if the file is damaged."""
     return cells(text, columns=list(columns), separator=separator, quote_char=quote, infer_schema=False)
 
 
 def cells(text: Text, **options: Any) -> pl.DataFrame:
-    """Return a table as polars reads it with these options. Unusable if it is damaged."""
+    """Return a CSV file as polars reads it with these options. Raise Unusable if the file is damaged."""
     try:
         try:
             return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, **options)
@@ -238,7 +238,7 @@ def cells(text: Text, **options: Any) -> pl.DataFrame:
 
 
 def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> pl.DataFrame:
-    """Return the rows that have all needed cells; the others are remarked."""
+    """Return the rows that have all `needed` cells; add a remark on the others."""
     if not sum(frame[name].null_count() for name in needed):
         return frame
     whole = frame.drop_nulls(list(needed))
@@ -253,7 +253,7 @@ def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> 
 
 
 def epoch(column: str) -> pl.Expr:
-    """Return instants (UTC ns) of numbers since 1970: seconds, ms, µs or ns, by their size; null for others."""
+    """Return an expression for UTC ns: numbers since 1970 in s, ms, µs or ns, told apart by size; null for others."""
     number = pl.col(column).cast(pl.Int64, strict=False)
     otherwise = (
         pl.when(number < _SECONDS)
@@ -268,6 +268,6 @@ def epoch(column: str) -> pl.Expr:
 
 
 def milliseconds(column: str) -> pl.Expr:
-    """Return durations (ns) of milliseconds; null for other text, and for numbers below zero or above a month."""
+    """Return an expression for milliseconds in ns; null for text, negative numbers, and more than a month."""
     number = pl.col(column).cast(pl.Float64, strict=False)
     return pl.when(number.is_between(0, 31 * 86_400_000)).then((number * _MILLION).round().cast(pl.Int64))

@@ -1,4 +1,4 @@
-"""The slow reader of rows, line by line. A line that is not certain to be a whole row is left out and remarked."""
+"""The slow reader of rows, line by line. A line that may not be a whole row is left out, with a remark."""
 
 import math
 import os
@@ -55,10 +55,10 @@ _DAMAGED = "the row has a quote too many or too few"
 
 
 class LinePiece(NamedTuple):
-    """Whole lines of a file.
+    """A piece of a file: whole lines.
 
-    `is_last` means that the last line of the file is the last here, `is_open` that it has no line end;
-    `next_has_return` whether the line behind the piece, if there is one, ends with a carriage return.
+    `is_last`: the piece holds the last line of the file. `is_open`: that line has no line end. `next_has_return`: the
+    line behind the piece, if there is one, ends with a carriage return.
     """
 
     data: bytes
@@ -68,7 +68,7 @@ class LinePiece(NamedTuple):
 
 
 class ByLine:
-    """Reads pieces of a log line by line. `headers` are the lines where the header is repeated."""
+    """A reader of pieces of a log, line by line. `headers` are the numbers of the lines that repeat the header."""
 
     def __init__(self, layout: TableLayout, left_out: LeftOut) -> None:
         self._layout = layout
@@ -81,7 +81,7 @@ class ByLine:
         self._lost_cells = False
 
     def read(self, piece: LinePiece, first_line: int) -> Rows:
-        """Return the rows of a piece. Unusable if another log begins in it."""
+        """Return the rows of a piece. Raise Unusable if another log begins in the piece."""
         data = piece.data
         if not data.isascii():
             data = _WIDE_SPACES.sub(b"", data.replace(b"\n" + BOM_UTF8, b"\n").removeprefix(BOM_UTF8))
@@ -120,9 +120,9 @@ class ByLine:
         return split(line, separator) if self._mixed.fullmatch(line) else None
 
     def _whole_cells(self, line: str, *, is_open: bool) -> list[str] | None:
-        """Return the cells of the file's last row that are not cut; None if the row was not cut short, or is damaged.
+        """Return the complete cells of the file's last row; None if the row was not cut short, or is damaged.
 
-        A row that has its line end was cut only if it ends within quotes.
+        A row with a line end counts as cut short only if it ends within quotes.
         """
         separator = self._layout.separator
         if line[0] == '"':
@@ -189,7 +189,7 @@ class ByLine:
         self._left_out.add_line(number, "the header is here again")
 
     def _take_other(self, line: str, cells: list[str] | None, number: int) -> None:
-        """Take a line that is not a row. Unusable if it names counters."""
+        """Leave out a line that is not a row, with a remark. Raise Unusable if the line names counters."""
         if says_typeperf(line.strip()):
             self._left_out.add_line(number, f'typeperf\'s closing line "{line.strip()}"')
             return
@@ -218,7 +218,7 @@ class ByLine:
         )
 
     def _parsed(self, rows: list[list[str]], lines: list[int]) -> Rows:
-        """Parse times and numbers. Rows without a time, or with parts of two rows, are left out."""
+        """Return parsed times and numbers. Rows without a time, or with parts of two rows, are left out."""
         frame = self._frame(rows)
         local = wall_clock(frame.drop_in_place(TIME))
         doubtful: set[int] = set()
@@ -254,7 +254,7 @@ class ByLine:
         return Rows(local[kept], frame[kept], [lines[row] for row in kept])
 
     def _frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
-        """Return the columns of rows; null for cells that are not numbers as polars reads them."""
+        """Return the numbers of rows as columns; null for cells that polars does not read as numbers."""
         schema = self._layout.schema
         if not rows:
             return pl.DataFrame(schema=schema)
@@ -263,7 +263,7 @@ class ByLine:
 
 
 def _number(text: str) -> float | None:
-    """Return the number that a cell holds, in any form that Python reads; None if it holds none."""
+    """Return the number in a cell, in any form that `float` accepts; None if the cell holds no number."""
     try:
         return None if "_" in text else float(text)
     except ValueError:
@@ -271,7 +271,7 @@ def _number(text: str) -> float | None:
 
 
 def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout: TableLayout) -> Rows | None:
-    """Return the rows between two places of a file or of bytes; None if one is irregular. `line` is the first's."""
+    """Return the rows between two offsets of a file or bytes; None if one is irregular. `line` is the first line."""
     # Counted first: polars takes long over a quote that is never closed, and accepts a row that lacks cells.
     expected = _expected_rows(source, start, stop, layout) if start < stop else math.nan
     if not expected.is_integer():
@@ -290,12 +290,12 @@ def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout:
 
 
 def ends_in_a_bare_cell(data: Data) -> bool:
-    """Return whether text ends within a line, in a cell without quotes, so that its last number may be cut short."""
+    """Return whether a file ends within a cell without quotes, so that its last number may be cut short."""
     return data[len(data) - 1 :] not in (b"\n", b"\r", b'"', b" ", b"\0")
 
 
 def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLayout) -> float:
-    """Return the number of rows if each has all its cells; not a whole number if one has not."""
+    """Return the number of rows, computed from separators or quotes; not a whole number if a row lacks cells."""
     (quotes,) = _counts(source, b'"', start, stop)
     if quotes:
         return quotes / (2 * layout.quoted)
@@ -305,7 +305,7 @@ def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLay
 
 
 def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> list[int]:
-    """Return how often each of some bytes occurs."""
+    """Return how often each byte of `characters` occurs between two offsets."""
 
     def count(at: int) -> list[int]:
         times = [0] * len(characters)
@@ -319,7 +319,7 @@ def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> l
 
 
 def _blocks(source: Path | bytes, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield the text in blocks. Reading a file into the same memory again is faster than mapping its pages."""
+    """Yield the bytes between two offsets in blocks; the next block of a file overwrites the one before in memory."""
     if isinstance(source, bytes):
         text = np.frombuffer(source, np.uint8)[:stop]
         yield from (text[at : at + _BLOCK] for at in range(start, stop, _BLOCK))

@@ -1,4 +1,4 @@
-"""The header of a Perfmon log: the zone of its clock, and the paths of its counters."""
+"""The header of a Perfmon log: the time zone of its clock, and the paths of its counters."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _SPACES = " \t\r\v\f"
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The place of the first row, and the cells of each row: a time, and for each of `counters` a number or a blank."""
+    """The offset and line of the first row, and the cells of each row: a time, then one for each of `counters`."""
 
     file: str
     header: bytes
@@ -42,18 +42,18 @@ class TableLayout:
 
     @property
     def quoted(self) -> int:
-        """The number of quoted cells in a quoted row: a last separator makes a column without a name."""
+        """The number of quoted cells in a quoted row; a column without a name behind a last separator has no quotes."""
         return self.width - (self.counters[-1] == "")
 
     @cached_property
     def schema(self) -> dict[str, type[pl.DataType]]:
-        """The columns of a row: its time as text, then numbers."""
+        """The polars types of a row's columns: its time as text, then numbers."""
         return {TIME: pl.String, **dict.fromkeys(map(str, range(self.width - 1)), pl.Float64)}
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows: wall-clock times (Datetime, ns), a column per counter (null: no sample), and the line of each row."""
+    """Rows of a log: wall-clock times (Datetime, ns), a column per counter (null: no sample), and line numbers."""
 
     local: pl.Series
     numbers: pl.DataFrame
@@ -74,7 +74,7 @@ _TO_DO = "export the log again with relog, or write the paths there"
 
 @dataclass(frozen=True)
 class Header:
-    """The cells of a header, and the line and the place in the file of the first row."""
+    """The cells of a header, and the line number and file offset of the first row."""
 
     cells: list[str]
     line: int
@@ -82,13 +82,13 @@ class Header:
 
 
 def own_separator(header: bytes) -> bytes | None:
-    """Return the separator that a header's first cell announces; None if that cell is not Windows'."""
+    """Return the separator that a header's first cell states (PDH-CSV or PDH-TSV); None if it states none."""
     match = _SIGN.match(header)
     return match and (b"," if match[1] == b"C" else b"\t")
 
 
 def read_header(text: Text, separator: str, remarks: Remarks) -> Header:
-    """Read the header. Unusable if it is not whole, or names no counter."""
+    """Return the header of a log. Raise Unusable if it is incomplete, or names no counter."""
     line, _, stop = text.first_line
     raw, stop, last = _whole(text, stop, line, remarks)
     decoded, guessed = text.decode(raw)
@@ -112,12 +112,12 @@ def read_header(text: Text, separator: str, remarks: Remarks) -> Header:
 
 
 def no_paths(text: Text) -> Unusable:
-    """Return the refusal of a header without counters."""
+    """Return the error for a header without counter paths."""
     return Unusable(rf"{text.path}: no column of the header is a counter path such as \\HOST\System\Threads; {_TO_DO}")
 
 
 def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
-    """Raise Unusable if another log was put beside the first, in the same lines."""
+    """Raise Unusable if each line of the file holds the cells of two logs, side by side."""
     if beside := [at for at, cell in enumerate(cells) if at and cell.startswith("(PDH-")]:
         raise Unusable(
             f"{text.path}:{text.first_line[0]}: another log is beside the first, from column {beside[0] + 1} on; "
@@ -126,7 +126,7 @@ def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
 
 
 def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
-    """Return the zone in the first cell of a header, or else that of the caller. A missing zone is remarked."""
+    """Return the time zone in a header's first cell, else `zone` of the caller. A missing zone gets a remark."""
     match = _ZONE.fullmatch(cell)
     if match and abs(int(match["bias"])) < 24 * 60:
         return stated(match["name"], int(match["bias"]), zone, remarks)
@@ -147,9 +147,9 @@ def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
 
 
 def _whole(text: Text, stop: int, line: int, remarks: Remarks) -> tuple[bytes, int, int]:
-    """Return the header, its end and its last line. The last cell, a description, may have several lines.
+    """Return the header, its end offset and its last line number. Its last cell, a description, may have several lines.
 
-    Unusable if the names of counters go on in the next line.
+    Raise Unusable if the names of counters go on in the next line.
     """
     following = text.line_at(stop + 1)
     is_open = text.header.count(b'"') % 2 == 1
@@ -175,7 +175,7 @@ def _whole(text: Text, stop: int, line: int, remarks: Remarks) -> tuple[bytes, i
 
 
 def _cells(header: str, separator: str) -> tuple[list[str], bool]:
-    """Return the cells of a header, and whether it breaks off within the last one."""
+    """Return the cells of a header, and whether the header is cut short within the last cell."""
     cells = split(header, separator)
     if header.count('"') == 2 * len(cells) and not any('"' in cell for cell in cells):
         return cells, False
@@ -191,7 +191,7 @@ def _cells(header: str, separator: str) -> tuple[list[str], bool]:
 
 
 def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks: Remarks) -> None:
-    """Fit the cells of the header to the first row, if only one of the two ends with a separator."""
+    """Adjust the header's cells to the first row if only one of the two lines ends with a separator."""
     row = first.rstrip(b"\r")
     is_behind = row.endswith(f'"{separator}'.encode())
     if cells[-1] and not is_behind:  # the usual log
@@ -205,7 +205,7 @@ def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks:
 
 
 def wall_clock(cells: pl.Series) -> pl.Series:
-    """Parse the first cells of rows; null for text that is not a time, or has a year in which nobody recorded."""
+    """Return the times in the first cells of rows; null for text that is no time, and years outside 1980 to 2200."""
     written = pl.col(cells.name).str.strip_chars(_SPACES)
     # The parser of times would accept a line end within a time, where parts of two rows have run together.
     is_one = (written.str.len_bytes() <= _LONGEST) & ~written.str.contains("\n", literal=True)
@@ -219,10 +219,10 @@ def wall_clock(cells: pl.Series) -> pl.Series:
 
 
 def says_typeperf(line: str) -> bool:
-    """Return whether a line is what typeperf prints as it ends."""
+    """Return whether a line is the message that typeperf prints at its end."""
     return line.startswith(_TYPEPERF_SAYS)
 
 
 def are_words(line: str) -> bool:
-    """Return whether a line is text that cannot be a row, or a part of one."""
+    """Return whether a line is prose that can be neither a row nor a part of one."""
     return bool(_WORDS.match(line))

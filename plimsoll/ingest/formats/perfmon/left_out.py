@@ -1,4 +1,4 @@
-"""The lines, rows and cells of a log that are not read: each is remarked, or the log is refused if they are many."""
+"""The lines, rows and cells of a log that are left out, with remarks; too many of them make the log unusable."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _HOPELESS = 50
 
 @dataclass
 class _Strange:
-    """Cells of one column that are not numbers: the line of the first one, its text, and how many there are."""
+    """The cells of one column that are not numbers: line and text of the first, and how many there are."""
 
     line: int
     text: str
@@ -25,7 +25,7 @@ class _Strange:
 
 
 class LeftOut:
-    """Counts what is read, and collects the lines, rows and cells that are not."""
+    """A count of the rows that were read, and the lines, rows and cells that were left out."""
 
     def __init__(self, layout: TableLayout) -> None:
         self._layout = layout
@@ -38,28 +38,28 @@ class LeftOut:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether many rows are left out, and none was read so far."""
+        """Whether over 50 rows were left out before any row could be read."""
         return not self._kept and len(self._rows) > _HOPELESS
 
     def count(self, rows: Rows) -> None:
-        """Count rows that were read."""
+        """Add rows that were read to the count."""
         self._kept += len(rows.numbers)
         self._present += len(rows.numbers) * rows.numbers.width - sum(rows.numbers.null_count().row(0))
 
     def add_line(self, number: int, text: str) -> None:
-        """Add a line whose loss does not affect the rows."""
+        """Save a line that was left out and is not a row; no data is lost with it."""
         self._lines.append((number, text))
 
     def add_row(self, number: int, text: str, refusal: str) -> None:
-        """Add a row that is damaged, and why the log is refused if more rows are than not."""
+        """Save a damaged row; `refusal` is the error text for the log if most of its rows are damaged."""
         self._rows.append((number, text, refusal))
 
     def add_cell(self, column: int, number: int, text: str) -> None:
-        """Add a cell that is not a number."""
+        """Save a cell that is not a number: its column, line number and text."""
         self._strange.setdefault(column, _Strange(number, text)).count += 1
 
     def tell(self, remarks: Remarks) -> None:
-        """Remark each row and cell that is left out. Unusable if they are so many that the rest is not certain."""
+        """Add remarks on what was left out. Raise Unusable if more rows or cells were left out than read."""
         file = self._layout.file
         self._rows.sort()
         if len(self._rows) > self._kept:
@@ -87,10 +87,10 @@ class LeftOut:
             remarks.add(Kind.SKIPPED, name, line=strange.line, counter=counter, count=strange.count)
 
     def unread(self, columns: Sequence[pl.Series], local: pl.Series, lines: Sequence[int]) -> list[int]:
-        """Return the columns with so many values left out that a threshold may have been crossed there.
+        """Return the indices of columns that lack so many values that a crossed threshold may be hidden.
 
-        That is all columns where many rows are left out, or those of five minutes on end; else those with many cells
-        that are not numbers. `local` and `lines` are the times and lines of the rows that are read.
+        All columns, if over a tenth of the rows or five minutes on end are left out; otherwise those with over a tenth
+        of cells that are not numbers. `local` and `lines` are the times and line numbers of the rows that were read.
         """
         if len(self._rows) > MOST_LEFT_OUT * (len(self._rows) + self._kept) or self._has_hole(local, lines):
             return list(range(len(columns)))
@@ -101,7 +101,7 @@ class LeftOut:
         ]
 
     def _has_hole(self, local: pl.Series, lines: Sequence[int]) -> bool:
-        """Return whether rows are left out in a pause that is five minutes longer than the sampling interval."""
+        """Return whether rows were left out in a pause that is five minutes longer than the sampling interval."""
         times = local.cast(pl.Int64).to_numpy()
         interval = sampling_interval(np.sort(times)) if self._rows and len(times) > 1 else None
         if interval is None:

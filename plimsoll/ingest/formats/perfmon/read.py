@@ -1,4 +1,4 @@
-"""The three formats of Performance Monitor: PDH-CSV, PDH-TSV, and what typeperf prints."""
+"""Reads the three formats of Performance Monitor: PDH-CSV, PDH-TSV, and what typeperf prints."""
 
 import math
 import mmap
@@ -36,9 +36,10 @@ _ESCAPED = re.compile(r"(?<=[(,])\\_(?:Total|Global\\_)(?=\))")
 
 @dataclass(frozen=True)
 class CounterColumns:
-    """The series of the columns `kept`; the names of those of `strange` are not counter paths.
+    """The counters of a log: series, and the indices of their columns (`kept`).
 
-    `nameless` counts those without a computer; `twins` are columns of the same counter, by their places in `series`.
+    `strange` are indices of columns whose name is not a counter path. `nameless` counts paths without a computer.
+    `twins` are groups of indices in `series` that are the same counter.
     """
 
     series: tuple[Series, ...]
@@ -63,10 +64,10 @@ _LINE = re.compile(rb"\S[^\n]*\n")  # a line that is not blank
 
 @dataclass(frozen=True)
 class CounterTable:
-    """All rows of a log.
+    """All rows of a log: wall-clock times, a column for each counter, and line numbers.
 
-    Behind each line of `headers`, where the header is repeated, another recording begins. In the columns of `unread`
-    many cells are not numbers.
+    `headers` are the lines that repeat the header; behind each, another recording begins. `unread` are the indices of
+    columns that lack many values.
     """
 
     local: pl.Series
@@ -78,7 +79,7 @@ class CounterTable:
 
 @dataclass(frozen=True)
 class _Format:
-    """One of the formats: how its header begins, after a quote, and the separator of its cells."""
+    """One of the formats: its name, how its header may begin, and the separator of its cells."""
 
     NAME: str
     signs: tuple[bytes, ...]
@@ -89,7 +90,7 @@ class _Format:
         return text.header.lstrip(b'"').startswith(self.signs)
 
     def read(self, text: Text, options: ReadOptions) -> Log:
-        """Read the log. Unusable if its header, rows or times cannot be read for certain."""
+        """Read the log. Raise Unusable if its header, rows or times cannot be read for certain."""
         remarks = Remarks(str(text.path))
         log = read_pdh(with_blanks_for_no_data(text, remarks), self.NAME, self.separator, options)
         return replace(log, remarks=(*remarks, *log.remarks))
@@ -130,9 +131,9 @@ def read_pdh(text: Text, format_: str, separator: str, options: ReadOptions) -> 
 
 
 def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable:
-    """Read all rows; remark each row and cell that is left out.
+    """Return all rows of a log; add remarks on the rows and cells that are left out.
 
-    Unusable if most rows or cells cannot be read, or if another log begins in the file.
+    Raise Unusable if most rows or cells cannot be read, or if another log begins in the file.
     """
     data = text.data
     is_small = len(data) <= _AT_ONCE
@@ -170,7 +171,7 @@ def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable
 
 
 def _finite(numbers: pl.DataFrame, layout: TableLayout, remarks: Remarks) -> list[pl.Series]:
-    """Return the columns, with NaN and infinities as missing."""
+    """Return the columns with NaN and infinities replaced by missing values."""
     columns = numbers.get_columns()
     for at, total in enumerate([column.sum() for column in columns]):  # a third of what a frame's sum takes
         if math.isfinite(total or 0):  # the sum is finite only if all values are
@@ -184,7 +185,7 @@ def _finite(numbers: pl.DataFrame, layout: TableLayout, remarks: Remarks) -> lis
 
 
 def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[LinePiece]:
-    """Yield the lines of a part of the file, in pieces of about that size."""
+    """Yield the lines between two offsets of the file, in pieces of about `size` bytes."""
     while start < end:
         line_end = data.find(b"\n", min(start + size, end), end)
         stop = end if line_end < 0 else line_end + 1
@@ -201,7 +202,7 @@ def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[LinePiece]:
 
 
 def _end(data: Data, start: int) -> int:
-    """Return the end of the last line that is not blank or made of zero bytes."""
+    """Return the end offset of the last line that is neither blank nor made of zero bytes."""
     end = len(data)
     while end > start:
         tail = data[max(start, end - _TAIL) : end]
@@ -217,10 +218,10 @@ def _end(data: Data, start: int) -> int:
 
 
 def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
-    """Return the text of typeperf with blanks where a counter gave no data; other text is not changed.
+    """Return typeperf's text with blanks for its -1, which means no data; return other text unchanged.
 
-    typeperf writes numbers with six decimals, and -1 only for no data. Where other numbers are whole, too, another
-    program wrote them all, and -1 may be a number.
+    typeperf writes numbers with six decimals, and a whole -1 only for no data. If other numbers are whole, too, another
+    program wrote the file, and its -1 may be a number.
     """
     if not _TYPEPERF.match(text.header):
         return text
@@ -241,9 +242,9 @@ def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
 
 
 def columns_of(file: str, cells: Sequence[str], names: Names) -> CounterColumns | None:
-    """Return the columns under a header's cells; None if no name is a path.
+    """Return the counters that a header's cells name; None if no cell is a counter path.
 
-    Unusable if a web page or an editor changed the paths.
+    Raise Unusable if a web page or an editor changed the paths.
     """
     _refuse_changed_paths(file, cells)
     series: list[Series] = []
@@ -263,7 +264,7 @@ def columns_of(file: str, cells: Sequence[str], names: Names) -> CounterColumns 
 
 
 def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
-    """Remark columns without a counter's name, which are left out, and counters without a computer."""
+    """Add remarks on columns that name no counter, which are left out, and on counters without a computer."""
     for at in columns.strange[:MAX_SHOWN]:
         cell, present = cells[at], len(values[at]) - values[at].null_count()
         has = counted(present, "value") if present else "no values"
@@ -285,7 +286,7 @@ def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence
 
 
 def tell_twins(columns: CounterColumns, values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
-    """Remark columns of the same counter. They contradict each other if many of their values differ."""
+    """Add remarks on columns of the same counter. Columns contradict each other if many of their values differ."""
     interval = sampling_interval(times) if columns.twins else None
     for twins in columns.twins:
         named = columns.series[twins[0]]
@@ -302,7 +303,7 @@ def tell_twins(columns: CounterColumns, values: Sequence[pl.Series], times: Time
 
 
 def _refuse_changed_paths(file: str, cells: Sequence[str]) -> None:
-    """Raise Unusable if an editor or Markdown changed backslashes, as the series would get other names."""
+    """Raise Unusable if an editor or Markdown changed the backslashes in paths, and so the names of series."""
     paths = [cell for cell in cells if cell.startswith("\\")]
     lost = [path for path in paths if _has_lost_backslash(path)]
     if 2 * len(lost) > len(paths):
@@ -327,7 +328,7 @@ def _has_lost_backslash(path: str) -> bool:
 
 
 def _twins(series: Sequence[Series]) -> tuple[tuple[int, ...], ...]:
-    """Return the places of series of the same counter, in any spelling."""
+    """Return groups of indices of series that are the same counter, in any spelling."""
     # Cheap check before building keys.
     if len({(series.measurement, series.field, series.tags[0][1].casefold()) for series in series}) == len(series):
         return ()

@@ -1,7 +1,7 @@
-"""PDH logs that were saved again: other separators, decimal commas, dates in another order.
+"""Reads PDH logs that were saved again: other separators, decimal commas, dates in another order.
 
-Only what is certain is read, with a remark on how it was read; the rest is refused. The log is rewritten line by
-line as Windows would have written it, and that is read.
+Only what is unambiguous is read, with a remark; the rest is refused. The log is rewritten line by line as Windows would
+have written it, and the rewritten text is read.
 """
 
 import re
@@ -45,8 +45,8 @@ def _order_of_dates(
 ) -> str:
     """Return the order in which all dates of a log are written: `dmy`, `mdy` or `ymd`.
 
-    Unusable if they are not written alike, if day and month are not certain, or if rows share a time whose
-    seconds are lost.
+    Raise Unusable if dates differ in form, if day and month cannot be told apart, or if rows share a time whose seconds
+    are lost.
     """
     matches: list[re.Match[str]] = []
     for time, line in zip(times, lines, strict=True):
@@ -85,7 +85,7 @@ def _order_of_dates(
 
 
 def _as_windows_writes(path: Path, order: str, time: str, line: int) -> str:
-    """Return a time as Windows writes it. Unusable if there is no such day or hour."""
+    """Return a time in Windows' form. Raise Unusable if its day or hour does not exist."""
     match = _TIME.fullmatch(time)
     if match is None:
         raise ValueError(time)
@@ -129,9 +129,9 @@ _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 @dataclass(frozen=True)
 class _Shape:
-    """How the lines are written; the header is on `line`.
+    """The form of a log's lines: separator, header, and the header's line number and offset.
 
-    In `wrapped` lines a spreadsheet put all cells into one, as it expected another separator. `usual` is as in Windows.
+    `wrapped`: a spreadsheet put all cells of a line into one, as it expected another separator. `usual`: as in Windows.
     """
 
     line: int
@@ -151,9 +151,9 @@ class _Shape:
 
 @dataclass(frozen=True)
 class _ResavedRows:
-    """The times of the rows, their other cells joined, and their lines.
+    """The rows of a log: their times, their other cells joined as text, and their line numbers.
 
-    `lines_behind` has all lines behind the header, with an empty one for each row. `is_cut` means the last row was cut.
+    `lines_behind` has all lines after the header, with an empty one for each row. `is_cut`: the last row was cut short.
     """
 
     times: list[str]
@@ -164,7 +164,7 @@ class _ResavedRows:
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the file has a PDH header, but other separators, times or decimal marks than Windows'."""
+    """Return whether the file has a PDH header, but separators, times or decimal marks that Windows does not write."""
     shape = _shape(text)
     if shape is None:
         return False
@@ -188,7 +188,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Read the log. Unusable if its dates or numbers can be read in more than one way, or have lost a part."""
+    """Return the log. Raise Unusable if its dates or numbers are ambiguous, or have lost a part."""
     remarks = Remarks(str(text.path))
     text = with_blanks_for_no_data(text, remarks)
     shape = _shape(text)
@@ -273,7 +273,7 @@ def _quoted(cells: Sequence[str]) -> str:
 def _decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separator: str, remarks: Remarks) -> str:
     """Return the decimal mark of all numbers: a point or a comma.
 
-    Unusable if numbers are grouped by thousands, or have both marks, or could mean either.
+    Raise Unusable if numbers have thousands separators or both marks, or if a mark is ambiguous.
     """
     first: dict[str, tuple[int, str]] = {}
     certain: set[str] = set()
@@ -312,7 +312,7 @@ def _decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separat
 
 
 def _form(match: re.Match[str]) -> tuple[object, ...]:
-    """Return the form of a time, which all times of a log share; with the year first, a fraction may be missing."""
+    """Return the form of a time, which all times of a log must share; after a leading year, a fraction is optional."""
     year_first = len(match["a"]) == 4
     parts = ("second", "half") if year_first else ("second", "part", "half")
     return (match["mark"], year_first, *(match[part] is None for part in parts))

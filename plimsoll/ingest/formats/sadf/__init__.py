@@ -1,7 +1,7 @@
-"""What sysstat's `sadf -d` writes: CSV with semicolons, in sections that have a header of their own.
+"""Reads what sysstat's `sadf -d` writes: CSV with semicolons, in sections with a header each.
 
-A section has one row per time, or one per time and instance. Series are named as Telegraf's `inputs.sysstat`
-names them (`sections`); the path of a series shows where it is from: `sadf disk(sda) %util`.
+A section has a row for each time, or for each time and instance. Series have the names that Telegraf's `inputs.sysstat`
+gives (see `sections`); their paths show where they are from: `sadf disk(sda) %util`.
 """
 
 import re
@@ -45,7 +45,7 @@ _NOT_IN_A_HOST = re.compile(r"""[\s"'`,:<>|#]""")
 def sniff(text: Text) -> bool:
     """Return whether the first line is a header of sadf, or a restart or comment with a header after it.
 
-    Also true of a header that was edited: `read` refuses it and says so.
+    An edited header counts, too: `read` refuses it and says so.
     """
     if _HEADER.match(text.header):
         return True
@@ -92,7 +92,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _drop_unknown_utilization(columns: dict[Series, Values]) -> None:
-    """Remove the utilization of links that carry 1 MB/s and more and are always at 0.00 %.
+    """Remove the utilization of network links that carry 1 MB/s or more but always show 0.00 %.
 
     sysstat writes 0.00 where the speed of a link is not known; 1 MB/s is 0.01 % of 100 Gbit/s.
     """
@@ -104,7 +104,7 @@ def _drop_unknown_utilization(columns: dict[Series, Values]) -> None:
 
 
 class _Columns:
-    """The column of each series, NaN where there is no sample. Of two samples at one time the first is kept."""
+    """A column of values for each series, NaN where it has no sample. Of two samples at one time the first counts."""
 
     def __init__(self, length: int) -> None:
         self.by_series: dict[Series, Values] = {}
@@ -112,7 +112,7 @@ class _Columns:
         self._length = length
 
     def put(self, series: Series, rows: NDArray[np.intp], values: Values) -> None:
-        """Set samples of a series at these rows of the log."""
+        """Set the samples of a series at these row indices of the log."""
         column = self.by_series.get(series)
         if column is None:
             column = self.by_series[series] = np.full(self._length, np.nan)
@@ -123,7 +123,7 @@ class _Columns:
 
 
 def _host(path: Path, tables: Sequence[SectionTable]) -> str:
-    """Return the one host of all rows."""
+    """Return the host of all rows. Raise Unusable if there are several."""
     first_lines: dict[str, int] = {}
     for table in tables:
         for host in table.hosts.unique(maintain_order=True):
@@ -143,7 +143,7 @@ def _host(path: Path, tables: Sequence[SectionTable]) -> str:
 
 
 def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.intp]]]:
-    """Yield each instance with its rows, in the order in which instances first appear."""
+    """Yield each instance and the indices of its rows, in the order in which instances first appear."""
     if not table.section.label:
         yield None, np.arange(len(table.lines))
         return
@@ -155,7 +155,7 @@ def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.int
 
 
 def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remarks: Remarks) -> Zone:
-    """Return UTC if all times are in UTC, else the zone of the caller. An unknown zone is remarked.
+    """Return UTC if all times are in UTC, else the caller's `zone`; if that is None, an unknown zone, with a remark.
 
     Raises:
         Unusable: If some times are in UTC and the others in an unknown zone.
@@ -178,7 +178,7 @@ def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remar
 
 
 def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
-    """Return the time of each row in UTC. Changes of the clock are remarked once for all sections."""
+    """Return the time of each row (UTC, ns). A change of the clock gets one remark, not one for each section."""
     if not table.local.any():
         return table.stamps
     instants = table.stamps.copy()
@@ -197,7 +197,7 @@ def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
 
 
 def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> Iterator[tuple[str, int, int]]:
-    """Yield where rows are earlier than those before, once for all sections: the reason, line and size (ns)."""
+    """Yield the reason, line and size (ns) of each step back in time, once for all sections."""
     ends: set[int] = set()
     for table, moments in zip(tables, instants, strict=True):
         at = np.flatnonzero(np.diff(moments) < 0) + 1
@@ -212,9 +212,9 @@ def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> It
 
 
 def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[NamedRows]:
-    """Yield each table; tables of interrupts are divided by the processors that were online.
+    """Yield column names, table and times; tables of interrupts are split by the processors that were online.
 
-    Rows of unknown processors are left out.
+    Rows at times whose processors are not known are left out.
     """
     processors = None
     for table, moments in zip(tables, instants, strict=True):
@@ -227,7 +227,7 @@ def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], r
 
 
 def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl.DataFrame:
-    """Return the processors at each time, by the first section that lists them."""
+    """Return the names of the processors at each time, by the first section that lists them."""
     listed = [
         pl.DataFrame({"time": moments, "names": table.devices}).with_columns(table=at)
         for at, (table, moments) in enumerate(zip(tables, instants, strict=True))
@@ -270,7 +270,7 @@ def _remark_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remark
 
 
 def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:
-    """Return the tables with local dates. Rows whose date changes are remarked."""
+    """Return the tables with local dates, as `sadf -t` writes the date in UTC. Add a remark if dates change."""
     clock_ahead = next((ahead for table in tables if (ahead := _ahead(table, zone)) is not None), None)
     if clock_ahead is None:
         return list(tables)
@@ -290,9 +290,9 @@ def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks
 
 
 def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
-    """Return how far the local clock is ahead of UTC (ns), by rows around a midnight, and whether that is sure.
+    """Return the local clock's offset from UTC (ns), judged by rows around a midnight, and whether it is certain.
 
-    None if no date is off.
+    Return None if no date is wrong.
     """
     stamps, values = table.stamps[table.local], table.intervals[table.local] * SECOND
     first = np.flatnonzero(np.diff(stamps, prepend=-1))
@@ -320,9 +320,9 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
 
 
 def _between(before: int, after: int) -> tuple[int, bool]:
-    """Return how far local time is ahead if midnight in UTC is between these times of day, and whether that is sure.
+    """Return the local offset (ns) if midnight in UTC lies between two times of day, and whether it is certain.
 
-    It is not sure where two offsets a day apart are both in use.
+    It is not certain where two offsets a day apart are both in use.
     """
     ahead = after // QUARTER * QUARTER
     # More people live at +13 than at -11, and at -10 than at +14.
@@ -331,9 +331,9 @@ def _between(before: int, after: int) -> tuple[int, bool]:
 
 
 def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
-    """Return what to add to each time of a table (ns): 0, a day or minus a day, so that the date of UTC is as written.
+    """Return what to add to each time (ns) so that its date in UTC is the written one: 0, a day or minus a day.
 
-    Rows whose steps are their intervals are shifted together, as a single row at a change of the offset is ambiguous.
+    Rows whose steps match their intervals are shifted together, as a single row at a change of offset is ambiguous.
     """
     stamps = table.stamps
     steps = np.diff(stamps, prepend=stamps[:1])

@@ -1,4 +1,4 @@
-"""Sorts the lines of a file into blocks, each with all rows of one kind of section."""
+"""Sorts the lines of a file into blocks: rows of one kind of section with the same number of cells."""
 
 import re
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ _TWO_DECIMALS = re.compile(r"[.,]\d\d$")
 
 @dataclass
 class RowBlock:
-    """Rows of one section that have the same number of cells, with the line of each.
+    """Rows of one section that have the same number of cells, and their line numbers.
 
-    `headers` and `restarts` are the lines of all headers and restarts in the file.
+    `headers` and `restarts` are the line numbers of all headers and restarts in the file.
     """
 
     section: SadfSection
@@ -51,7 +51,7 @@ class RowBlock:
 
 
 def blocks(text: Text, remarks: Remarks) -> list[RowBlock]:
-    """Return the rows of all sections that are read. All other lines are remarked.
+    """Return the rows of all supported sections; add remarks on all other lines.
 
     Raises:
         Unusable: If a header was edited or is of `sadf -h`, or no row is left for a known reason.
@@ -79,8 +79,8 @@ def _decoded(text: Text, remarks: Remarks) -> str:
 class _Sorter:
     """The blocks so far, and the header above the current line.
 
-    `_section` is that of the header, None if it is unknown or not read. `_block` takes its rows, unless their number of
-    cells is that of processors.
+    `_section` is the section of that header; None if it is unknown or not supported. `_block` is the block for its
+    rows; None for rows with a cell for each processor, which have a block for each number of cells.
     """
 
     def __init__(self, path: Path, remarks: Remarks) -> None:
@@ -96,7 +96,7 @@ class _Sorter:
         self._restarts: list[int] = []
 
     def take(self, line: str, number: int) -> None:
-        """Take one line of the file."""
+        """Sort one line of the file: into a block, or among the lines that are not read."""
         if _ROW.match(line) and not any(sign in line for sign in _NOT_IN_A_ROW):
             cells = line.count(";") + 1
             if self._block is not None and cells == self._block.cells:
@@ -109,9 +109,9 @@ class _Sorter:
             self._take_other(line, number)
 
     def take_unended(self, line: str, number: int) -> None:
-        """Take a line that lacks its line end and so may be cut short anywhere.
+        """Sort a line that lacks its line end and so may be cut short anywhere.
 
-        Its whole cells are kept. The last cell is whole if it has two decimals, since sadf never writes more.
+        Its complete cells are kept. The last cell is complete if it has two decimals, since sadf never writes more.
         """
         if not line.strip():
             return
@@ -131,7 +131,7 @@ class _Sorter:
         self.take(";".join([*cells[:whole], *[""] * (value - whole)]), number)
 
     def _begin(self, header: str, number: int) -> None:
-        """Begin the section of a header."""
+        """Begin the section of a header. Raise Unusable if the header names several sections."""
         self._header, self._section, self._block = header, None, None
         self._headers.append(number)
         columns = header.split(";")[COMMON:]
@@ -152,7 +152,7 @@ class _Sorter:
             self._block = self._block_of(section, COMMON + section.width)
 
     def _take_other(self, line: str, number: int) -> None:
-        """Take a line that is neither a row nor a header alone."""
+        """Sort a line that is neither a row nor a header, or a header that is joined to the line before it."""
         before, header, columns = line.rpartition(_HEADER)
         is_damaged = "\0" in line
         event = None if is_damaged else _EVENT.fullmatch(line)
@@ -186,7 +186,7 @@ class _Sorter:
         )
 
     def _take_odd_row(self, line: str, number: int, cells: int) -> None:
-        """Take a row that the current block does not take, if there is one."""
+        """Sort a row for which the current block has the wrong number of cells."""
         if self._header is None or cells <= COMMON:
             self._skipped.not_rows.append(number)
         elif self._section and self._section.is_per_cpu and cells > COMMON + 1:
@@ -201,9 +201,9 @@ class _Sorter:
         return self._blocks[key]
 
     def finished(self) -> list[RowBlock]:
-        """Return the blocks that have rows, after remarks on all other lines.
+        """Return the blocks that have rows, after adding remarks on all other lines.
 
-        If most rows under a header do not fit it, the others may fit by chance, and are left out as well.
+        If most rows under a header do not fit it, its other rows are left out as well, as they may fit by chance.
 
         Raises:
             Unusable: If no row is left and the reason is known.

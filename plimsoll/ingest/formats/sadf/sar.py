@@ -1,6 +1,6 @@
-"""What sysstat's `sar` prints, from Linux: tables under headers that come again, with the time of day before each row.
+"""Reads what sysstat's `sar` prints on Linux: tables with repeated headers, and the time of day before each row.
 
-It is rewritten as what `sadf -t -d` writes of the same samples, line by line, and read as that.
+Each line is rewritten as `sadf -t -d` writes it, and the result is read as such a file.
 """
 
 import re
@@ -28,7 +28,7 @@ _DATES = ("%Y-%m-%d", "%m/%d/%y", "%m/%d/%Y", "%d/%m/%y", "%d/%m/%Y", "%d.%m.%Y"
 
 
 def sniff(text: Text) -> bool:
-    """Return whether a table with times follows sar's first line, with which iostat begins, too."""
+    """Return whether sar's first line, which iostat prints, too, is followed by a table with times."""
     if not _BANNER.match(text.header):
         return False
     head = text.data[:8192].decode("utf-8", errors="replace").splitlines()
@@ -37,7 +37,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return all tables as one log. Unusable if the first line has no date, or for the reasons of sadf's files."""
+    """Return all tables as one log. Raise Unusable if the first line has no date, or for the reasons of `sadf.read`."""
     remarks = Remarks(str(text.path))
     lines = "\n".join(_Rewriter(text, remarks).lines())
     log = sadf.read(replace(text, data=lines.encode(), encoding="utf-8"), options)
@@ -46,7 +46,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 @dataclass
 class _Rewriter:
-    """Writes a line of sadf for each line of sar, so that line numbers stay the same."""
+    """A converter of sar's lines to sadf's: one line for each, so that line numbers stay the same."""
 
     text: Text
     remarks: Remarks
@@ -58,7 +58,7 @@ class _Rewriter:
     interval: int = 0
 
     def lines(self) -> Iterator[str]:
-        """Yield a line of sadf for each line of sar."""
+        """Yield the line of sadf for each line of sar."""
         for number, line in enumerate(self.text.data[:].decode("utf-8", errors="replace").split("\n"), 1):
             if banner := _BANNER.match(line.encode()):
                 self._begin(banner[2].decode(), banner[3].decode(errors="replace"), number)
@@ -71,7 +71,7 @@ class _Rewriter:
                 yield ""  # blank, or the averages at the end, by a word of the language
 
     def _begin(self, host: str, day: str, number: int) -> None:
-        """Take the host and the date of a first line."""
+        """Set the host and the date from a first line of sar."""
         days = list(dict.fromkeys(moment.date() for form in _DATES if (moment := _parsed(day, form))))
         if not days:
             raise Unusable(
@@ -116,7 +116,7 @@ class _Rewriter:
         return f"# hostname;interval;timestamp;{';'.join(shown)}"
 
     def _moment(self, clock: tuple[int, int, int]) -> datetime:
-        """Return the time of a row: the day of the first line, or the day after where the table went past midnight."""
+        """Return the date and time of a row: the first line's day, or the next day once a table passed midnight."""
         moment = datetime.combine(self.day, time(*clock))
         if self.before is not None:
             moment = datetime.combine(self.before.date(), moment.time())
@@ -129,7 +129,7 @@ class _Rewriter:
 
 
 def _is_header(cells: list[str]) -> bool:
-    """Return whether cells are names of columns, and none is a number."""
+    """Return whether all cells are names of columns, and none is a number."""
     return len(cells) > 1 and all(_FIELD.match(cell) for cell in cells)
 
 

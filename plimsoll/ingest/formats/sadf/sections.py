@@ -27,19 +27,19 @@ HEADER_NAMES = r"hostname\W{1,9}interval\W{1,9}timestamp"  # also of a header th
 
 @dataclass(frozen=True)
 class SadfSection:
-    """One kind of row: the column of the instance (None if there is none), and the columns of values."""
+    """A kind of section: the name of its instance column (None if it has no instances), and its value columns."""
 
     label: str | None
     fields: tuple[str, ...]
 
     @property
     def width(self) -> int:
-        """The number of cells of an instance. It has no meaning if there is a column for each processor."""
+        """The number of cells after the time in a row; not used if there is a column for each processor."""
         return len(self.fields) + (self.label is not None)
 
     @property
     def is_per_cpu(self) -> bool:
-        """Whether a row has a value for each processor, as interrupts in sysstat 12.6 and later."""
+        """Whether a row has a value for each processor, as rows of interrupts in sysstat 12.6 and later."""
         return self.fields == (EACH_CPU,)
 
     def __str__(self) -> str:
@@ -48,9 +48,9 @@ class SadfSection:
 
 @dataclass
 class Unfit:
-    """Rows that do not fit their header: the line and cells of the first, and how many there are.
+    """Rows that do not fit their header: line and number of cells of the first, and how many there are.
 
-    `fitting` counts rows of the same sections that fit and are left out all the same, `kept` those that are read.
+    `fitting` counts the section's other rows, which fit but are left out as well; `kept` those that are read.
     """
 
     section: SadfSection
@@ -65,7 +65,7 @@ class Unfit:
 class Skipped:
     """The lines that are not read.
 
-    `events` are restarts and comments by text and time, with their line; `not_rows` lines that are no rows or have
+    `events` has restarts and comments by text and time, with their lines; `not_rows` the lines that are no rows or have
     no header; `unfit` rows by their header; `damaged` the first line that may have been a header.
     """
 
@@ -76,7 +76,7 @@ class Skipped:
     damaged: int | None = None
 
     def remark(self, remarks: Remarks, rows: int) -> None:
-        """Remark all lines but those of unread sections, whose headers are remarked already. `rows` are read."""
+        """Add remarks on all lines but those of unsupported sections. `rows` is the number of rows that were read."""
         for (text, _), number in list(self.events.items())[:_MOST_REMARKS]:
             remarks.add(Kind.NOTED, text, line=number)
         if (value := len(self.events) - _MOST_REMARKS) > 0:
@@ -96,7 +96,7 @@ class Skipped:
             remarks.add(kind, name, line=unfit.line, count=count)
 
     def refuse(self) -> None:
-        """Raise Unusable with the reason why no rows are left, where that is known."""
+        """Raise Unusable with the reason why no rows are left, if it is known."""
         if self.unfit:
             header, unfit = next(iter(self.unfit.items()))
             raise Unusable(
@@ -117,13 +117,13 @@ _LABEL = re.compile(r"[A-Z]{2,}")
 
 
 def section_of(columns: Sequence[str]) -> SadfSection:
-    """Return the section of a header's columns after host, interval and time."""
+    """Return the section with these columns, which follow host, interval and time in a header."""
     label = columns[0] if columns and _LABEL.fullmatch(columns[0]) else None
     return SadfSection(label, tuple(columns[1:] if label else columns))
 
 
 def is_horizontal(columns: Sequence[str]) -> bool:
-    """Return whether a header has all sections in one line, as `sadf -h` writes it."""
+    """Return whether a header has the columns of all sections in one line, as `sadf -h` writes it."""
     plain, labels = _measurements("plain"), {"CPU", *_measurements("labelled")}
     begun = {
         plain.get(name, name)
@@ -146,13 +146,13 @@ def measurement(section: SadfSection) -> str | None:
 
 @cache
 def _measurements(kind: str) -> Mapping[str, str]:
-    """Return the measurements of one kind of section, by the column that identifies the section."""
+    """Return the measurements of the sections of one kind, by the column that identifies each section."""
     table = shipped_table("plimsoll.ingest.formats.sadf", "sections.yaml", dict[str, dict[str, list[str]]])
     return {column: name for name, columns in table[kind].items() for column in columns}
 
 
 def device(section: SadfSection, cell: str) -> str:
-    """Return an instance as `sadf -p` and Telegraf name it: `cpu0`, where `sadf -d` has 0."""
+    """Return an instance's name as `sadf -p` and Telegraf write it: `cpu0`, where `sadf -d` has 0."""
     number = cell.isdecimal()
     match section.label:
         case "CPU":
@@ -166,7 +166,7 @@ def device(section: SadfSection, cell: str) -> str:
 
 
 def series(host: str, section: SadfSection, instance: str | None, field: str) -> Series:
-    """Return the series of one column and instance of a section."""
+    """Return the series of one field and instance of a section."""
     name = measurement(section) or ""
     if name == "cpu_util" and instance != "all":
         name = "per_cpu"

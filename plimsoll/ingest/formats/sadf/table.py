@@ -1,4 +1,4 @@
-"""The rows of one section of `sadf -d` as columns."""
+"""The rows of one section of `sadf -d`, as columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,11 +23,11 @@ _LATEST = instant(datetime(2201, 1, 1, tzinfo=UTC)) // 1000  # us; nanoseconds e
 
 @dataclass(frozen=True)
 class SectionTable:
-    """A block as columns.
+    """The rows of a block, as columns.
 
-    `stamps` are in UTC (ns), or in local time where `local` is set; `zone` is the name after the first local time,
-    None if there is none. `intervals` are the seconds since the row before as the rows say, -1 where they do not.
-    `is_after_header` and `is_after_restart` are set for the first row after a header or restart.
+    `stamps` are times in UTC (ns), or in local time where `local` is True; `zone` is the name after the first local
+    time, None if there is none. `intervals` are the seconds since the row before, as the row states them, -1 where it
+    does not. `is_after_header` and `is_after_restart` mark the first row after a header or restart.
     """
 
     section: SadfSection
@@ -43,13 +43,13 @@ class SectionTable:
     values: list[Values]
 
     def rows(self, at: NDArray[np.intp]) -> "SectionTable":
-        """Return the table with only these rows."""
+        """Return the table with only the rows at these indices."""
         columns = {name: var[at] for name, var in vars(self).items() if isinstance(var, np.ndarray | pl.Series)}
         return replace(self, **columns, values=[value[at] for value in self.values])
 
 
 def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
-    """Return the rows of a block. Rows without a time and cells that are no numbers are left out and remarked.
+    """Return a block as columns. Rows without a time and cells that are no numbers are left out, with remarks.
 
     Raises:
         Unusable: If most rows have no time, a column has only text, or an instance has spaces around it.
@@ -98,9 +98,9 @@ def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
 
 
 def _plausible_shares(values: list[Values], lines: NDArray[np.int64], remarks: Remarks) -> list[Values]:
-    """Return the shares of processors' time, NaN in rows that do not add up to about 100 %.
+    """Return the shares of processor time, with NaN in rows that do not add up to about 100 %.
 
-    On KVM all shares of a processor can be 0, which would be a busy one (sysstat's issue 95).
+    On KVM all shares of a processor can be 0, which would look like a busy processor (sysstat's issue 95).
     """
     total = np.sum(values, axis=0)
     wrong = np.flatnonzero(np.abs(total - 100) > _SHARES_OFF)
@@ -117,15 +117,15 @@ def _plausible_shares(values: list[Values], lines: NDArray[np.int64], remarks: R
 
 
 def _first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows are the first after any of these lines."""
+    """Return which rows are the first after any of the line numbers `marks`."""
     return np.isin(np.arange(len(lines)), np.searchsorted(lines, marks, side="right"))
 
 
 def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return times in ns, null where a cell is no time, and whether each is local and not UTC."""
+    """Return times in ns (null where a cell is no time), and whether each is local time rather than UTC."""
 
     def in_ns(since_1970: pl.Series) -> pl.Series:
-        """Convert us to ns; null for years in which no recorder ran, some of which do not fit."""
+        """Convert microseconds to ns; null for years in which nothing was recorded, as some overflow."""
         return since_1970.set(~since_1970.is_between(0, _LATEST), None) * 1000
 
     def parse(times: pl.Series, form: str) -> pl.Series:
@@ -151,7 +151,7 @@ def _remark_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArr
 
 
 def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values:
-    """Return the values of a column, NaN where a cell is no number.
+    """Return the values of a column; NaN where a cell is no number.
 
     Raises:
         Unusable: If all cells are text, which sadf does not write.
