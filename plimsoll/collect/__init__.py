@@ -1,1 +1,1 @@
-"""Collects this computer's counters, with the names that Telegraf gives them."""
+"""The collector of this computer's counters, with the names that Telegraf gives them."""

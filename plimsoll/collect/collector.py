@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 class Collector:
-    """Collects the counters of this computer under the name of `host`, by default its own.
+    """The collector of this computer's counters. All series have the host `host`, by default the computer's name.
 
-    A group of counters that fails is logged once, and the others are collected all the same. Where a system has more
-    counters than can be collected, those of `signals` are; by default the shipped ones.
+    A group of counters that fails is logged once, while the others are still collected. On Windows, which has too many
+    counters to collect all, those that `signals` need are collected; by default the shipped signals.
     """
 
     def __init__(
@@ -41,22 +41,22 @@ class Collector:
         self._series: dict[tuple[str, tuple[tuple[str, str], ...], str], Series] = {}
 
     def use(self, groups: Mapping[str, Group]) -> None:
-        """Collect these groups from now on."""
+        """Replace the groups of counters to collect."""
         self._groups = groups
         self._failing = {}
 
     @property
     def failing(self) -> Mapping[str, str]:
-        """The groups that cannot be collected, and why."""
+        """The names of the groups that cannot be collected, with the reasons."""
         return dict(self._failing)
 
     @property
     def silent(self) -> Mapping[str, float]:
-        """The groups that have not answered for half a minute or more, and for how many seconds."""
+        """The names of the groups that have not answered for 30 s or more, with the seconds."""
         return {name: seconds for name, seconds in [*self._silent.items()] if seconds >= _SILENT_AFTER_S}
 
     def collect(self, now_ns: int) -> Points:
-        """Return the counters now. All samples have the last multiple of 10 s as their time."""
+        """Return one sample of each counter; all have the time of the last multiple of 10 s."""
         values = {
             self._named(reading, field): float(value)
             for name, group in list(self._groups.items())
@@ -90,7 +90,7 @@ class Collector:
 
 
 def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
-    """Return the groups of this system, by the name that people see when one fails."""
+    """Return the groups of counters of this system, by the name that is shown when a group fails."""
     if sys.platform == "win32":
         return _windows_groups(host, load_signals() if signals is None else signals)
     common: dict[str, Group] = {

@@ -38,20 +38,20 @@ _NAMES = {
 
 
 class PdhError(Exception):
-    """A function of pdh.dll failed."""
+    """The error that a function of pdh.dll failed."""
 
     def __init__(self, function: str, status: int) -> None:
         super().__init__(f"{function}: {_NAMES.get(status, 'error')} (0x{status:08X})")
 
 
 class _Value(Structure):
-    """PDH_FMT_COUNTERVALUE; of its union, the double."""
+    """The C structure PDH_FMT_COUNTERVALUE, with the double of its union."""
 
     _fields_ = (("status", c_uint32), ("double", c_double))
 
 
 class _Item(Structure):
-    """PDH_FMT_COUNTERVALUE_ITEM_W."""
+    """The C structure PDH_FMT_COUNTERVALUE_ITEM_W: an instance's name and value."""
 
     _fields_ = (("name", c_wchar_p), ("value", _Value))
 
@@ -73,14 +73,14 @@ class Pdh:
 
     @classmethod
     def of_windows(cls) -> "Pdh":
-        """Return the library of this Windows. OSError if it cannot be loaded."""
+        """Return the pdh.dll of this Windows. Raise OSError if it cannot be loaded."""
         load = getattr(ctypes, "WinDLL", None)
         if load is None:
             raise OSError("pdh.dll is a part of Windows")
         return cls(load("pdh.dll"))
 
     def objects(self) -> list[str]:
-        """Return the names of this host's objects in its language, searched anew for those of services that started."""
+        """Return the names of this host's objects, in the host's language; the list is refreshed at each call."""
         size, buffer, refresh = c_uint32(0), None, 1
         for _ in range(_TRIES):
             status = self._objects(None, None, buffer, byref(size), _ALL_DETAILS, refresh) & _WHOLE
@@ -92,17 +92,17 @@ class Pdh:
         raise PdhError("PdhEnumObjects", _BUFFER_TOO_SMALL)
 
     def open(self) -> Query:
-        """Return a new query of current values."""
+        """Return a new query for current values."""
         query = c_void_p()
         _check("PdhOpenQuery", self._open(None, 0, byref(query)))
         return Query(query.value or 0)
 
     def close(self, query: Query) -> None:
-        """End a query with its counters."""
+        """Close a query and its counters."""
         self._close(query)
 
     def add(self, query: Query, path: str) -> Counter | None:
-        r"""Add a counter by its English path, which may be `\Object(*)\Counter`. None if this host does not have it."""
+        r"""Add a counter by its English path, such as `\Object(*)\Counter`; return None if this host lacks it."""
         counter = c_void_p()
         status = self._add(query, path, 0, byref(counter)) & _WHOLE
         if status in _NOT_HERE:
@@ -111,7 +111,7 @@ class Pdh:
         return Counter(counter.value or 0)
 
     def collect(self, query: Query) -> bool:
-        """Take a sample of all counters of a query; return whether there was any."""
+        """Take a sample of all counters of a query; return False if this host has no data for them."""
         status = self._collect(query) & _WHOLE
         if status in _NOT_HERE:
             return False
@@ -119,7 +119,7 @@ class Pdh:
         return True
 
     def value(self, counter: Counter) -> float | None:
-        """Return the value of a counter without instances, or of one instance."""
+        """Return the value of a counter without instances, or of one instance; None if it has none now."""
         value = _Value()
         status = self._value(counter, _DOUBLE_UNCAPPED, None, byref(value)) & _WHOLE
         if status in _NO_VALUE:
@@ -128,7 +128,7 @@ class Pdh:
         return _of(value)
 
     def values(self, counter: Counter) -> list[tuple[str, float | None]]:
-        """Return the values of all instances that a counter has now by their names, which may be repeated."""
+        """Return the name and value of each instance of a counter; names may repeat."""
         size, count = c_uint32(0), c_uint32(0)
         buffer = None
         for _ in range(_TRIES):  # there may be more of them from one call to the next
@@ -152,10 +152,9 @@ _EMPTY = 6  # so many samples without a value, and the counters are looked for a
 
 
 class ObjectCounters:
-    """The counters of one object, by a query of its own, so that a failure of one object costs no other.
+    """The counters of one object, read with their own query, so that a failing object does not affect others.
 
-    Each sample has the instances of its time, with their names as Performance Monitor gives them: `svchost`,
-    `svchost#1`.
+    Each sample has the instances that exist then, named as in Performance Monitor: `svchost`, `svchost#1`.
     """
 
     def __init__(self, pdh: Pdh, host: str, paths: Sequence[CounterPath]) -> None:
@@ -171,11 +170,11 @@ class ObjectCounters:
 
     @property
     def here(self) -> frozenset[str]:
-        """The counters that this host has."""
+        """The names of the counters that this host has."""
         return frozenset(path.counter for path in [*self._counters])  # another thread may be adding some
 
     def __call__(self) -> Iterator[Reading]:
-        """Yield the values now. Rates are those since the last call, so that the first call has none."""
+        """Yield the current values. Rates cover the time since the last call, so the first call has none."""
         now = time.monotonic()
         if now - self._looked_at >= _AGAIN_S and len(self._counters) < len(self._paths):
             self._looked_at = now
@@ -195,7 +194,7 @@ class ObjectCounters:
             self.close()
 
     def close(self) -> None:
-        """End the query; the next call begins a new one, as a service that was set up again may have other counters."""
+        """Close the query; the next call opens a new one, as a reinstalled service may have other counters."""
         if self._query is not None:
             self._pdh.close(self._query)
         self._query = None
@@ -204,7 +203,7 @@ class ObjectCounters:
         self._empty = 0
 
     def _look(self) -> None:
-        """Add the counters that were not there yet."""
+        """Add the counters that were missing so far to the query."""
         query = self._pdh.open() if self._query is None else self._query
         try:
             for path in self._paths:

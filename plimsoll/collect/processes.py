@@ -1,4 +1,4 @@
-"""Which processes of this computer use most: kept for some minutes, so that an alert can name those of its time."""
+"""The processes of this computer that use most resources, kept for half an hour, so that alerts can name them."""
 
 import sys
 from collections import defaultdict, deque
@@ -39,7 +39,7 @@ WRITTEN = ProcessResource("written to disks", "bytes/s")
 
 @dataclass(frozen=True, slots=True)
 class ProcessUse:
-    """How much one process used, on average. `pid` is None where only the name is recorded."""
+    """The average use of a resource by one process. `pid` is None where only the process name is recorded."""
 
     name: str
     pid: int | None
@@ -55,7 +55,7 @@ class TopProcesses:
     uses: tuple[ProcessUse, ...]
 
     def __str__(self) -> str:
-        """A line for people: `processor time: sqlservr (812) 240 %, backup (90) 12 %`."""
+        """Return a line for users: `processor time: sqlservr (812) 240 %, backup (90) 12 %`."""
         return f"{self.resource}: {', '.join(_shown(use, self.unit) for use in self.uses)}"
 
 
@@ -64,7 +64,7 @@ _Uses: TypeAlias = Mapping[ProcessResource, Mapping[_Key, float]]
 
 
 class _Counts(NamedTuple):
-    """The use of a process since it started, and its memory now; None where it may not be read."""
+    """The use of resources by a process since it started, and its memory now; None where it may not be read."""
 
     name: str
     created: float
@@ -75,7 +75,7 @@ class _Counts(NamedTuple):
 
 
 class _Interval(NamedTuple):
-    """The use of each process between two looks (UTC ns)."""
+    """The use of each process between two readings, and the times of these (UTC ns)."""
 
     start: int
     end: int
@@ -83,9 +83,9 @@ class _Interval(NamedTuple):
 
 
 class ProcessWatch:
-    """Looks at all processes once a minute, and keeps for half an hour which used most.
+    """A reader of all processes, once a minute, which keeps the processes that used most for half an hour.
 
-    It takes about 0.15 ms for each process. Several threads may use it.
+    A reading takes about 0.15 ms for each process. Several threads may use the object.
     """
 
     def __init__(self) -> None:
@@ -95,15 +95,15 @@ class ProcessWatch:
         self._lock = Lock()
 
     def look(self, now_ns: int) -> None:
-        """Look at the processes if the last look was a minute ago. Callers call this every 10 s or so."""
+        """Read the processes if the last reading is at least a minute old. Callers call this every 10 s or so."""
         with self._lock:
             if self._at is None or not 0 <= now_ns - self._at < MINUTE:
                 self._look(now_ns)
 
     def top(self, start_ns: int, end_ns: int, now_ns: int) -> list[TopProcesses]:
-        """Return which processes used most of each resource from `start_ns` to `end_ns`, on average.
+        """Return the processes that used most of each resource from `start_ns` to `end_ns`, on average.
 
-        Looks again if that is after the last look.
+        Reads the processes again if `end_ns` is after the last reading.
         """
         with self._lock:
             if self._at is None or self._at < min(end_ns, now_ns - SECOND):
@@ -144,7 +144,7 @@ def _counts_of_all() -> Mapping[int, _Counts]:
 
 
 def _used(before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: int, now_ns: int) -> _Uses:
-    """Return the use of each process from the last look to now, by resource."""
+    """Return the use of each process between two readings, by resource."""
     seconds = (now_ns - last_ns) / SECOND
     uses: dict[ProcessResource, dict[_Key, float]] = {CPU: {}, MEMORY: {}, READ: {}, WRITTEN: {}}
     for pid, counts in now.items():

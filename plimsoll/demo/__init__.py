@@ -1,1 +1,1 @@
-"""Simulated systems, for trying Plimsoll without a Windows machine."""
+"""Simulated systems, to try Plimsoll without real hosts."""

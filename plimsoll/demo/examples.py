@@ -1,4 +1,4 @@
-"""Writes the small examples: several systems, each in a healthy run and in one with limits crossed.
+"""Writes the small examples: several systems, each in a healthy run and in a run with crossed limits.
 
 `python -m plimsoll.demo.examples` writes them to examples/. The output is always the same, byte for byte.
 """
@@ -80,8 +80,8 @@ def _write_site(out: Path, site: DemoSite) -> Iterator[Path]:
 def write_sadf(path: Path, site: DemoSite, host: str, columns: DemoRecording) -> None:
     """Write simulated counters as `sadf -d` prints them, each section with a header line.
 
-    Columns are named by section and column, those of processors with a number (`CPU 0 %user`). Rows describe the
-    interval before them, so there is none at the start.
+    `columns` are named by section and column, those of processors with a number (`CPU 0 %user`). A row covers the
+    interval before its time, so there is no row at the start.
     """
     stamps = [f"{utc(int(at)):%Y-%m-%d %H:%M:%S} UTC" for at in site.times]
     server = site.hosts[host]
@@ -99,7 +99,7 @@ def write_sadf(path: Path, site: DemoSite, host: str, columns: DemoRecording) ->
 
 
 def _processors(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
-    """Return the rows of all processors (-1), then of each; the rest of the time is idle."""
+    """Return the header and rows of all processors together (-1) and of each; the rest of the time is idle."""
     processors = [[columns[f"CPU {number} {use}"] for use in _CPU_USE] for number in range(count)]
     together = [added(use) / count for use in zip(*processors, strict=True)]
     rows: list[_Row] = [(f"{at};", [*uses, 100 - added(uses)]) for at, uses in ((-1, together), *enumerate(processors))]
@@ -107,7 +107,7 @@ def _processors(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
 
 
 def _host(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_Row]]]:
-    """Yield the sections of `-w -r`, and if they are simulated those of `-W -S -q -d -n DEV,EDEV -F -q PSI`."""
+    """Yield the sections of `-w -r`, and those of `-W -S -q -d -n DEV,EDEV -F -q PSI` that `columns` simulate."""
     yield "proc/s;cswch/s", [("", [columns["task proc/s"], columns["task cswch/s"]])]
     free, available = columns["mem_util kbmemfree"], columns["mem_util kbavail"]
     if "swap pswpin/s" not in columns:
@@ -149,7 +149,7 @@ def _host(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_R
 
 
 def _disk(columns: DemoRecording, none: Values) -> list[Values]:
-    """Return the columns of a disk: requests of 16 KB, a third of them reads; the queue follows Little's law."""
+    """Return a disk's columns: 16 KB per request, a third of them reads; the queue follows Little's law."""
     requests, wait = columns[f"disk {_DISK} tps"], columns[f"disk {_DISK} await"]
     queue = requests * wait / 1000
     read = requests * 16 / 3

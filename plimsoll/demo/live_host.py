@@ -1,7 +1,7 @@
-"""The simulated host of `plimsoll up --demo`: a SQL Server on which, now and then, a report reads whole tables.
+"""The simulated host of `plimsoll up --demo`: a SQL Server on which a report reads whole tables now and then.
 
-Then SQL Server throws pages out of memory sooner than it should (rule sql-page-life-expectancy). When the report has
-ended, pages stay again: page life grows by a second per second.
+During a report, SQL Server evicts pages from memory too soon (rule sql-page-life-expectancy). Afterwards pages stay in
+memory again: page life grows by a second per second.
 """
 
 import zlib
@@ -32,7 +32,7 @@ PAGE_LIFE_GOOD_S, PAGE_LIFE_BAD_S = 3900.0, 3500.0  # the limit is 3,600 s
 
 @dataclass(frozen=True)
 class LiveLevel:
-    """A counter: its value without and in a report, and the spread of its samples, as a share of it."""
+    """A simulated counter: its value without a report, its value during one, and its random spread as a share."""
 
     usual: float
     in_report: float | None = None
@@ -44,10 +44,10 @@ _BUSY = "\\Processor(_Total)\\% Processor Time"  # the mean of the processors
 
 
 def demo_points(start_ns: int, from_ns: int, to_ns: int) -> Points:
-    """Return the samples of the host at the multiples of 10 s from `from_ns` to `to_ns`, both included.
+    """Return the host's samples at each multiple of 10 s from `from_ns` to `to_ns`, both included.
 
-    The demo was started at `start_ns`: an alert fires half a minute later, and again every 24 minutes. Each sample
-    depends on its time and `start_ns` alone.
+    The demo started at `start_ns`: an alert fires half a minute later, and again every 24 minutes. A sample depends
+    only on its time and `start_ns`.
     """
     times = np.arange(-(-from_ns // INTERVAL) * INTERVAL, to_ns + 1, INTERVAL, dtype=np.int64)
     since = times - (start_ns // INTERVAL * INTERVAL + FIRST_REPORT)
@@ -71,14 +71,14 @@ def _series(path: str) -> Series:
 
 
 def _page_life(since: Times) -> Values:
-    """Return the seconds that a page stays in memory: few in a report, after which they grow by one per second."""
+    """Return the page life expectancy (s): low during a report, then growing by one second per second."""
     phase = since % CYCLE
     grown = PAGE_LIFE_BAD_S + np.maximum(phase - REPORT, 0) / SECOND
     return np.where(since < 0, PAGE_LIFE_GOOD_S, np.minimum(grown, PAGE_LIFE_GOOD_S))
 
 
 def _chance(path: str, times: Times) -> Values:
-    """Return numbers between -1 and 1 that look random, always the same for a path and a time."""
+    """Return pseudo-random numbers between -1 and 1, always the same for a path and a time."""
     seeds = (times // INTERVAL).astype(np.uint64) + np.uint64(zlib.crc32(path.encode()) << 24)
     mixed = seeds * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,4 +1,4 @@
-"""Writes the simulated runs: one folder per run, with a log per host and plimsoll.toml."""
+"""Writes the simulated runs of the study: one folder per run, with a log per host and plimsoll.toml."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ _FRONT_END = DemoServer(processors=CORES, clock_mhz=2800, memory_mb=4096, disks=
 
 
 def write_runs(out: Path) -> list[Path]:
-    """Write both runs to `out`. The output is always the same, byte for byte.
+    """Write the healthy run and the run with trouble to `out`, always the same, byte for byte.
 
     Returns:
         The folders of the runs. Each contains a PDH-CSV log per host, and `plimsoll.toml`.
@@ -62,7 +62,7 @@ def write_facts(
     times: list[datetime],
     hosts: Mapping[str, DemoServer],
 ) -> None:
-    """Write the plimsoll.toml of a run; `times` are the first and last of the ramp-up and of the steady phase."""
+    """Write a run's plimsoll.toml; `times` are the first and last of the ramp-up and of the steady phase."""
     listed = ", ".join(f'{label} = "{value}"' for label, value in labels.items())
     lines = [f'# Simulated data, modelled on "{document}', "[run]", f'name = "{name}"', "simulated = true"]
     lines.append(f"labels = {{ {listed} }}")

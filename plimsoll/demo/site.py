@@ -1,4 +1,4 @@
-"""Reads a site of `sites/`, and simulates the counters of its hosts in a healthy run and in one with trouble."""
+"""Reads a system's description in `sites/`, and simulates its hosts in a healthy run and in one with trouble."""
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,9 +43,9 @@ class _StrictSite(BaseModel):
 
 
 class DemoCounter(_StrictSite):
-    """A counter near `level`, or near `trouble` in that run; or the mean or the sum of other counters.
+    """A simulated counter: near `level`, or near `trouble` in the run with trouble; or a mean or sum of other counters.
 
-    Samples vary by `spread`, a share of the level or of its distance to 100 %.
+    Samples vary by `spread`: a share of the level, or of the level's distance to 100 %.
     """
 
     level: float | Points = 0.0
@@ -57,7 +57,7 @@ class DemoCounter(_StrictSite):
 
 
 class Array(_StrictSite):
-    """The spindles, RAID level and use of a disk."""
+    """A simulated disk array: its spindles, RAID level and utilization."""
 
     spindles: int
     drive: Literal["database", "log"] | None = None
@@ -65,10 +65,10 @@ class Array(_StrictSite):
 
 
 class Breach(_StrictSite):
-    """A breach that a review must find in the run with trouble, by seconds of the run; by default until its end.
+    """A breach that a review must find in the run with trouble, in seconds of the run; by default until its end.
 
-    If a counter jumps from a to b, the mean over a window crosses the limit after (limit - a) / (b - a) of the window;
-    the same holds on the way back. `host` is named where it is another than the one it is listed with.
+    If a counter jumps from a to b, the mean over a window crosses the limit after (limit - a) / (b - a) of the window,
+    and likewise on the way back. `host` is set if the breach is on another host than the one it is listed with.
     """
 
     rule: str
@@ -80,10 +80,10 @@ class Breach(_StrictSite):
 
 
 class DemoServer(_StrictSite):
-    """A computer with its counters.
+    """A simulated computer with its counters.
 
-    With `busy` (percent of each processor), it has the usual counters of a current Windows host, and of its `volumes`
-    (percent and MB free); `trouble` changes those. `counters` are listed by what they hold, `details` one by one.
+    With `busy` (percent of each processor) it has the usual counters of a Windows host, and of its `volumes` (percent
+    and MB free); `trouble` changes these counters. `counters` are listed by quantity, `details` one by one.
     """
 
     processors: int = 8
@@ -100,7 +100,7 @@ class DemoServer(_StrictSite):
 
 
 class DemoSite(_StrictSite):
-    """A system with two runs: a healthy one, and one with trouble."""
+    """A simulated system with two runs: a healthy one, and one with trouble."""
 
     title: str
     document: str
@@ -114,22 +114,22 @@ class DemoSite(_StrictSite):
 
     @property
     def begin(self) -> datetime:
-        """The start, in the zone of all sites."""
+        """The start of both runs, in the time zone of all sites."""
         return self.start.replace(tzinfo=ZONE)
 
     @property
     def seconds(self) -> Values:
-        """The second of each sample in the run."""
+        """The time of each sample, in seconds since the start of the run."""
         return np.arange(0, 60 * self.minutes + 1, self.interval_s, dtype=np.float64)
 
     @property
     def times(self) -> Times:
-        """The instant of each sample (UTC ns)."""
+        """The time of each sample (UTC ns)."""
         return instant(self.begin) + self.seconds.astype(np.int64) * SECOND
 
     @property
     def breaches(self) -> Iterator[Breach]:
-        """The breaches of all hosts, with their host and end filled in."""
+        """The breaches on all hosts, with host and end filled in."""
         for name, server in self.hosts.items():
             for breach in server.crossed:
                 end = 60 * self.minutes if breach.end is None else breach.end
@@ -137,12 +137,12 @@ class DemoSite(_StrictSite):
 
 
 def load_site(name: str) -> DemoSite:
-    """Return the site of a file of `sites/`, by its name without `.yaml`."""
+    """Return the system that a file of `sites/` describes, by the file's name without `.yaml`."""
     return shipped_table("plimsoll.demo.sites", f"{name}.yaml", DemoSite)
 
 
 def counters(site: DemoSite, host: str) -> dict[str, DemoCounter]:
-    """Return the counters of a host by path, in the order of their columns."""
+    """Return the counters of a host by path, in column order."""
     server = site.hosts[host]
     usual = {} if server.busy is None else _windows(server.busy, server.available_mb)
     for letter, (percent, mb) in server.volumes.items():
@@ -167,7 +167,7 @@ def _listed(site: DemoSite, server: DemoServer) -> Iterator[tuple[str, DemoCount
 
 
 def _windows(busy: float, available_mb: float) -> dict[str, DemoCounter]:
-    """Return the usual counters of a current Windows host in a healthy run; `busy` is percent of each processor."""
+    """Return the usual counters of a Windows host in a healthy run; `busy` is percent of each processor."""
     adapter = f"\\Network Interface({NIC})\\"
     return {
         **{path: DemoCounter(level=busy, kind="percent", spread=0.15) for path in PROCESSORS},
@@ -187,9 +187,9 @@ def _windows(busy: float, available_mb: float) -> dict[str, DemoCounter]:
 
 
 def simulate(site: DemoSite, host: str, *, trouble: bool) -> DemoRecording:
-    """Simulate the counters of a host in one run.
+    """Return the simulated counters of a host in one run.
 
-    Each has its own random generator, so that a change does not affect others.
+    Each counter has its own random generator, so that a change to one does not affect the others.
     """
     out = DemoRecording()
     for path, counter in counters(site, host).items():

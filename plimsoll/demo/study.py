@@ -37,7 +37,7 @@ BURST_READS = 280.0  # per s on top of the usual, at most: the peak "at over 250
 
 @dataclass(frozen=True)
 class StudyLevel:
-    """The values of a quantity without users, while users log on, and in steady state."""
+    """The values of a quantity in three phases: without users, while users log on, and in steady state."""
 
     idle: float
     ramp: float
@@ -51,7 +51,7 @@ FRONT_END_CPU = StudyLevel(1, 6.2, 20)
 
 @dataclass(frozen=True)
 class StudySetup:
-    """The differences between the two runs: the memory of the SQL Server, and its effects."""
+    """The settings of one of the two runs: the SQL Server's memory, and its effects."""
 
     memory: str
     sql_memory_mb: int

@@ -1,4 +1,4 @@
-"""Computes the counters of every Windows host from its load."""
+"""Computes the usual counters of a Windows host from its load."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ NIC = "HP NC373i Multifunction Gigabit Server Adapter"
 
 
 class DemoRecording(dict[str, Values]):
-    """The columns of one host by counter path, for `write_pdh`."""
+    """The simulated columns of one host by counter path, for `write_pdh`."""
 
     def gauge(self, path: str, values: Values) -> None:
-        """Add a momentary value, a whole number."""
+        """Add a counter of momentary values, rounded to whole numbers."""
         self[path] = np.rint(values)
 
     def fraction(self, path: str, values: Values) -> None:
-        """Add a momentary value with decimals."""
+        """Add a counter of momentary values with decimals."""
         self[path] = significant(values)
 
     def interval(self, path: str, values: Values) -> None:
-        """Add a rate, time or average between two samples, which the first row does not have."""
+        """Add a counter over intervals (a rate, time or average), which has no value in the first row."""
         self[path] = significant(values)
         self[path][0] = np.nan
 
 
 def significant(values: Values, digits: int = 6) -> Values:
-    """Return values rounded to significant digits, so that output does not depend on the platform's arithmetic."""
+    """Return values rounded to significant digits, so that all platforms give the same output."""
     magnitude = np.floor(np.log10(np.abs(values), out=np.zeros_like(values), where=values != 0))
     decimals = digits - 1 - magnitude
     up, down = 10.0 ** np.maximum(decimals, 0), 10.0 ** np.maximum(-decimals, 0)
@@ -39,7 +39,7 @@ def significant(values: Values, digits: int = 6) -> Values:
 
 
 def added(parts: Iterable[Values]) -> Values:
-    """Return the sum in a fixed order; numpy's order differs between processors."""
+    """Return the sum of arrays, added in a fixed order; numpy's order differs between processors."""
     total, *rest = parts
     for part in rest:
         total = total + part
@@ -58,17 +58,17 @@ class Disk:
 
     @property
     def queue(self) -> Values:
-        """Requests outstanding, by Little's law."""
+        """The number of outstanding requests, by Little's law."""
         return self.reads * self.read_s + self.writes * self.write_s
 
     @property
     def busy(self) -> Values:
-        """The share of time with a request in service, if requests arrive independently."""
+        """The share of time with a request in service, if requests arrive independently of each other."""
         return 1 - np.exp(-self.queue)
 
 
 def disks(out: DemoRecording, all_disks: Sequence[Disk]) -> None:
-    """Add PhysicalDisk. In `_Total`, rates and queues are sums, and times per operation are weighted means."""
+    """Add the PhysicalDisk counters. In `_Total`, rates and queues are sums, times per operation weighted means."""
     reads, writes = added(d.reads for d in all_disks), added(d.writes for d in all_disks)
     read_s = _ratio(added(d.reads * d.read_s for d in all_disks), reads)
     write_s = _ratio(added(d.writes * d.write_s for d in all_disks), writes)
@@ -89,9 +89,10 @@ def _ratio(over: Values, under: Values) -> Values:
 
 
 def processors(out: DemoRecording, busy: Sequence[Values], switches: Values, waiting: Values) -> Values:
-    """Add Processor and System; return the processor time of the whole machine (%).
+    """Add the Processor and System counters; return the processor time of the whole machine (%).
 
-    `busy` is percent of each processor, `switches` are per second, `waiting` is the number of waiting threads.
+    `busy` is percent of each processor, `switches` is context switches per second, `waiting` the number of waiting
+    threads.
     """
     total = added(busy) / len(busy)
     out.interval(f"\\Processor({TOTAL})\\% Processor Time", total)
@@ -104,7 +105,7 @@ def processors(out: DemoRecording, busy: Sequence[Values], switches: Values, wai
 
 @dataclass(frozen=True)
 class DemoService:
-    """The main process of a host: its share of the busy time, and its memory (bytes)."""
+    """The main process of a host: its share of the processor time, and its memory (bytes)."""
 
     process: str
     share_of_busy: float
@@ -114,7 +115,7 @@ class DemoService:
 def memory_and_processes(
     out: DemoRecording, installed: int, system: Values, service: DemoService, pages: Values, cpu: Values, cores: int
 ) -> None:
-    """Add Memory and Process. Available memory is the rest beside the service and the system (bytes)."""
+    """Add the Memory and Process counters. Available memory is what the service and the system leave (bytes)."""
     private = service.private_bytes
     out.gauge("\\Memory\\Available Bytes", PAGE * np.rint((installed - system - private) / PAGE))
     out.interval("\\Memory\\Pages/sec", pages)
@@ -132,7 +133,7 @@ def memory_and_processes(
 
 
 def network(out: DemoRecording, bytes_per_s: Values) -> None:
-    """Add Network Interface, without errors."""
+    """Add the Network Interface counters, without errors."""
     path = f"\\Network Interface({NIC})\\"
     out.interval(path + "Bytes Total/sec", bytes_per_s)
     out.gauge(path + "Packets Outbound Errors", np.zeros_like(bytes_per_s))

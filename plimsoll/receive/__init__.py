@@ -1,1 +1,1 @@
-"""Takes line protocol from agents and metrics of exporters, and writes them to the store."""
+"""Receives line protocol from agents and metrics from exporters, and writes them to the store."""

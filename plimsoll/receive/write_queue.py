@@ -1,4 +1,4 @@
-"""Writes points to the store, several requests at a time: one commit takes about as long for many as for one."""
+"""The queue of points for the store; several requests are committed at once, as a large commit takes hardly longer."""
 
 import logging
 import time
@@ -22,20 +22,20 @@ _log = logging.getLogger(__name__)
 
 
 class Busy(Exception):
-    """More points wait than are held; the writer is to send them again later."""
+    """The error that the queue is full; the writer should send the points again later."""
 
 
 class NotWritten(Exception):
-    """The store failed; the text says why. The writer is to send the points again later."""
+    """The error that the store failed, with the reason; the writer should send the points again later."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteState:
-    """The values written since the start and in the last minute, and what was left out.
+    """Counts of the values written since the start and in the last minute, and of what was left out.
 
-    `problem` is why the last write failed; empty if it did not. Left out were `text` fields, which hold text or
-    booleans; `lines` that could not be read or stored, the last one for the reason `why`; and `unread` values of
-    exporters, as nothing reads metrics of these `names`, of which MOST_NAMES are kept.
+    `problem` is why the last write failed; empty if it did not. Left out were `text` fields (text or booleans), `lines`
+    that could not be read or stored (`why`: the reason of the last), and `unread` values of exporters, whose metrics
+    nothing reads; `names` has up to MOST_NAMES of these metrics.
     """
 
     values: int = 0
@@ -49,9 +49,9 @@ class WriteState:
 
 
 class WriteQueue:
-    """A thread that writes points to a store. It begins with the first points.
+    """A thread that writes points to a store; it starts with the first points.
 
-    `on_written` is called with the points of each commit, in that thread, before the writers are answered.
+    `on_written` is called in that thread with the points of each commit, before the writers get their results.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class WriteQueue:
         self._thread: Thread | None = None
 
     def put(self, points: Points, writer: str = "") -> Future[WriteResult]:
-        """Queue points. The future has the result once they are committed, or NotWritten.
+        """Queue points; the returned future gets the result of their commit, or NotWritten.
 
-        Busy if too many wait, in all or of this writer (an address), or after `close`.
+        Raise Busy if too many points wait, in all or of this writer (an address), or after `close`.
         """
         done: Future[WriteResult] = Future()
         if not len(points):
@@ -98,13 +98,13 @@ class WriteQueue:
         return done
 
     def left_out(self, text: int, lines: int, why: str) -> None:
-        """Count the fields and lines of writers that were not queued."""
+        """Count the fields and lines that writers sent and that were not queued."""
         with self._changed:
             state = self._state
             self._state = replace(state, text=state.text + text, lines=state.lines + lines, why=why or state.why)
 
     def unread(self, values: int, names: Collection[str]) -> None:
-        """Count the values of exporters that nothing reads."""
+        """Count the values of exporters whose metrics nothing reads."""
         with self._changed:
             state = self._state
             new = [name for name in names if name not in state.names][: MOST_NAMES - len(state.names)]
@@ -112,13 +112,13 @@ class WriteQueue:
 
     @property
     def state(self) -> WriteState:
-        """The state now."""
+        """The current counts and the last problem."""
         with self._changed:
             self._forget_old()
             return replace(self._state, last_minute=sum(count for _, count in self._recent))
 
     def close(self) -> None:
-        """Write the points that wait, then end."""
+        """Write the waiting points, then end the thread."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -143,7 +143,7 @@ class WriteQueue:
                 self._written(batch, points, results)
 
     def _next(self) -> list["_Waiting"]:
-        """Return the next points to write, at most _AT_ONCE values; empty at the end."""
+        """Return the next points to write, at most _AT_ONCE values; an empty list once the queue is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             batch: list[_Waiting] = []
@@ -174,7 +174,7 @@ class WriteQueue:
             entry.done.set_exception(NotWritten(why))
 
     def _release(self, batch: Sequence["_Waiting"]) -> None:
-        """Take points off the counts of those that wait. With the lock held."""
+        """Subtract points from the counts of waiting ones. The caller must hold the lock."""
         for entry in batch:
             self._queued[entry.writer] -= len(entry.points)
             if not self._queued[entry.writer]:
@@ -186,7 +186,7 @@ class WriteQueue:
 
 
 class _Waiting(NamedTuple):
-    """The points of a writer, and the future with their result."""
+    """The points of one writer, and the future for their result."""
 
     points: Points
     done: Future[WriteResult]

@@ -1,4 +1,4 @@
-"""Checks that people ask for: whether services, processes, addresses and certificates are well.
+"""Checks that users configure: whether services, processes, addresses and certificates are well.
 
-Each kind gives the measurement and the fields that the plugin of Telegraf for it gives, with the tag `check`: its name.
+A check has the measurement and fields of Telegraf's plugin for its kind, with its name in the tag `check`.
 """

@@ -1,7 +1,7 @@
-"""Makes the checks every 10 s, each in a thread of its own, so that one that waits holds up nothing.
+"""Runs the checks every 10 s, each in its own thread, so that a slow check does not delay the others.
 
-The readings are those of the plugins ping, net_response, http_response, x509_cert, procstat, win_services and
-systemd_units of Telegraf, with the codes of their results.
+The readings have the form and result codes of Telegraf's plugins ping, net_response, http_response, x509_cert,
+procstat, win_services and systemd_units.
 """
 
 import re
@@ -32,7 +32,7 @@ _LATE: Mapping[str, _Fields] = {"ping": _LOST, "tcp": {"result_code": 1}, "http"
 
 
 class Looking:
-    """A check as a group of readings: gives those of the last look, and begins the next one."""
+    """A check as a group of readings: each call returns the results of the last check, and starts the next one."""
 
     def __init__(self, check: CheckSettings) -> None:
         self._check = check
@@ -41,7 +41,7 @@ class Looking:
         self._error: BaseException | None = None
 
     def __call__(self) -> Iterable[Reading]:
-        """Return the readings since the last call, or raise what the check raised."""
+        """Return the results since the last call, or raise the error of the check."""
         previous = self._running
         if previous is not None and not previous.done():
             if self._error is not None:
@@ -55,7 +55,7 @@ class Looking:
         return previous.result()
 
     def look(self) -> Iterator[Reading]:
-        """Look once."""
+        """Make the check once, and yield its readings."""
         check, is_tls = self._check, self._check.target.startswith("https://")
         match check.kind:
             case "service":
@@ -85,14 +85,14 @@ class Looking:
 
     @cached_property
     def _trust(self) -> ssl.SSLContext:
-        """The trusted certificates. OSError if the file of the check cannot be read."""
+        """The trusted certificates. Raise OSError if the check's certificate file cannot be read."""
         trust = ssl.create_default_context()
         if self._check.ca is not None:
             trust.load_verify_locations(self._check.ca)
         return trust
 
     def _read_certificate(self) -> Iterator[Reading]:
-        """Read the certificate, anew every five minutes, as it hardly changes, and after each failure."""
+        """Yield the certificate's expiry; it is read again after five minutes, and after each failure."""
         url = urlsplit(self._check.target)
         is_page = self._check.kind != "certificate"
         host, port = (url.hostname or "", url.port or 443) if is_page else _host_and_port(self._check.target)
@@ -123,7 +123,7 @@ _ACTIVE = {"active": 0, "reloading": 1, "inactive": 2, "failed": 3, "activating"
 
 
 def groups(checks: Sequence[CheckSettings]) -> Mapping[str, Group]:
-    """Return each check as a group of readings, by the name that people see when it fails."""
+    """Return each check as a group of readings, by the name that is shown when the check fails."""
     return {f"check {check.title}": Looking(check) for check in checks}
 
 

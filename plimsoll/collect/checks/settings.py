@@ -1,4 +1,4 @@
-"""`[[check]]` of up.toml: what is to be checked."""
+"""The settings of `[[check]]` in up.toml: what is to be checked."""
 
 import re
 from collections.abc import Callable
@@ -46,10 +46,10 @@ Address = Annotated[str, BeforeValidator(_address)]
 
 
 class CheckSettings(BaseModel):
-    """One check: exactly one of the kinds, and how it is made.
+    """The settings of one check; exactly one of the kinds is set.
 
-    `timeout` (ns). `status` and `contains` are of `http`: the status and the text that the answer must have. `ca` is a
-    file of certificates that is trusted besides those of the system.
+    `timeout` is in ns. `status` and `contains` (kind `http`) are the status and text that the answer must have. `ca` is
+    a file of certificates that are trusted besides the system's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -83,12 +83,12 @@ class CheckSettings(BaseModel):
 
     @property
     def target(self) -> str:
-        """What the check is of: the name of the service or process, or the address."""
+        """The target of the check: the name of the service or process, or the address."""
         return str(getattr(self, self.kind))
 
     @property
     def title(self) -> str:
-        """The name of the check; without one, its target."""
+        """The name of the check; its target if it has no name."""
         return self.name or self.target
 
     @property

@@ -1,1 +1,1 @@
-"""What the collector reads on this computer, a module for each group of measurements."""
+"""The sources of the collector's readings: a module for each group of measurements."""

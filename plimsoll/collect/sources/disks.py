@@ -1,4 +1,4 @@
-"""Requests to disks: the plugin `diskio`."""
+"""Requests to disks, with the fields of Telegraf's plugin `diskio`."""
 
 import sys
 import time
@@ -35,14 +35,14 @@ Counts: TypeAlias = Mapping[str, float]
 
 
 class DiskRequests:
-    """Reads the counts of disks since the system started, and the mean times since the last call."""
+    """A reader of disks: request counts since the system started, and mean times since the last call."""
 
     def __init__(self) -> None:
         self._last: Mapping[str, Counts] = {}
         self._read_at = 0.0
 
     def __call__(self) -> Iterator[Reading]:
-        """Yield the measurement `diskio`, for each disk that had a request."""
+        """Yield a reading `diskio` for each disk that has had a request."""
         disks, last, at = _counts(), self._last, time.monotonic()
         elapsed_ms = int(1000 * (at - self._read_at))
         self._last, self._read_at = disks, at
@@ -54,7 +54,7 @@ class DiskRequests:
 
 
 def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
-    """Return the mean times of a request and the utilization; none if a count began anew."""
+    """Return mean request times and utilization since the last counts; nothing if a count was reset."""
     if any(counts.get(name, 0) < last.get(name, 0) for name in _NEVER_FALL) or "io_time" not in counts:
         return {}
     means: dict[str, float] = {}
@@ -84,7 +84,7 @@ def _counts() -> Mapping[str, Counts]:
 
 
 def _of_linux() -> Mapping[str, Counts]:
-    """Return what /proc/diskstats counts; psutil does not give the time weighted by the queue."""
+    """Return the counts in /proc/diskstats by disk; psutil lacks the time weighted by the queue."""
     disks: dict[str, Counts] = {}
     for line in (PROC / "diskstats").read_text().splitlines():
         _, _, name, *values = line.split()

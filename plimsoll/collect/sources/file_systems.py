@@ -1,4 +1,4 @@
-"""Free space: the plugin `disk`."""
+"""Free space of file systems, with the fields of Telegraf's plugin `disk`."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def _mounts() -> Sequence[Mount]:
 
 
 def _mount(line: str) -> Mount:
-    """Return a line of mountinfo: `36 35 98:0 / /mnt rw,noatime master:1 - ext3 /dev/sda1 rw`."""
+    """Return the mount in a line of mountinfo: `36 35 98:0 / /mnt rw,noatime master:1 - ext3 /dev/sda1 rw`."""
     head, _, tail = line.partition(" - ")
     _, _, number, _, path, options, *_ = head.split()
     fstype, device, *_ = tail.split()
@@ -52,7 +52,7 @@ def _unescaped(text: str) -> str:
 
 
 def _usage(path: str) -> Fields:
-    """Return how full a file system is. As for df, space that is kept for root is neither used nor free."""
+    """Return the use of a file system; as in df, space reserved for root counts neither as used nor as free."""
     if sys.platform == "win32":
         raise OSError
     status = os.statvfs(path)
@@ -75,7 +75,7 @@ def _percent(used: float, free: float) -> float:
 
 
 class FileSystemSpace:
-    """Reads how full each file system is."""
+    """A reader of the used and free space of each file system."""
 
     def __init__(
         self, mounts: Callable[[], Sequence[Mount]] = _mounts, usage: Callable[[str], Fields] = _usage
@@ -84,7 +84,7 @@ class FileSystemSpace:
         self._usages = Lookup(usage)
 
     def __call__(self) -> Iterator[Reading]:
-        """Yield the measurement `disk`, for each file system that has a size."""
+        """Yield a reading `disk` for each file system that has a size."""
         mounts = {mount.mountpoint: mount for mount in self._mounts() if mount.fstype not in _NOT_READ}
         for path, fields in self._usages.results(mounts).items():
             if fields["total"]:
@@ -103,7 +103,7 @@ def _tags(mount: Mount) -> tuple[tuple[str, str], ...]:
 
 
 def _label(device: str, name: str) -> str | None:
-    """Return the name of a logical volume, or the label of a file system as udev knows it."""
+    """Return the name of a logical volume, or a file system's label from udev; None without either."""
     # Another path may lie on a file server that does not answer.
     if sys.platform != "linux" or not device.startswith("/dev/"):
         return None

@@ -1,4 +1,4 @@
-"""Readings of the collector, with the names that Telegraf gives them, and reading in the background."""
+"""The collector's readings, with Telegraf's names, and tools to take readings in the background."""
 
 import logging
 import threading
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class Reading(NamedTuple):
-    """Fields of a measurement. `tags` are sorted by name and do not include the host."""
+    """One measurement's fields at one time. `tags` are sorted by name, without the host."""
 
     measurement: str
     fields: Mapping[str, float]
@@ -27,7 +27,7 @@ Group: TypeAlias = Callable[[], Iterable[Reading]]
 
 
 def text_of(path: Path) -> str | None:
-    """Return the text of a file of the kernel; None if this kernel does not have it, or it cannot be read."""
+    """Return the text of a kernel file; None if this kernel does not have it, or it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -35,7 +35,7 @@ def text_of(path: Path) -> str | None:
 
 
 def run_in_background(function: Callable[[], T]) -> Future[T]:
-    """Call a function that may never return, in a thread that does not keep the program from ending."""
+    """Call a function in a daemon thread: if it never returns, it does not keep the program from ending."""
     result: Future[T] = Future()
 
     def run() -> None:
@@ -49,7 +49,7 @@ def run_in_background(function: Callable[[], T]) -> Future[T]:
 
 
 class NoAnswer(Exception):
-    """A group has not answered for a time (s)."""
+    """The error that a group has not answered for `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"it has not answered for {seconds:.0f} s")
@@ -57,10 +57,9 @@ class NoAnswer(Exception):
 
 
 class Patient:
-    """A group that is read within `patience_s`. While it does not answer it is not read again: NoAnswer.
+    """A wrapper that waits `patience_s` for a group's readings. Until the group answers, calls raise NoAnswer.
 
-    Windows reads a counter with a library of its provider, which may wait for ever. Readings that come too late are
-    left out.
+    Windows reads a counter through its provider's library, which may wait forever. Late readings are dropped.
     """
 
     # More than a loaded machine takes, and less than the 10 s until the next time.
@@ -72,7 +71,7 @@ class Patient:
         self._began = 0.0
 
     def __call__(self) -> Iterable[Reading]:
-        """Return the readings now, or raise what the group raises."""
+        """Return the group's current readings, or raise the group's error."""
         if self._readings is None or self._readings.done():
             self._began = self._clock()
             self._readings = run_in_background(lambda: [*self._group()])
@@ -84,9 +83,9 @@ class Patient:
 
 
 class Lookup(Generic[T]):
-    """Calls `look_up` for names. A name whose call does not return within a second is left out until it does.
+    """A caller of `look_up` for each name. A name whose call takes over a second is left out until it returns.
 
-    The kernel can keep a program waiting for ever when it asks a file server that does not answer.
+    The kernel may block forever in a call on a file server that does not answer.
     """
 
     def __init__(self, look_up: Callable[[str], T]) -> None:
@@ -95,7 +94,7 @@ class Lookup(Generic[T]):
         self._silent: set[str] = set()
 
     def results(self, names: Iterable[str]) -> Mapping[str, T]:
-        """Return the results by name, without those that fail (OSError) or do not come in time."""
+        """Return the result for each name, without names whose call fails (OSError) or is late."""
         for name in names:
             if name not in self._pending:
                 self._pending[name] = run_in_background(lambda name=name: self._look_up(name))

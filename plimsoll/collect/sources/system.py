@@ -1,6 +1,6 @@
-"""Processors, memory, network adapters, processes and what the Linux kernel counts, as plugins of Telegraf give them.
+"""Processors, memory, network adapters, processes and Linux kernel counts, with the names of Telegraf's plugins.
 
-They give the fields that telegraf/linux.conf keeps. A kernel that lacks one of its files gives no reading of it.
+The fields are those that telegraf/linux.conf keeps. Where a kernel lacks a file, its reading is left out.
 """
 
 import itertools
@@ -22,13 +22,13 @@ Times: TypeAlias = Mapping[str, float]
 
 
 class ProcessorShares:
-    """Reads the share of time that each processor spent in each state since the last call; nothing at the first."""
+    """A reader of each processor's share of time per state since the last call; the first call yields nothing."""
 
     def __init__(self) -> None:
         self._last: Mapping[str, Times] = {}
 
     def __call__(self) -> Iterator[Reading]:
-        """Yield the measurement `cpu`, for each processor and for all together."""
+        """Yield a reading `cpu` for each processor and for all together."""
         now, last = _times(), self._last
         self._last = now
         for name, times in now.items():
@@ -45,7 +45,7 @@ class ProcessorShares:
 
 
 def _times() -> Mapping[str, Times]:
-    """Return the time that each processor has spent in each state, in any unit, by the processor's name."""
+    """Return the time that each processor has spent in each state, in any unit, by processor name."""
     if sys.platform != "linux":
         processors = {f"cpu{at}": times._asdict() for at, times in enumerate(psutil.cpu_times(percpu=True))}
         return processors | {_TOTAL: psutil.cpu_times()._asdict()}
@@ -60,7 +60,7 @@ def _times() -> Mapping[str, Times]:
 
 
 def system() -> Iterator[Reading]:
-    """Yield the measurement `system`: load averages, number of processors and uptime."""
+    """Yield a reading `system`: load averages, number of processors, and uptime."""
     load1, load5, load15 = psutil.getloadavg()
     fields = {"load1": load1, "load5": load5, "load15": load15, "uptime": float(int(time.time() - psutil.boot_time()))}
     for name, logical in (("n_cpus", True), ("n_physical_cpus", False)):
@@ -78,7 +78,7 @@ _MEMORY_FIELDS = (
 
 
 def memory() -> Iterator[Reading]:
-    """Yield the measurement `mem`."""
+    """Yield a reading `mem`: the use of physical memory."""
     memory_values = psutil.virtual_memory()._asdict()
     fields: dict[str, float] = {
         _MEMORY_NAMES.get(name, name): memory_values[name] for name in _MEMORY_FIELDS if name in memory_values
@@ -89,7 +89,7 @@ def memory() -> Iterator[Reading]:
 
 
 def swap() -> Iterator[Reading]:
-    """Yield the measurement `swap`."""
+    """Yield a reading `swap`: the use of swap space."""
     usage = psutil.swap_memory()
     used = 100 * usage.used / usage.total if usage.total else 0.0
     fields = {"total": usage.total, "used": usage.used, "free": usage.free, "used_percent": used}
@@ -103,7 +103,7 @@ _UNKNOWN_SPEED = -1.0
 
 
 def adapters() -> Iterator[Reading]:
-    """Yield the measurement `net`, for each adapter that is up, except the loopback."""
+    """Yield a reading `net` for each network adapter that is up, except the loopback."""
     stats = psutil.net_if_stats()
     # nowrap: psutil would add up counts over a restart of the count, which rates must see.
     for name, counts in psutil.net_io_counters(pernic=True, nowrap=False).items():
@@ -116,7 +116,7 @@ def adapters() -> Iterator[Reading]:
 
 
 def _speed(name: str, fallback: int) -> float:
-    """Return the speed of the link in Mbit/s, -1 if it is not known."""
+    """Return the speed of an adapter's link in Mbit/s; -1 if it is not known."""
     if sys.platform != "linux":
         return fallback or _UNKNOWN_SPEED
     try:
@@ -150,7 +150,7 @@ _STATUSES = {
 
 
 def processes() -> Iterator[Reading]:
-    """Yield the measurement `processes`."""
+    """Yield a reading `processes`: the number of processes in each state."""
     if sys.platform == "linux":
         yield _processes_of_linux()
         return
@@ -159,7 +159,7 @@ def processes() -> Iterator[Reading]:
 
 
 def _processes_of_linux() -> Reading:
-    """Return the measurement by the files of the kernel, as psutil takes ten times as long."""
+    """Return the reading `processes` from kernel files, since psutil takes ten times as long."""
     counted: Counter[str] = Counter()
     threads = 0
     for folder in PROC.iterdir():
@@ -183,19 +183,19 @@ _NETSTAT = ("TcpExt", "ListenOverflows")
 
 
 def counts() -> Iterator[Reading]:
-    """Yield the measurement `kernel`: context switches, interrupts and processes started, since the system started."""
+    """Yield a reading `kernel`: context switches, interrupts and started processes since the system started."""
     lines = (line.split(maxsplit=2) for line in (PROC / "stat").read_text().splitlines())
     yield Reading("kernel", {_STAT[line[0]]: float(line[1]) for line in lines if line and line[0] in _STAT})
 
 
 def paging() -> Iterator[Reading]:
-    """Yield the measurement `kernel_vmstat`."""
+    """Yield a reading `kernel_vmstat`: the kernel's counts of paging."""
     counts = dict(line.split() for line in (PROC / "vmstat").read_text().splitlines())
     yield Reading("kernel_vmstat", {name: float(counts[name]) for name in _VMSTAT if name in counts})
 
 
 def pressure() -> Iterator[Reading]:
-    """Yield the measurement `pressure`: pressure stall information."""
+    """Yield a reading `pressure` for each resource: pressure stall information."""
     for resource in ("cpu", "memory", "io"):
         for line in (text_of(PROC / "pressure" / resource) or "").splitlines():
             kind, *averages = line.split()
@@ -206,7 +206,7 @@ def pressure() -> Iterator[Reading]:
 
 
 def connections_tracked() -> Iterator[Reading]:
-    """Yield the measurement `conntrack`, if the module is loaded."""
+    """Yield a reading `conntrack`: tracked connections, if the kernel module is loaded."""
     folder = PROC / "sys" / "net" / "netfilter"
     count, most = text_of(folder / "nf_conntrack_count"), text_of(folder / "nf_conntrack_max")
     if count and most:
@@ -214,7 +214,7 @@ def connections_tracked() -> Iterator[Reading]:
 
 
 def accept_queues() -> Iterator[Reading]:
-    """Yield the measurement `nstat`: connections that found the queue of a listening socket full."""
+    """Yield a reading `nstat`: connections that found a listening socket's accept queue full."""
     group, name = _NETSTAT
     # A line of names, and below it one of values.
     for names, values in itertools.pairwise((text_of(PROC / "net" / "netstat") or "").splitlines()):
@@ -225,6 +225,6 @@ def accept_queues() -> Iterator[Reading]:
 
 
 def open_files() -> Iterator[Reading]:
-    """Yield the measurement `linux_sysctl_fs`: file handles."""
+    """Yield a reading `linux_sysctl_fs`: open file handles and their limit."""
     in_use, _, most = (PROC / "sys" / "fs" / "file-nr").read_text().split()
     yield Reading("linux_sysctl_fs", {"file-nr": float(in_use), "file-max": float(most)})

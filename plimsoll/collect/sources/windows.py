@@ -1,6 +1,6 @@
 """The counters of a Windows host that signals need.
 
-They are the counters that `plimsoll rules counters` puts into a Data Collector Set, under the names that Telegraf's
+They are the counters that `plimsoll rules counters` writes into a Data Collector Set, with the names that Telegraf's
 win_perf_counters gives them.
 """
 
@@ -29,7 +29,7 @@ _BASIC = {
 
 
 class CountersOff(Exception):
-    """Windows has no counter of an object that every Windows has; the text says how to get them back."""
+    """The error that an object that every Windows has lacks its counters; the text says how to restore them."""
 
     def __init__(self, name: str, service: str) -> None:
         super().__init__(
@@ -39,7 +39,7 @@ class CountersOff(Exception):
 
 
 def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, Group]:
-    """Return a group for each object, by its name. Those of services are added when the services start."""
+    """Return a group for each performance object, by its name; objects of services are added when these start."""
     groups: dict[str, Group] = {}
     objects = PerformanceObjects(pdh, host, signals, groups)
     groups["list of performance objects"] = Patient(objects.search)
@@ -48,7 +48,7 @@ def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, G
 
 
 class PerformanceObjects:
-    """Puts a group for each object into `groups`, and those of instances of SQL Server when they are there."""
+    """The performance objects to read: keeps `groups` up to date, with those of SQL Server instances that appear."""
 
     def __init__(self, pdh: Pdh, host: str, signals: Mapping[str, Signal], groups: dict[str, Group]) -> None:
         self._pdh = pdh
@@ -59,7 +59,7 @@ class PerformanceObjects:
         self._searched_at = -_SEARCH_INTERVAL_S
 
     def search(self) -> Iterable[Reading]:
-        """Search for objects of SQL Server, once a minute. Returns no readings."""
+        """Search for objects of SQL Server, once a minute. Return no readings."""
         now = time.monotonic()
         if now - self._searched_at >= _SEARCH_INTERVAL_S:
             self._searched_at = now
@@ -71,7 +71,7 @@ class PerformanceObjects:
         return ()
 
     def read_of(self, sql_instances: Iterable[str]) -> None:
-        """Read the counters that signals need, of these instances of SQL Server besides the default one."""
+        """Add the objects of these named SQL Server instances, and all others that signals need, to the groups."""
         needed = counters(tuple(self._signals), self._signals, tuple(sql_instances))
         for name, paths in needed.by_object().items():
             if name not in self._groups:
@@ -79,7 +79,7 @@ class PerformanceObjects:
 
 
 def _group(name: str, read: ObjectCounters) -> Group:
-    """Return the group of an object. It raises CountersOff if this is one that every Windows has, without counters."""
+    """Return the group of an object. Groups of objects that every Windows has raise CountersOff without counters."""
     if name not in _BASIC:
         return read
 

@@ -1,1 +1,1 @@
-"""Sites as data: each YAML file is a system of the examples, and `read` says what its fields mean."""
+"""The systems of the examples as YAML files; `plimsoll.demo.site` says what their fields mean."""

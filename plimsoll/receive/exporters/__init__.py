@@ -1,1 +1,1 @@
-"""Takes metrics of Prometheus and OpenTelemetry, and gives them the names that Telegraf gives."""
+"""Receives metrics of Prometheus and OpenTelemetry, and translates them to Telegraf's names."""

@@ -1,7 +1,7 @@
-"""The last samples of metrics that become fields together.
+"""The latest samples of metrics from which fields are computed.
 
-A sender may be ahead of another by minutes when it catches up after an outage, so a time that still lacks samples is
-kept until they are there, for some minutes and as far as there is room. Of the others only the newest are kept.
+When a sender catches up after an outage, it may be minutes ahead of another. A time that still lacks samples is
+therefore kept for some minutes, as far as there is room; of complete times only the newest are kept.
 """
 
 import math
@@ -29,7 +29,7 @@ _LEARNS = 60 * SECOND  # how long it takes until all series of a group have been
 
 @dataclass(slots=True)
 class _At:
-    """The samples of one time: when the first came (UTC ns), by metric, of totals by instance, and their number."""
+    """The samples of one time: the first arrival (UTC ns), values by metric, a total's values by part, and a count."""
 
     came: int
     metrics: dict[str, float] = field(default_factory=dict[str, float])
@@ -38,7 +38,7 @@ class _At:
 
 
 class CounterState:
-    """The last samples of the metrics of a group: of one instance, or of all instances of a total."""
+    """The latest samples of one metric group: of one instance, or of all instances that add up to a total."""
 
     def __init__(self, group: MetricGroup, host: str, labels: dict[str, str]) -> None:
         self.used = 0
@@ -59,9 +59,9 @@ class CounterState:
         self._came: set[str] = set()  # metrics of any time
 
     def add(self, time: int, metric: str, part: Part, value: float, *, now: int, may_grow: bool) -> int:
-        """Keep a sample that comes now. Return how many bytes more are kept from now on, besides `waiting`.
+        """Add a sample that arrives `now`. Return the estimated bytes that a new part of a total takes, else 0.
 
-        A total with more parts than may be kept is no longer computed.
+        A total with too many parts is no longer computed.
         """
         at = self._times.get(time)
         self._came.add(metric)
@@ -93,12 +93,12 @@ class CounterState:
 
     @property
     def kept_bytes(self) -> int:
-        """About how many bytes the parts of a total take."""
+        """The estimated bytes that the parts of totals take."""
         return sum(of_part(part) for parts in self._last_seen.values() for part in parts)
 
     @property
     def waiting(self) -> int:
-        """About how many bytes are kept for other times than the newest."""
+        """The estimated bytes of the samples of all times but the newest."""
         surplus = len(self._order) - _NEWEST
         if surplus <= 0:
             return 0
@@ -106,9 +106,9 @@ class CounterState:
         return surplus * _OF_TIME + samples * _OF_SAMPLE
 
     def drop(self, now: int, *, may_wait: bool) -> int:
-        """Forget complete times, and those that wait for too long. Return how many samples had no room to wait.
+        """Remove complete times, and those that waited too long; return the number of samples lost for lack of room.
 
-        The time before one that waits is kept, as growth is counted from it.
+        The time before an incomplete one is kept, since growth is computed from it.
         """
         dropped = lost = 0
         is_new = self._since is not None and now - self._since < _LEARNS
@@ -129,21 +129,21 @@ class CounterState:
         return now - at.came < _WAITS and ((is_new and bool(self._group.over)) or self._lacks(at, is_new))
 
     def _lacks(self, at: _At, is_new: bool) -> bool:
-        """Return whether samples are still to come. The number of samples of a new group is not known."""
+        """Return whether samples of a time are still missing; for a new group, judged by its formulas."""
         return at.count < self._full or (is_new and self._is_in_part(at))
 
     def forget_size(self) -> None:
-        """Forget how many samples a complete time has: some of the metrics may have ended."""
+        """Compute again how many samples make a time complete, as some metrics may have ended."""
         self._full = max((at.count for at in self._times.values()), default=0)
         self._came = {metric for at in self._times.values() for metric in at.metrics}
 
     def next_after(self, time: int) -> int | None:
-        """Return the next time of which there are samples."""
+        """Return the next time that has samples; None if there is none."""
         where = bisect_right(self._order, time)
         return self._order[where] if where < len(self._order) else None
 
     def lines(self, time: int) -> Iterator[bytes]:
-        """Yield the fields that can be computed for a time."""
+        """Yield a line of line protocol for each field that can be computed at a time."""
         at = self._times.get(time)
         if at is None:
             return
@@ -174,7 +174,7 @@ class CounterState:
         return formula.value(Moment(time, at.metrics, then, (time - before) / SECOND, counts, self._averages))
 
     def _before(self, names: set[str], time: int, at: _At) -> int | None:
-        """Return the newest time before with the same instances of some metrics."""
+        """Return the newest earlier time at which these metrics have the same instances; None if there is none."""
         for where in range(bisect_left(self._order, time) - 1, -1, -1):
             earlier = self._order[where]
             if time - earlier > _LONGEST_GAP:
@@ -194,7 +194,7 @@ class CounterState:
         return not self._is_cut and last_seen.keys() <= parts.keys()
 
     def _is_in_part(self, at: _At) -> bool:
-        """Return whether a field has some of the metrics that it needs, but not all."""
+        """Return whether a field has some, but not all, of the metrics that it needs."""
         present = (at.parts or at.metrics).keys()
         if any(metric not in present for by in self._group.when.values() for metric in by):
             return True
@@ -205,7 +205,7 @@ class CounterState:
         )
 
     def _chosen(self, at: _At) -> dict[str, str] | None:
-        """Return the tags that depend on values, the first where no value ever comes; None if one is not known."""
+        """Return the tags that depend on values; None if one is unknown. A metric that never comes has a default."""
         chosen: dict[str, str] = {}
         is_new = self._since is None or at.came - self._since < _LEARNS
         for tag, by in self._group.when.items():
@@ -228,17 +228,17 @@ class CounterState:
 
 
 def of_group(host: str, labels: Mapping[str, str]) -> int:
-    """Return about how many bytes a group takes: the name of each of its fields has the labels."""
+    """Return the estimated bytes that a group takes; the names of its fields hold the labels."""
     return _OF_GROUP + _OF_LABELS * sum(map(len, (host, *labels.values())))
 
 
 def of_part(part: Part) -> int:
-    """Return about how many bytes a part of a total takes."""
+    """Return the estimated bytes that one part of a total takes."""
     return _OF_PART + sum(map(len, part))
 
 
 def _sum(parts: Mapping[Part, float]) -> float:
-    """Return the exact sum; infinite if it is none."""
+    """Return the exact sum of the parts; infinity if it overflows."""
     try:
         return math.fsum(parts.values())
     except OverflowError:

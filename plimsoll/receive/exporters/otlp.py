@@ -1,4 +1,4 @@
-"""Reads OTLP, which programs with OpenTelemetry send over HTTP in protobuf or JSON.
+"""Reads OTLP over HTTP, in protobuf or JSON, as programs with OpenTelemetry send it.
 
 https://opentelemetry.io/docs/specs/otlp, and metrics.proto of opentelemetry-proto.
 """
@@ -27,7 +27,7 @@ _SCRAPE_SPAN = SECOND // 2  # ns, our choice: half of the shortest interval at w
 
 
 def read(body: bytes, translator: Translator, *, is_json: bool, now: int) -> AcceptedMetrics:
-    """Return the samples of a message. NotMetrics if it is none."""
+    """Return the samples of an OTLP message. Raise NotMetrics if it is malformed."""
     request = ExportMetricsServiceRequest()
     try:
         if is_json:
@@ -55,22 +55,22 @@ def read(body: bytes, translator: Translator, *, is_json: bool, now: int) -> Acc
 
 
 def response(rejected: int, reason: str, *, is_json: bool) -> bytes:
-    """Return the answer to a message; with a reason if not all of it was stored."""
+    """Return the body of the response to a message: empty, or a partial success with the reason."""
     partial = ExportMetricsPartialSuccess(rejected_data_points=rejected, error_message=reason) if reason else None
     answer = ExportMetricsServiceResponse(partial_success=partial)
     return json.dumps(json_format.MessageToDict(answer)).encode() if is_json else answer.SerializeToString()
 
 
 def error_status(message: str) -> bytes:
-    """Return the google.rpc.Status of an error, whose fields have the numbers of those of a partial success."""
+    """Return the google.rpc.Status of an error; its field numbers are those of a partial success."""
     return ExportMetricsPartialSuccess(error_message=message).SerializeToString()
 
 
 def _scrape_times(times: Iterable[int]) -> dict[int, int]:
-    """Return the time of the scrape for each time (UTC ns) of a host's samples: the earliest of those close together.
+    """Return the scrape time for each sample time (UTC ns) of a host: the earliest of times that lie close together.
 
-    The collector's hostmetrics stamps each scraper by itself, up to 30 ms apart in one message (0.165.0); what is
-    computed from two scrapers needs one time.
+    The collector's hostmetrics receiver stamps each scraper separately, up to 30 ms apart in one message (0.165.0); a
+    field that is computed from two scrapers needs one time.
     """
     scrape_times: dict[int, int] = {}
     first = 0
@@ -86,7 +86,7 @@ def _points(metric: Any) -> Sequence[Any]:
 
 
 def _add_metric(metrics: AcceptedMetrics, metric: Any, host: str, scrape_times: Mapping[int, int]) -> None:
-    """Add the samples of a metric. `host` is that of its resource; without one, labels name it."""
+    """Add the samples of a metric. `host` is the resource's host; if it has none, the labels name the host."""
     if metric.WhichOneof("data") not in ("sum", "gauge"):
         metrics.histograms += 1
         return

@@ -1,7 +1,7 @@
-"""Reads remote write, version 1 and 2, by which Prometheus, Grafana Alloy and others send samples.
+"""Reads remote write 1.0 and 2.0, with which Prometheus, Grafana Alloy and others send samples.
 
-https://prometheus.io/docs/specs/prw/remote_write_spec and its successor, remote_write_spec_2_0. The messages have the
-numbers of fields that prompb/types.proto and io/prometheus/write/v2/types.proto give; what is not read has none.
+https://prometheus.io/docs/specs/prw/remote_write_spec and remote_write_spec_2_0. Field numbers are those of
+prompb/types.proto and io/prometheus/write/v2/types.proto; fields that are not read are left out.
 """
 
 from collections.abc import Mapping
@@ -63,7 +63,7 @@ _CLASSES = _build_message_classes()
 
 
 def read(message: bytes, translator: Translator, *, version: str, now: int) -> AcceptedMetrics:
-    """Return the samples of a message of a version, V1 or V2. NotMetrics if it is none."""
+    """Return the samples of a message of version V1 or V2. Raise NotMetrics if it is malformed."""
     try:
         request = _CLASSES[version].FromString(message)
     except DecodeError as error:

@@ -1,4 +1,4 @@
-"""Scrapes exporters of Prometheus at regular times, and writes their metrics."""
+"""Scrapes Prometheus exporters at regular times, and writes their metrics."""
 
 import logging
 import re
@@ -33,7 +33,7 @@ _LONGEST_SHOWN = 60
 
 
 class Sample(NamedTuple):
-    """A sample: the name of its metric, the text of its labels, its value, and its time (UTC ns) if it has one."""
+    """A sample of an exporter: metric name, label text, value, and time (UTC ns; None if it has none)."""
 
     name: str
     labels_text: bytes
@@ -42,7 +42,7 @@ class Sample(NamedTuple):
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels. NotMetrics if they are not valid."""
+        """The labels by name. Raise NotMetrics if they are malformed."""
         labels: dict[str, str] = {}
         at = 0
         while at < len(self.labels_text.rstrip(b" \t")):
@@ -65,16 +65,16 @@ _log = logging.getLogger(__name__)
 
 
 class _Failed(Exception):
-    """A target gave no metrics; the text is the reason."""
+    """The error that a target gave no metrics; the text is the reason."""
 
 
 @dataclass(frozen=True)
 class ScrapeTarget:
-    """An exporter: its address, its scrape interval (ns), and the host of its metrics.
+    """An exporter to scrape: its URL, its interval (ns), and how to find the host of its metrics.
 
-    `labels` are added to those of each metric, over the exporter's own. The host is that of the label `host`, else the
-    value that `host_label` has in the metric or, where it has no such label, in another, else that of the address.
-    `authorization` is what the header of that name says, `ca` the file with the certificates to trust.
+    `labels` are added to each metric and override the exporter's own. The host is the label `host`, else the label
+    `host_label` of the metric or of another metric of the scrape, else the host in the URL. `authorization` is the
+    value of that header, `ca` the file of trusted certificates.
     """
 
     url: str
@@ -86,7 +86,7 @@ class ScrapeTarget:
 
     @property
     def host(self) -> str | None:
-        """The host, if it is known before the first answer."""
+        """The host of the metrics; None if only the answer tells it."""
         if self.labels.get("host"):
             return self.labels["host"]
         return None if self.host_label else without_port(urlsplit(self.url).netloc.rpartition("@")[2])
@@ -100,7 +100,7 @@ class _State:
 
 
 class Scraper:
-    """Scrapes each target at multiples of its interval. An answer that comes too late is left out."""
+    """A scraper of targets, at multiples of their intervals. Late answers are dropped."""
 
     def __init__(
         self,
@@ -124,24 +124,24 @@ class Scraper:
         self.use(targets)
 
     def start(self) -> None:
-        """Start scraping."""
+        """Start to scrape, in a thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the requests that are under way."""
+        """Stop to scrape, and wait for requests in progress."""
         self._stop.set()
         if self._thread.ident:
             self._thread.join()
         self._pool.shutdown(cancel_futures=True)
 
     def use(self, targets: Sequence[ScrapeTarget]) -> None:
-        """Scrape these targets from now on."""
+        """Replace the targets to scrape."""
         with self._lock:
             self._order = [*targets]
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts that are known before the first answer."""
+        """The hosts of the targets that are known before the first answer."""
         with self._lock:
             return tuple(dict.fromkeys(target.host for target in self._order if target.host))
 
@@ -160,7 +160,7 @@ class Scraper:
         return sentences
 
     def step(self, now: int) -> None:
-        """Scrape the targets that are due at a time (UTC ns), without waiting for them."""
+        """Start to scrape the targets that are due at a time (UTC ns), without waiting for the answers."""
         evaluation = now // EVALUATION_INTERVAL
         with self._lock:
             due = [target for target in self._order if evaluation % max(1, target.interval // EVALUATION_INTERVAL) == 0]
@@ -243,7 +243,7 @@ class Scraper:
 
 
 def read(text: bytes, target: ScrapeTarget, translator: Translator, at: int) -> AcceptedMetrics:
-    """Return the samples that a target gave at a time (UTC ns). NotMetrics or TooManySamples."""
+    """Return the samples in a target's answer at a time (UTC ns). Raise NotMetrics or TooManySamples."""
     scraped = [*samples(text)]
     host = target.host or ""
     if target.host_label and not host:
@@ -272,7 +272,7 @@ def _series(sample: Sample, target: ScrapeTarget, host: str) -> tuple[str, dict[
 
 
 def samples(text: bytes) -> Iterator[Sample]:
-    """Yield the samples of a text. NotMetrics if it is not in the format."""
+    """Yield the samples in text of the Prometheus exposition format. Raise NotMetrics if it is malformed."""
     for number, written in enumerate(text.split(b"\n"), 1):
         line = written.strip(b" \t\r")
         if not line or line.startswith(b"#"):

@@ -1,8 +1,8 @@
-"""Turns samples of metrics into line protocol with Telegraf's names.
+"""Translates samples of metrics to line protocol with Telegraf's names.
 
-Most metrics are a field as they are. Others are put together: a share of processor time is what one count grew by in
-what all of them grew by. So the last samples of those are kept, and a field is written as soon as all that it needs has
-arrived, in whatever requests: Prometheus cuts a scrape where a request is full, and sends parts of it side by side.
+Most metrics are a field as they are. Others are combined: a share of processor time is the growth of one count, divided
+by the growth of all. The latest samples of such metrics are kept, and a field is written once all that it needs has
+arrived, in any requests: Prometheus cuts a scrape when a request is full, and sends its parts in parallel.
 """
 
 import logging
@@ -29,7 +29,7 @@ _INSTANCE = "instance"
 
 
 class MetricUse(NamedTuple):
-    """The use of a metric in a group: its name in formulas, and the fields that are the metric times a factor."""
+    """How a group uses a metric: its name in formulas, and the fields that are the metric times a factor (`plain`)."""
 
     group: MetricGroup
     metric: str
@@ -38,7 +38,7 @@ class MetricUse(NamedTuple):
     computed: bool
 
     def is_of(self, labels: Mapping[str, str]) -> bool:
-        """Return whether the group uses a series with these labels."""
+        """Return whether the group uses the series of this metric that has these labels."""
         return (
             all(labels.get(name) == value for name, value in self.labels)
             and all(label in labels for label in self.group.labels)
@@ -66,28 +66,29 @@ _log = logging.getLogger(__name__)
 
 
 class NotMetrics(Exception):
-    """The data is not in the format it should have; the text is the reason."""
+    """The error that data is not in its format; the text is the reason."""
 
 
 class TooManySamples(Exception):
-    """A message has more samples than are taken at once."""
+    """The error that a message has more samples than one request may have."""
 
 
 class TooManyKept(Exception):
-    """The samples that are kept to compute fields take all the memory they may."""
+    """The error that the samples kept to compute fields have filled their memory limit."""
 
 
 class Place(NamedTuple):
-    """Where the samples of a series go: `plain` are fields with a factor, `kept` the groups that compute fields."""
+    """Where a series' samples go: fields with factors (`plain`), and states that compute fields from them (`kept`)."""
 
     plain: tuple[tuple[bytes, float], ...]
     kept: tuple[tuple[CounterState, str, Part], ...]
 
 
 class Translator:
-    """Translates the samples of many hosts. Its caller holds `lock`.
+    """A translator of the samples of many hosts. The caller must hold `lock`.
 
-    `kept_bytes` are kept, about, to put fields together. `lost` samples had to wait for others, and had no room.
+    `kept_bytes` estimates the memory of samples that are kept to compute fields; `lost` counts samples for which there
+    was no room.
     """
 
     def __init__(self, signals: Mapping[str, Signal], most_kept: int = MOST_KEPT) -> None:
@@ -109,9 +110,10 @@ class Translator:
         self.lost = self._logged_at = 0
 
     def place(self, key: Hashable, series: Callable[[], tuple[str, dict[str, str], str]]) -> Place | None:
-        """Return where the samples of a series go; None if nowhere. `series` gives its name, labels and host.
+        """Return where the samples of a series go; None if nothing reads the series.
 
-        Asked once for each key. TooManyKept if too much would have to be kept.
+        The result is cached under `key`; `series` returns name, labels and host. Raise TooManyKept if the memory is
+        full.
         """
         try:
             return self._places[key]
@@ -124,7 +126,7 @@ class Translator:
             return place
 
     def lines(self, samples: list[tuple[Place, int, float]], now: int) -> bytes:
-        """Return the line protocol of samples and their times (UTC ns). Values that are not finite are left out."""
+        """Return the line protocol of samples, given as (place, UTC ns, value). Only finite values are written."""
         self._forget(now)
         written: list[bytes] = []
         by_time: dict[int, list[tuple[CounterState, str, Part, float]]] = {}
@@ -160,7 +162,7 @@ class Translator:
         return b"\n".join(written)
 
     def _drop(self, kept: CounterState, now: int) -> None:
-        """Forget samples that a group no longer needs, or for which there is no room."""
+        """Remove the samples that a group no longer needs, or for which there is no room."""
 
         def drop(state: CounterState, *, may_wait: bool = True) -> int:
             lost = state.drop(now, may_wait=may_wait)
@@ -205,7 +207,7 @@ class Translator:
         return Place(tuple(plain), tuple(kept)) if plain or kept else None
 
     def _as_telegraf(self, name: str, labels: Mapping[str, str], host: str) -> Series | None:
-        """Return the series of a metric that Telegraf itself exposes; None for other metrics."""
+        """Return the series of a metric that Telegraf's own Prometheus output exposes; None for other metrics."""
         place = self._telegraf.get(name)
         if place is None:
             return None
@@ -228,7 +230,7 @@ class Translator:
         return state
 
     def _forget(self, now: int) -> None:
-        """Forget, once an hour, the groups that had no samples for an hour."""
+        """Remove, once an hour, the groups that have had no samples for an hour."""
         if now - self._since < _FORGOTTEN_AFTER:
             return
         if self._since:
@@ -245,10 +247,10 @@ class Translator:
 
 
 class AcceptedMetrics:
-    """The samples of a message as line protocol, and how many it had.
+    """The samples of a message as line protocol, with counts.
 
-    Left out were `histograms`, `refused` samples (no room to put fields together), `nameless` ones (their host is not
-    known), and `unread` ones, as nothing reads metrics of these `names` (the first ones).
+    `samples` counts all. Left out are `histograms`, `refused` samples (no memory to compute fields), `nameless` ones
+    (their host is not known), and `unread` ones, whose metrics nothing reads; `names` has the first of these.
     """
 
     def __init__(self, translator: Translator, now: int) -> None:
@@ -266,7 +268,7 @@ class AcceptedMetrics:
         series: Callable[[], tuple[str, dict[str, str], str]],
         samples: Sequence[tuple[int, float]],
     ) -> None:
-        """Add samples of a series: their times (UTC ns) and values. TooManySamples if there are too many."""
+        """Add a series' samples, as (UTC ns, value). Raise TooManySamples if the message has too many."""
         self.samples += len(samples)
         if self.samples > MOST_SAMPLES:
             raise TooManySamples
@@ -287,14 +289,14 @@ class AcceptedMetrics:
         self._samples += [(place, at, value) for at, value in samples if _FIRST < at < _LAST]
 
     def leave_out(self, name: str, samples: int) -> None:
-        """Count samples of a metric that nothing reads."""
+        """Count the samples of a metric that nothing reads."""
         self.samples += samples
         self.unread += samples
         if samples and len(self.names) < _MOST_NAMES:
             self.names.add(name[:_LONGEST_NAME])
 
     def finish(self) -> None:
-        """Write the lines of the samples that were added."""
+        """Translate the added samples into `lines`."""
         parts: list[bytes] = []
         self._samples.sort(key=lambda sample: sample[1])
         for first in range(0, len(self._samples), _AT_ONCE):
@@ -305,20 +307,20 @@ class AcceptedMetrics:
 
 
 def _size(key: Hashable) -> int:
-    """Return about how many bytes a key takes."""
+    """Return the estimated bytes that a key takes."""
     if isinstance(key, bytes | str):
         return 50 + len(key)
     return 50 + sum(map(_size, key)) if isinstance(key, tuple) else 50
 
 
 def host_of(labels: Mapping[str, str]) -> str:
-    """Return the host that labels name: its own label, or the address that was scraped, without the port."""
+    """Return the host in labels: a host label, else the scraped address without its port; empty without either."""
     named = next((labels[name] for name in HOST_LABELS if labels.get(name)), None)
     return named or without_port(labels.get(_INSTANCE, ""))
 
 
 def without_port(address: str) -> str:
-    """Return `app01` of `app01:9100`; an address of IPv6 without its brackets."""
+    """Return the host of an address: `app01` for `app01:9100`; IPv6 addresses lose their brackets."""
     head, colon, port = address.rpartition(":")
     if colon and port.isdecimal() and (head.endswith("]") or ":" not in head):
         address = head
@@ -341,7 +343,7 @@ def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
 
 
 def _of_telegraf(signals: Mapping[str, Signal]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the names that prometheus_client gives to the fields that signals read."""
+    """Yield each metric name by which Telegraf exposes a field that signals read, with its measurement and field."""
     for signal in signals.values():
         for source in signal.sources:
             if source.path:

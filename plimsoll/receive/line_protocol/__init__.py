@@ -1,1 +1,1 @@
-"""InfluxDB's line protocol, read as InfluxDB 2.7 reads it."""
+"""A parser of InfluxDB's line protocol that accepts what InfluxDB 2.7 accepts."""

@@ -1,7 +1,7 @@
-"""Reads one line of line protocol as InfluxDB 2.7 does, with its words for what is wrong.
+"""Parses one line of line protocol as InfluxDB 2.7 does, with InfluxDB's error messages.
 
-InfluxDB's rules are those of its source, models/points.go, odd ones included: a character after a backslash is never a
-separator in a measurement or tag, even if the backslash itself is escaped.
+The rules are those of InfluxDB's models/points.go, odd ones included: in a measurement or tag, a character after a
+backslash is never a separator, even if the backslash itself is escaped.
 """
 
 import re
@@ -25,13 +25,13 @@ _MANY_DIGITS = 1000  # Python reads some thousands, and raises ValueError for mo
 
 
 class Malformed(Exception):
-    """A line that InfluxDB refuses; the text is InfluxDB's reason."""
+    """The error that InfluxDB would refuse a line; the text is InfluxDB's reason."""
 
 
 class ParsedLine(NamedTuple):
-    """A line: measurement and tags as written, numeric fields, the number of other fields, and the time as written.
+    """The parts of a line: measurement and tags (`head`), numeric fields, the count of other fields, and the time.
 
-    `fields` are the names as written and the numbers as `float` reads them. `time` is empty if there is none.
+    All are as written, but numbers as `float` reads them. `time` is empty if there is none.
     """
 
     head: bytes
@@ -41,7 +41,7 @@ class ParsedLine(NamedTuple):
 
 
 def read(line: bytes) -> ParsedLine:
-    """Return the parts of a line, which has no white space before it. Malformed if InfluxDB refuses it."""
+    """Return the parts of a line without leading white space. Raise Malformed if InfluxDB would refuse it."""
     end = head_end(line)
     head = line[:end]
     fields, text_fields, at = _fields(line, _skip(line, end))
@@ -52,7 +52,7 @@ def read(line: bytes) -> ParsedLine:
 
 
 def head_end(line: bytes) -> int:
-    """Return where the measurement and tags of a line end. Malformed if they are not valid."""
+    """Return the end offset of a line's measurement and tags. Raise Malformed if they are not valid."""
     if not line or line[:1] == b",":
         raise Malformed("missing measurement")
     match = _SEPARATOR.search(line, 1)
@@ -73,7 +73,7 @@ def head_end(line: bytes) -> int:
 
 
 def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
-    """Return the measurement and the tags of a valid head, all as written."""
+    """Return the measurement and the tags of a valid head, as written."""
     match = _SEPARATOR.search(head, 1)
     measurement = head[: match.start()] if match else head
     tags: list[tuple[bytes, bytes]] = []
@@ -86,7 +86,7 @@ def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
 
 
 def number(text: bytes) -> bytes:
-    """Return a number as `float` reads it. Malformed if it is not valid."""
+    """Return a number in the form that `float` reads. Raise Malformed if it is not valid."""
     if _INTEGER.fullmatch(text):
         digits, kind = _without_zeros(text[:-1]), text[-1:]
         lowest, highest, name = (-(2**63), 2**63 - 1, "integer") if kind == b"i" else (0, 2**64 - 1, "unsigned")
@@ -104,7 +104,7 @@ def number(text: bytes) -> bytes:
 
 
 def check_time(text: bytes, unit: int) -> None:
-    """Raise Malformed if a time in `unit` ns is out of range; an empty one is not."""
+    """Raise Malformed if a time, in units of `unit` ns, is out of range; an empty time is valid."""
     if len(text.lstrip(b"-0")) > 19 or not -(2**63) <= int(text or 0) < 2**63:
         raise Malformed(f'strconv.ParseInt: parsing "{text.decode()}": value out of range')
     if not FIRST_TIME <= int(text or 0) * unit <= LAST_TIME:
@@ -112,7 +112,7 @@ def check_time(text: bytes, unit: int) -> None:
 
 
 def _tag_end(line: bytes, start: int) -> re.Match[bytes] | None:
-    """Return the separator after a tag that begins at `start`; None if the line ends there."""
+    """Return the match of the separator after the tag at `start`; None if the line ends with the tag."""
     if line[start : start + 1] in (b"", b" ", b",", b"="):
         raise Malformed("missing tag key")
     match = _TAG_SEPARATOR.search(line, start + 1)
@@ -133,7 +133,7 @@ def _equals(line: bytes, start: int) -> int:
 
 
 def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, int]:
-    """Return the numeric fields, the count of the others, and where the fields end."""
+    """Return the numeric fields (name, number), the number of other fields, and the end offset of all."""
     numbers: list[tuple[bytes, bytes]] = []
     equals = commas = 0
     quoted = False
@@ -165,7 +165,7 @@ def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, in
 
 
 def _value(line: bytes, equals: int) -> tuple[int, bytes | None]:
-    """Return where the value of a field ends, and the value if it is a number. Quoted text ends where it begins."""
+    """Return where a field's value ends, and the value if it is a number; for quoted text, where the text begins."""
     if line[equals - 1 : equals] in (b" ", b",") and line[equals - 2 : equals - 1] != b"\\":
         raise Malformed("missing field key")
     first = line[equals + 1 : equals + 2]
@@ -196,7 +196,7 @@ def _time(line: bytes, start: int) -> bytes:
 
 
 def _without_zeros(digits: bytes) -> bytes:
-    """Return an integer as written; of one with very many digits, without the zeros before it."""
+    """Return an integer's digits; one with very many digits loses its leading zeros."""
     if len(digits) < _MANY_DIGITS:
         return digits
     sign = b"-" if digits.startswith(b"-") else b""
@@ -204,5 +204,5 @@ def _without_zeros(digits: bytes) -> bytes:
 
 
 def _skip(line: bytes, at: int) -> int:
-    """Return the next place that is no white space."""
+    """Return the offset of the next character that is not white space."""
     return len(line) - len(line[at:].lstrip(b" \t\x00"))

@@ -21,11 +21,11 @@ _SPECIAL = re.compile(rb'\\.|[ =,"]', re.DOTALL)
 
 
 class TooMany(Exception):
-    """A body has more values or lines than are taken at once, or a longer line."""
+    """The error that a body has too many values or lines, or too long a line."""
 
 
 class BodyPiece(NamedTuple):
-    """Some lines, the number of the first, and `plain` if none has a quote or a backslash."""
+    """Some lines of a body, and the number of the first. `plain` means that no line has a quote or backslash."""
 
     first: int
     lines: list[bytes]
@@ -33,7 +33,7 @@ class BodyPiece(NamedTuple):
 
 
 class _OpenLine:
-    """A line whose end is not reached, scanned as InfluxDB scans it."""
+    """A line that may continue after a line end, since a quote is open there or the line end is escaped."""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
@@ -43,11 +43,11 @@ class _OpenLine:
 
     @property
     def text(self) -> bytes:
-        """The line so far."""
+        """The bytes of the line so far."""
         return b"\n".join(self.lines)
 
     def ends_after(self, piece: bytes) -> bool:
-        """Add the text up to the next line end; return whether the line ends there. TooMany if it is too long."""
+        """Add the text up to the next line end; return whether the line ends there. Raise TooMany if it is too long."""
         self.lines.append(piece)
         self._length += 1 + len(piece)
         if self._length > _LONGEST_LINE:
@@ -75,7 +75,7 @@ _LARGE = 2.0**63
 
 
 class ParsedSamples(NamedTuple):
-    """Samples: the numbers of their series, times (UTC ns) and values."""
+    """Samples as arrays: series numbers, times (UTC ns) and values."""
 
     which: NDArray[np.int32]
     times: Times
@@ -83,7 +83,7 @@ class ParsedSamples(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence["ParsedSamples"]) -> "ParsedSamples":
-        """Return all samples, in order."""
+        """Return the samples of all parts, in order."""
         if not parts:
             return cls(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0))
         which, times, values = zip(*parts, strict=True)
@@ -91,7 +91,7 @@ class ParsedSamples(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A line that was left out: its place, its text, and the reason. If `refused`, it is valid line protocol."""
+    """A line that was left out: its index, its text, and the reason. `refused` lines are valid line protocol."""
 
     at: int
     line: bytes
@@ -100,7 +100,7 @@ class Fault(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """The unit of times (ns), the time of points without one in that unit, and the range of allowed times (UTC ns)."""
+    """How to read times: the unit (ns), the time of points without one (in that unit), and the valid range (UTC ns)."""
 
     unit: int
     now: bytes
@@ -110,10 +110,10 @@ class Clock(NamedTuple):
 
 @dataclass
 class Lines:
-    """The parts of lines.
+    """The values of some lines, before they become samples.
 
-    `which` has the number of the series of each value, `numbers` its text; `times` the text of the time of each line,
-    and `lengths` how many values it has. `text` counts the fields that are no numbers.
+    `which` and `numbers` hold each value's series number and text, `times` and `lengths` each line's time text and
+    number of values. `text` counts the fields that are not numbers.
     """
 
     names: SeriesNames
@@ -126,9 +126,9 @@ class Lines:
     faults: list[Fault] = field(default_factory=list)
 
     def split(self, lines: Sequence[bytes], *, plain: bool) -> ParsedSamples:
-        """Return the samples of lines that are well-formed; those with quotes or backslashes are read carefully.
+        """Return the samples of lines, split fast at separators; lines with quotes or backslashes take the full parser.
 
-        `plain`: there are none of these. Any exception means that something is odd, and all must be read carefully.
+        `plain` means that no line has a quote or backslash. If any exception is raised, use `read_all` instead.
         """
         which, numbers, times, lengths = self.which, self.numbers, self.times, self.lengths
         fields_of = self.names.fields_of
@@ -157,13 +157,13 @@ class Lines:
         return samples
 
     def read_all(self, lines: Sequence[bytes]) -> ParsedSamples:
-        """Return the samples of lines, each read carefully."""
+        """Return the samples of lines, each parsed by the full parser."""
         for at, line in enumerate(lines):
             self.read(at, line)
         return self.samples()
 
     def read(self, at: int, line: bytes) -> None:
-        """Read a line carefully."""
+        """Parse one line with the full parser, and add its values or a fault."""
         line = line.lstrip(b" \t\x00")
         if not line or line.startswith(b"#"):
             return
@@ -196,7 +196,7 @@ class Lines:
         self.text += parts.text_fields
 
     def samples(self) -> ParsedSamples:
-        """Return the samples of the lines. ValueError or OverflowError if a number or a time is not valid."""
+        """Return the collected values as samples. Raise ValueError or OverflowError if a number or time is invalid."""
         times = np.array([int(time) for time in self.times], np.int64) * self.clock.unit
         values = [int(number[:-1]) if number[-1] == _I else float(number) for number in self.numbers]
         return ParsedSamples(
@@ -204,7 +204,7 @@ class Lines:
         )
 
     def _check(self) -> None:
-        """Raise ValueError if numbers or times have a form that Python accepts and InfluxDB does not."""
+        """Raise ValueError if a number or time has a form that Python accepts but InfluxDB does not."""
         numbers = b",".join(self.numbers)
         if numbers.translate(None, _IN_NUMBERS) or b",".join(self.times).translate(None, _IN_TIMES):
             raise ValueError("not a number")
@@ -228,13 +228,13 @@ _LONGEST_SHOWN = 200
 
 @dataclass
 class Faults:
-    """The lines that were left out: how many, and the first of them with number, text and InfluxDB's reason."""
+    """The lines that were left out: their count, and number, text and reason of the first."""
 
     count: int = 0
     first: list[tuple[int, str, str]] = field(default_factory=list)
 
     def add(self, piece: BodyPiece, fault: Fault) -> None:
-        """Count a line, and keep it if it is one of the first."""
+        """Count a line that was left out, and keep it if it is among the first."""
         self.count += 1
         if len(self.first) < _MOST_SHOWN:
             number = piece.first + sum(1 + line.count(b"\n") for line in piece.lines[: fault.at])
@@ -243,10 +243,10 @@ class Faults:
 
 
 class Parsed(NamedTuple):
-    """The points of a body.
+    """The points of a body, and what was left out.
 
-    `text` fields, which hold text or booleans, were left out. `malformed` lines are no line protocol; `refused` ones
-    have names that cannot be kept.
+    `text` counts fields with text or booleans. `malformed` lines are not line protocol; `refused` ones are valid, but
+    their time or series cannot be stored.
     """
 
     points: Points
@@ -256,9 +256,9 @@ class Parsed(NamedTuple):
 
 
 class Parser:
-    """Parses bodies; several threads may do so at once. The same name gives the same Series object each time.
+    """A parser of bodies, for several threads. A series is the same Series object in all results.
 
-    `initial_series` gives the series that are never refused, when the first body comes.
+    `initial_series` is called at the first body, and returns the series that are never refused.
     """
 
     def __init__(self, bounds: Bounds | None = None, initial_series: Callable[[], Iterable[Series]] = tuple) -> None:
@@ -279,10 +279,10 @@ class Parser:
         last: int = LAST_TIME,
         writer: str = "",
     ) -> Parsed:
-        """Return the points of a body whose times are in `unit` ns; points without a time get `now` (UTC ns).
+        """Return the points of a body. Times are in units of `unit` ns; points without one get `now` (UTC ns).
 
-        Points before `first` or after `last` are refused, and new series of a `writer` who brought too many. TooMany
-        if there are more than MOST_VALUES or MOST_LINES, or a line is too long.
+        Points before `first` or after `last` are refused, as are new series of a `writer` that has brought too many.
+        Raise TooMany if there are more than MOST_VALUES or MOST_LINES, or a line is too long.
         """
         names = self._names_at(now)
         with names.for_writer(writer):
@@ -316,7 +316,7 @@ class Parser:
         return parsed._replace(points=points, text=text)
 
     def _names_at(self, now: int) -> SeriesNames:
-        """Return the names. If they are full, series not written for a day are forgotten, once an hour."""
+        """Return the known series. If they are full, drop those not written for a day, once an hour."""
         with self._lock:
             if self._names is None:
                 self._names, self._since = SeriesNames(self._bounds, self._initial_series()), now
@@ -330,7 +330,7 @@ class Parser:
 def pieces(body: bytes) -> Iterator[BodyPiece]:
     """Yield the lines of a body, some hundreds at a time, so that a long body is never split at once.
 
-    A carriage return before a line end is left out, as InfluxDB would refuse it. TooMany if a line is too long.
+    A carriage return before a line end is removed, as InfluxDB would refuse it. Raise TooMany if a line is too long.
     """
     start = before = 0
     open_line: _OpenLine | None = None
@@ -355,7 +355,7 @@ def pieces(body: bytes) -> Iterator[BodyPiece]:
 
 
 def _joined(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:
-    """Return the lines with those joined that belong together, and the one that is not complete."""
+    """Return complete lines, joined where a line continues after a line end, and the line that is still open."""
     joined: list[bytes] = []
     for line in lines:
         if open_line is None:

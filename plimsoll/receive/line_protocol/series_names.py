@@ -1,4 +1,4 @@
-"""The series that line protocol names, each always as the same object."""
+"""The series that were named in line protocol, each as one object with a number."""
 
 import re
 from collections.abc import Generator, Iterable
@@ -18,21 +18,21 @@ _ESCAPED = {kind: re.compile(rb"\\([" + kind + rb"])") for kind in (b", ", b",= 
 
 @dataclass(slots=True)
 class _Brought:
-    """The number of new series and the new hosts of one writer."""
+    """The number of new series, and the new hosts, that one writer has brought."""
 
     series: int = 0
     hosts: set[str] = field(default_factory=set[str])
 
 
 class RefusedSeries(Exception):
-    """A series that cannot be kept; the text is the reason, worded as InfluxDB's."""
+    """The error that a series or point cannot be stored; the text is the reason, worded as by InfluxDB."""
 
 
 class FieldNames(dict[bytes, int]):
-    """The numbers of the series of one measurement with its tags, by the name of the field as written.
+    """The series numbers of one measurement with its tags, by field name as written.
 
-    A new name gets the next number. RefusedSeries if there are too many series, or if it is not valid.
-    `spellings` is the number of spellings of the measurement and tags that are kept.
+    A new name gets the next number. Raise RefusedSeries if there are too many series, or if a name is not valid.
+    `spellings` counts the spellings of the measurement and tags that are kept.
     """
 
     def __init__(self, names: "SeriesNames", of: Series, longest: int) -> None:
@@ -63,9 +63,9 @@ class FieldNames(dict[bytes, int]):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many series and hosts are known at a time: in all, and of those that one writer (an address) brought.
+    """The limits on known series and hosts: in all, and for those that one writer (an address) brought.
 
-    `names` is the memory (bytes) that all their names and other spellings of them may take.
+    `names` limits the memory (bytes) of all names and their spellings.
     """
 
     series: int = 200_000
@@ -76,9 +76,9 @@ class Bounds:
 
 
 class SeriesNames:
-    """The known series, by number. Several threads may add some, each `for_writer`.
+    """The known series, by number. Several threads may add series, each within `for_writer`.
 
-    `initial_series` are known from the beginning, whatever the bounds. Known series are never refused.
+    `initial_series` are known from the start, whatever the limits. Known series are never refused.
     """
 
     def __init__(self, bounds: Bounds | None = None, initial_series: Iterable[Series] = ()) -> None:
@@ -97,7 +97,7 @@ class SeriesNames:
 
     @contextmanager
     def for_writer(self, name: str) -> Generator[None]:
-        """Count the series that this thread adds until the block ends as those of a writer."""
+        """Attribute the series that this thread adds in the block to a writer."""
         self._writer.name = name
         try:
             yield
@@ -105,7 +105,7 @@ class SeriesNames:
             self._writer.name = ""
 
     def fields(self, head: bytes) -> FieldNames:
-        """Return the fields of a valid measurement and tags. RefusedSeries if there are too many."""
+        """Return the field names of a valid measurement with tags. Raise RefusedSeries if there are too many."""
         if (fields := self._heads.get(head)) is not None:
             return fields
         of = _series(head)
@@ -123,7 +123,7 @@ class SeriesNames:
         return fields
 
     def add(self, series: Series) -> int:
-        """Return the number of a series that is new. The caller holds the lock."""
+        """Add a new series and return its number. The caller must hold the lock."""
         self._check_room()
         self._of_writer.series += 1
         self.name_bytes += len(series.field) + _OVERHEAD
@@ -131,7 +131,7 @@ class SeriesNames:
         return len(self.series) - 1
 
     def may_keep(self, spelling: bytes) -> bool:
-        """Return whether there is memory for another spelling of a name, and count it. With the lock held."""
+        """Return whether there is memory for another spelling, and if so count it. The caller must hold the lock."""
         if self.name_bytes > self._bounds.names:
             return False
         self.name_bytes += len(spelling) + _OVERHEAD
@@ -139,7 +139,7 @@ class SeriesNames:
 
     @property
     def full(self) -> bool:
-        """Whether no more series can be added, by some writer at least."""
+        """Whether a limit is reached, be it that of a single writer."""
         bounds = self._bounds
         return (
             len(self.series) >= bounds.series
@@ -197,7 +197,7 @@ def _too_many(bound_name: str, bound: str, setting: str) -> str:
 
 
 def _series(head: bytes) -> Series:
-    """Return a series without a field, as a store returns it: without a tag `host`, its host is empty."""
+    """Return the series of a head, with an empty field; without a tag `host`, its host is empty."""
     measurement, tags = tags_of(head)
     named = {_text(_plain(name, b",= ")): _text(_plain(value, b",= ")) for name, value in tags}
     host = named.pop("host", "")
