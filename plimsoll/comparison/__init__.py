@@ -1,1 +1,1 @@
-"""How runs differ: signal by signal, with confidence intervals, and in what they crossed."""
+"""Comparison of runs: the differences of their signals, with confidence intervals, and of the limits they crossed."""

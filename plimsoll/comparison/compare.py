@@ -1,4 +1,4 @@
-"""Two runs compared: a baseline, and another run that is compared with it."""
+"""The comparison of a run with a baseline of one or more runs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,9 +28,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The limits that were crossed in one run only, and in both, the worst first; one of each signal and subject.
+    """The limits that only one of two runs crossed, and those that both crossed: the worst of each signal and subject.
 
-    `unjudged` are those crossed in one run whose rule was not judged in the other.
+    `unjudged` are limits that one run crossed and whose rule was not judged in the other.
     """
 
     only_first: tuple[Finding, ...]
@@ -41,7 +41,7 @@ class Thresholds:
 
     @cached_property
     def order(self) -> Mapping[LimitKey, int]:
-        """The rank of each signal and subject (of the first run) whose limit was crossed in one run only.
+        """The ranks (from 0) of the signals and subjects (of the first run) whose limit only one run crossed.
 
         Limits for the role of a host come before those for every host.
         """
@@ -79,10 +79,10 @@ class RunSide:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A run (`second`) compared with a baseline of one run (`first`), or of several: `earlier` are those before it.
+    """A run (`second`) compared with its baseline: one run (`first`), or several (`earlier`, then `first`).
 
-    `requested_phase` is the phase to judge by; None for the usual one. `changed`: the change of level before which the
-    baseline ends.
+    `requested_phase` is the phase to judge by; None for the usual one. `changed` is the change of level before which
+    the baseline ends; None if there was none.
     """
 
     first: RunSide
@@ -101,7 +101,7 @@ class Comparison:
 
     @cached_property
     def hosts(self) -> Hosts:
-        """The hosts that belong together."""
+        """The hosts of the two runs, matched with each other."""
         return Hosts.of_reviews(*self.reviews, match=self.match_hosts, renamed=self.treatments.renamed)
 
     @cached_property
@@ -121,7 +121,7 @@ class Comparison:
 
     @cached_property
     def load(self) -> LoadComparison:
-        """Whether both were under the same load."""
+        """The comparison of the load in the phase to judge by."""
         return self.load_in(self.phase)
 
     @property
@@ -131,48 +131,47 @@ class Comparison:
 
     @cached_property
     def against(self) -> tuple["Comparison", ...]:
-        """The run compared with each of the earlier baselines alone."""
+        """The comparisons of the run with each of the earlier baselines alone."""
         return tuple(replace(self, first=side, earlier=()) for side in self.earlier)
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """What was crossed in one run only."""
+        """The limits that only one run crossed, and those that both crossed."""
         return thresholds(*self.reviews, self.hosts)
 
     @cached_property
     def lone(self) -> tuple[list[Lone], list[Lone]]:
-        """The signals that only the first run, and that only the second, has on hosts that both have."""
+        """The signals that only the first run recorded, and those that only the second did, on hosts that both runs
+        have.
+        """
         return self._pairs[1]
 
     @cached_property
     def proposals(self) -> list[Proposal]:
-        """Hosts and instances that look the same under another name, and are not compared."""
+        """The hosts and instances that look the same under another name; they are not compared."""
         return proposals(*self.reviews, self.hosts, self.lone)
 
     @cached_property
     def judged(self) -> tuple[Compared, ...]:
-        """Every signal in the phase to judge by, the most important difference first."""
+        """The comparisons of all signals in the phase to judge by, the most important difference first."""
         return self.in_phase(self.phase)
 
     def in_phase(self, phase: CommonPhase) -> tuple[Compared, ...]:
-        """Return every signal in a phase, the most important difference first."""
+        """Return the comparisons of all signals in a phase, the most important difference first."""
         return self._cached("signals", phase, lambda: tuple(sorted(judged(list(self._compared(phase))), key=_rank)))
 
     def of(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the signals with one of these outcomes, in the phase to judge by."""
+        """Return the comparisons of signals that have one of these outcomes, in the phase to judge by."""
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     @cached_property
     def unassigned_counters(self) -> Counters:
-        """The counters without a signal, in the phase to judge by."""
+        """The comparison of the counters without a signal, in the phase to judge by."""
         return counters(*self.reviews, self.hosts, self.phase, self.effect(self.phase).band("waiting"))
 
     @cached_property
     def reshaped(self) -> list[Reshaped]:
-        """The changes that means hide, in the phase to judge by.
-
-        Stalls and failures are looked for in the whole run, as an outage ends the steady phase.
-        """
+        """The changes that means hide: peaks and noise in the phase to judge by, stalls and failures in the run."""
         phase = self.phase if self.requested_phase else self.phases[-1]
         runs = [(other, same) for other in (*self.against, self) if (same := other.named(phase.name))]
         stalls = find_stalls([other.load_in(same) for other, same in runs])
@@ -182,7 +181,7 @@ class Comparison:
 
     @cached_property
     def integrating(self) -> tuple[Signal, ...]:
-        """The signals of both runs that add up over time, so they are not compared."""
+        """The signals of both runs that are not compared because they add up over time."""
         signals = {pair.name: pair.signal for pair in self._pairs[0]}
         return tuple(signal for name, signal in signals.items() if self.treatments.of(name, signal).integrates)
 
@@ -202,7 +201,7 @@ class Comparison:
         return [(phase, compareds) for phase, compareds in new if compareds]
 
     def _cached(self, kind: str, phase: CommonPhase, compute: Callable[[], T]) -> T:
-        """Return what was computed of this kind for the phase before, else compute it."""
+        """Return the stored result of this kind for the phase; compute and store it if there is none."""
         if (kind, phase.name) not in self._cache:
             self._cache[kind, phase.name] = compute()
         return self._cache[kind, phase.name]
@@ -246,15 +245,15 @@ class Comparison:
             )
 
     def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], SignalLevel]:
-        """Return the levels of the baseline, by the signal and the subject of the other run."""
+        """Return the level of each signal in the baseline, by the signal's name and its subject in the second run."""
         return {(pair.name, pair.second.key): first for pair, first, _ in self._both(phase)}
 
     def named(self, name: str) -> CommonPhase | None:
-        """Return the phase of this name; None if the runs do not both have it."""
+        """Return the common phase of this name; None if one of the runs does not have it."""
         return next((phase for phase in self.phases if phase.name == name), None)
 
     def effect(self, phase: CommonPhase) -> LoadEffect:
-        """Return the differences that the load explains in a phase."""
+        """Return the factors by which the load differs in a phase, which explain differences of other signals."""
         return self._cached("effect", phase, lambda: load_effect(self.load_in(phase), self.reviews, phase))
 
     def load_in(self, phase: CommonPhase) -> LoadComparison:
@@ -262,7 +261,7 @@ class Comparison:
         return self._cached("load", phase, lambda: compare_loads(*self.reviews, phase, self.treatments))
 
     def _both(self, phase: CommonPhase) -> Iterator[tuple[Pair, SignalLevel, SignalLevel]]:
-        """Yield the signals of which both have samples in a phase, with their levels."""
+        """Yield each signal that has samples in a phase of both runs, with its level in the first and in the second."""
         for pair in self._pairs[0]:
             first = SignalLevel.of(pair.first_samples, phase.first, self._weights)
             second = SignalLevel.of(pair.second_samples, phase.second, self._weights)
@@ -270,7 +269,9 @@ class Comparison:
                 yield pair, first, second
 
     def memory_in_use(self, signal: Signal, subject: Subject, available: float) -> float | None:
-        """Return the memory in use, as available memory varies with that; None if the total is not known."""
+        """Return the memory in use at this much available memory; None for other signals, or if the total is not
+        known.
+        """
         if signal.unit == "%":
             return 100 - available
         memory = self.first.review.facts.find(subject, "memory_mb")
@@ -278,7 +279,9 @@ class Comparison:
 
 
 def _rank(compared: Compared) -> tuple[object, ...]:
-    """Return the order of comparisons: regressions of critical signals first, of them those that crossed a limit."""
+    """Return the sort key of a comparison: regressions of critical signals first, those that crossed a limit before
+    others.
+    """
     return (
         list(ComparisonOutcome).index(compared.outcome),
         not compared.treatment.critical,
@@ -292,7 +295,7 @@ def _rank(compared: Compared) -> tuple[object, ...]:
 
 
 def thresholds(first: Review, second: Review, hosts: Hosts) -> Thresholds:
-    """Compare the limits that two runs crossed."""
+    """Return the limits that only one of two runs crossed, and those that both crossed."""
     sides = [
         {_key(finding, of_hosts): finding for finding in reversed(review.findings) if finding.subject}
         for review, of_hosts in ((first, None), (second, hosts))
@@ -324,6 +327,6 @@ def _place(finding: Finding, hosts: Hosts | None = None) -> LimitKey:
 
 
 def _worst(findings: dict[LimitKey, Finding]) -> tuple[Finding, ...]:
-    """Return the worst finding of each signal and subject: the last of them, as findings are in that order."""
+    """Return the worst finding of each signal and subject; `findings` are sorted, the worst last."""
     worst = {_place(finding): finding for finding in findings.values()}
     return tuple(reversed(worst.values()))

@@ -1,10 +1,10 @@
-"""Whether one signal differs between runs, and whether that matters.
+"""The comparison of one signal between runs: whether it differs, and whether the difference matters.
 
-Against one baseline a difference is in the two runs for certain where two methods agree on it: the stationary bootstrap
-of the difference of means, and the ranks of the means of blocks that are independent of each other. Where a signal
-drifts so slowly that no blocks are independent, the second is replaced: the runs must lie further apart than either of
-them drifts. Then it must be more than the load explains, and more than runs of one build differ by. Against several
-baselines the new run must lie outside of the prediction interval, and outside of all of them.
+With one baseline, two methods must agree on a difference: the stationary bootstrap of the difference of means, and a
+test by ranks of the means of independent blocks. Where a signal drifts so slowly that no blocks are independent, the
+ranks are replaced: the runs must be further apart than either of them drifts. To matter, a difference must also be more
+than the load explains, and more than runs of one build differ by. With several baselines, the new run must be outside
+of the prediction interval, and outside of all baselines.
 """
 
 from collections.abc import Sequence
@@ -107,7 +107,7 @@ class Compared:
         in_use: float | None = None,
         **details: Any,
     ) -> "Compared":
-        """Compare the levels of a signal, of the last baseline and of the second run.
+        """Return the comparison of a signal between the last baseline and the second run.
 
         `earlier` are the levels of the other baselines, `expected` the bands expected from the load of each baseline,
         the last one last; `details` are further fields.
@@ -122,7 +122,7 @@ class Compared:
 
     @property
     def first(self) -> SignalLevel:
-        """The level of the baseline, or of the last of several."""
+        """The level in the baseline; in the last one of several."""
         return self.baselines[-1]
 
     @property
@@ -143,12 +143,12 @@ class Compared:
 
     @property
     def size(self) -> float:
-        """The difference divided by the largest difference that does not matter."""
+        """The difference from the expected level, divided by the largest difference that does not matter."""
         return abs(self.between.value) / self.tolerated if self.tolerated else float("inf")
 
     @property
     def compatible(self) -> float:
-        """The largest difference that is compatible with the samples."""
+        """The larger end of the 95 % interval of the difference, without its sign: the true one is hardly larger."""
         return max(map(abs, self.interval))
 
     @property
@@ -168,12 +168,12 @@ class Compared:
 
     @property
     def shift(self) -> float | None:
-        """The difference by the ranks; None without them."""
+        """The median difference between blocks of the second and of the first run; None without a test by ranks."""
         return shift(self.first.blocks, self.second.blocks) if self.ranks else None
 
     @property
     def is_worse(self) -> bool:
-        """Whether it is worse by more than is tolerated."""
+        """Whether the signal is worse than expected by more than is tolerated."""
         return self._is_on_the_worse_side and self.size > 1
 
     @property
@@ -182,7 +182,7 @@ class Compared:
 
     @property
     def is_different(self) -> bool:
-        """Whether these runs differ for certain, whatever the reason."""
+        """Whether the signal differs between these runs for certain, whatever the reason."""
         if self._fewest < _FEWEST:
             return False
         if len(self.baselines) > 1:
@@ -225,20 +225,22 @@ class Compared:
 
     @property
     def _unclear(self) -> ComparisonOutcome:
-        """The outcome of a difference that is not certain: of several baselines, that runs differ."""
+        """The outcome of a difference that is not certain: unclear, or with several baselines within what they differ
+        by.
+        """
         if len(self.baselines) == 1 or self._fewest < _FEWEST:
             return ComparisonOutcome.UNCLEAR
         return ComparisonOutcome.WITHIN if abs(self.difference.value) <= self.tolerated else ComparisonOutcome.SPREAD
 
     @property
     def is_outside(self) -> bool:
-        """Whether the second lies outside of all baselines."""
+        """Whether the mean of the second run is outside of the range of the baselines' means."""
         means = [baseline.mean.mean for baseline in self.baselines]
         return not min(means) <= self.second.mean.mean <= max(means)
 
     @property
     def _is_apart(self) -> bool:
-        """Whether the runs are further apart than either of them drifts."""
+        """Whether the gap between the two runs is larger than the drift within either of them."""
         first, second = self.first.course, self.second.course
         drift = max(float(np.ptp(first)), float(np.ptp(second)))
         gap = max(float(second.min() - first.max()), float(first.min() - second.max()))
@@ -250,7 +252,7 @@ def _mean(levels: Sequence[SignalLevel]) -> float:
 
 
 def _expected(baselines: Sequence[SignalLevel], bands: Sequence[Band], value: float) -> list[Estimate]:
-    """Return the levels expected from each baseline and its band: the part of the bands that is nearest to a value."""
+    """Return the mean expected from each baseline and its band: the place in the bands that is nearest to `value`."""
     ends = np.array([band.ends(baseline.mean.mean) for baseline, band in zip(baselines, bands, strict=True)])
     low, high = (float(end) for end in ends.mean(axis=0))
     share = (min(max(value, low), high) - low) / (high - low) if high > low else 0.0
@@ -259,7 +261,7 @@ def _expected(baselines: Sequence[SignalLevel], bands: Sequence[Band], value: fl
 
 
 def _methods(baselines: Sequence[SignalLevel], second: SignalLevel) -> tuple[Difference, RankTest | None]:
-    """Return the difference of the means, and the test by ranks; None of several baselines, as runs differ by more."""
+    """Return the difference of the means, and the test by ranks; None with several baselines or too few blocks."""
     if len(baselines) > 1:
         count = len(baselines)
         error = float(np.sqrt(sum(baseline.mean.error**2 for baseline in baselines))) / count
@@ -273,12 +275,14 @@ def _methods(baselines: Sequence[SignalLevel], second: SignalLevel) -> tuple[Dif
 
 
 def _cautious(level: SignalLevel) -> Estimate:
-    """Return the mean, with no more degrees of freedom than its independent parts have."""
+    """Return the mean of a level, with no more degrees of freedom than its independent blocks have."""
     return replace(level.mean, freedom=min(level.mean.freedom, float(len(level.blocks) - 1)))
 
 
 def judged(signals: Sequence[Compared]) -> list[Compared]:
-    """Return the comparisons of one phase, with chances raised for their number: critical signals apart from others."""
+    """Return the comparisons of one phase, with chances raised for the numbers of critical signals and of others
+    (Holm).
+    """
     compareds: list[Compared] = []
     for critical in (True, False):
         alike = [compared for compared in signals if compared.treatment.critical == critical]

@@ -1,8 +1,8 @@
 """Documented limits that the second run crossed and the baseline did not, where that is more than chance.
 
-A level just below a limit in one run may be just above it in the next. So the baseline is made worse by as much as runs
-of one build differ, and as the load explains. A crossing counts where the second run was beyond the limit for a larger
-share of the time than that. The crossing of a signal that climbs with the clock counts only where the signal fell.
+A level just below a limit in one run may be just above it in the next. So the baseline is first made worse by as much
+as runs of one build differ, and as the load explains. A crossing counts where the second run was beyond the limit for a
+larger share of the time than that baseline. Of a signal that climbs with the clock, only a fall counts.
 """
 
 from dataclasses import replace
@@ -23,7 +23,7 @@ _FALL = 0.05  # of what climbs, as a share; our choice
 
 
 def crossings(comparison: Comparison) -> list[Finding]:
-    """Return the crossings that count against every baseline."""
+    """Return the limits of the second run's crossings that count against every baseline."""
     baselines = (comparison, *comparison.against)
     return [
         finding
@@ -33,10 +33,7 @@ def crossings(comparison: Comparison) -> list[Finding]:
 
 
 def surprises(comparison: Comparison) -> list[Finding]:
-    """Return the critical limits that the second run crossed for too short a time to count, and far from the baseline.
-
-    The baseline would not have been beyond them, had it been worse by as much as runs of one build differ.
-    """
+    """Return the critical limits that the second run crossed too shortly to count, far beyond the baseline."""
 
     def is_far(finding: Finding) -> bool:
         climbs = comparison.treatments.of(finding.rule.signal, finding.signal).integrates
@@ -50,7 +47,7 @@ def surprises(comparison: Comparison) -> list[Finding]:
 
 
 def _counts(comparison: Comparison, finding: Finding) -> bool:
-    """Return whether the second run was beyond the limit for longer, for certain."""
+    """Return whether the second run was beyond the limit for longer than the baseline, for certain."""
     if finding not in comparison.thresholds.only_second:
         return False
     other = _same_rule(comparison, finding)
@@ -68,10 +65,10 @@ def _counts(comparison: Comparison, finding: Finding) -> bool:
 
 
 def _beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] | None:
-    """Return whether the baseline, and the second run, were beyond a limit at each evaluation (0 or 1).
+    """Return, for the baseline and the second run, whether each evaluation was beyond the limit (0 or 1).
 
-    The baseline is made worse by as much as runs of one build differ and as the load explains. None without values of
-    both runs.
+    The baseline is made worse by as much as runs of one build differ and as the load explains. None unless both runs
+    have values.
     """
     other = _same_rule(comparison, finding)
     if other is None or other.track is None or finding.track is None or other.subject is None:

@@ -1,8 +1,8 @@
 """Changes of distributions that means hide: stalls, failed requests in bursts, higher peaks, larger noise.
 
 They are looked for in signals whose kind says so (`shape` in run_to_run.yaml), beyond what runs of one build and the
-load explain. Noise is the distance of samples from their neighbours: a ramp, a slow drift and rare bursts are none, nor
-is what follows the load from sample to sample.
+load explain. Noise is how far samples are from the median of their neighbours; ramps, slow drifts, rare bursts and
+changes that follow the load are no noise.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -49,10 +49,10 @@ _FEWEST = 100  # samples
 
 @dataclass(frozen=True, eq=False)
 class Reshaped:
-    """A signal that has more of `what` in the second run than in the baseline, though its mean may be the same.
+    """A change of a signal's distribution: the second run has more of `what` than the baseline.
 
-    `before` and `after` are by `what`: the share of the time in stalls; the longest time on end in which many requests
-    failed (s); the 99th percentile; the median deviation.
+    `before` and `after` are, by `what`, the share of the time in stalls, the longest burst of failed requests (s), the
+    99th percentile, or the median deviation.
     """
 
     what: Shape
@@ -62,7 +62,7 @@ class Reshaped:
 
 
 def reshaped(signals: list[Compared]) -> list[Reshaped]:
-    """Return the signals that differ for certain in peaks or noise."""
+    """Return the signals whose peaks or noise grew for certain."""
     enough = [c for c in signals if min(len(level.values) for level in (*c.baselines, c.second)) >= _FEWEST]
     peaking = [compared for compared in enough if compared.treatment.shape in ("all", "sustained")]
     noisy = [compared for compared in enough if compared.treatment.shape in ("all", "noise")]
@@ -70,9 +70,9 @@ def reshaped(signals: list[Compared]) -> list[Reshaped]:
 
 
 def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
-    """Return stalls that are at least twice as frequent as in every baseline, or a long one twice as long as any there.
+    """Return the load signals with new stalls: over twice as often as in every baseline, or one over twice as long.
 
-    `loads` are those of the run against each baseline, the last one last.
+    `loads` are the comparisons of the load with each baseline, the last one last.
     """
     stalls: list[Reshaped] = []
     for compared in loads[-1].telling:
@@ -100,7 +100,7 @@ class _Stalled(NamedTuple):
 
 
 def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
-    """Return the stalls between the first and the last work; pauses without users are none, if users were recorded."""
+    """Return the stalls between the first and the last work, without pauses in which no users were at work."""
     values, times = load.values, load.samples.times
     usual = median(values[values >= _STALLED * np.quantile(values, _REACHED)])
     if len(values) < _FEWEST_ROWS or usual <= 0:
@@ -124,7 +124,7 @@ def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
 
 
 class _Judged(NamedTuple):
-    """A figure before and after, and the chance of such a difference."""
+    """A figure of the baseline and of the second run, and the chance of such a difference if nothing changed."""
 
     before: float
     after: float
@@ -132,7 +132,7 @@ class _Judged(NamedTuple):
 
 
 def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared], _Judged]) -> Iterator[Reshaped]:
-    """Yield the signals that differ for certain, with chances raised for their number."""
+    """Yield the signals whose shape changed for certain, with chances raised for the number of signals (Holm)."""
     judged = [judge(compared) for compared in compareds]
     chances = holm(np.array([signal.chance for signal in judged])) if judged else ()
     for compared, signal, chance in zip(compareds, judged, chances, strict=True):
@@ -141,7 +141,7 @@ def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared]
 
 
 def _peaks(compared: Compared) -> _Judged:
-    """Compare peaks with those of the baseline that makes a change least certain."""
+    """Return the change of peaks against the baseline that makes a change least certain."""
     return max((_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance)
 
 
@@ -158,7 +158,7 @@ def _peaks_against(compared: Compared, level: SignalLevel) -> _Judged:
 
 
 def _noise(compared: Compared) -> _Judged:
-    """Compare the usual deviations from neighbours, apart from those of the load, with the largest of the baselines."""
+    """Return the change of noise against the noisiest baseline, without noise that follows the load."""
     loads = compared.loads if compared.treatment.shape == "all" else ()
     beside = [load.first if load else None for load in loads] or [None] * len(compared.baselines)
     first = [np.abs(_rough(*pair)) for pair in zip(compared.baselines, beside, strict=True)]
@@ -175,7 +175,7 @@ def _noise(compared: Compared) -> _Judged:
 
 
 def _rough(level: SignalLevel, load: SignalLevel | None) -> Values:
-    """Return the deviation of each sample from its neighbours, apart from what follows the load."""
+    """Return the deviation of each sample from its neighbours, without the part that follows the load."""
     deviations = _deviations(level.values)
     if load is None:
         return deviations
@@ -193,9 +193,9 @@ def _chance(difference: Difference) -> float:
 
 
 def failures(compareds: list[Compared]) -> list[Reshaped]:
-    """Return the shares of failed requests with a longest burst (s) in the second run that baselines make improbable.
+    """Return the error shares with a burst of failures in the second run that is too long for chance, by the baselines.
 
-    A share whose mean is a regression is left out: it is reported as that.
+    Shares whose mean is a regression are left out, as they are reported as that.
     """
     shares = [compared for compared in compareds if compared.treatment.shape == "failures"]
     hidden = [compared for compared in shares if compared.outcome != ComparisonOutcome.REGRESSION]
@@ -203,7 +203,7 @@ def failures(compareds: list[Compared]) -> list[Reshaped]:
 
 
 def is_gathered(compared: Compared) -> bool:
-    """Return whether a share of failed requests is worse, and significantly if its samples were independent."""
+    """Return whether an error share is worse, and would be significantly worse if its samples were independent."""
     if compared.treatment.shape != "failures" or not compared.is_worse:
         return False
     second = independent(compared.second.values)
@@ -223,7 +223,7 @@ def _failures(compared: Compared) -> Reshaped | None:
 
 
 def _longest(samples: Samples) -> tuple[int, float]:
-    """Return the longest burst: how many samples in a row with many failures, and their duration (ns)."""
+    """Return the longest burst of samples with many failures: its number of samples, and its duration (ns)."""
     if len(samples.times) < 2:
         return 0, 0.0
     edges = np.flatnonzero(np.diff(np.concatenate(([False], samples.values >= MANY, [False])).astype(np.int8)))

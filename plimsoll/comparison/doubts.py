@@ -1,4 +1,4 @@
-"""The reasons why a run is not known to be no worse, although nothing shows that it is worse."""
+"""The reasons why a run that does not look worse is still not known to be no worse."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ _MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known
 
 
 def doubts(comparison: Comparison) -> list[str]:
-    """Return why the answer is not known although nothing became worse; each reason is a clause."""
+    """Return the reasons why the answer is not known, though no signal became worse; each is a clause."""
     kinds = _load_doubts, _length_and_limits, _lacking, _interrupted, _surprises, hidden, _unclear
     return [clause for kind in kinds for clause in kind(comparison)]
 
@@ -53,7 +53,7 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
 
 
 def _is_merely_more(comparison: Comparison) -> bool:
-    """Return whether the load was higher, though not by far, and nothing that waits became slower with it."""
+    """Return whether the load was up to half higher, and no critical signal of waiting became slower with it."""
     ratios = comparison.load.ratios
     if comparison.load.is_same is not False or not ratios or not 1 <= min(ratios) <= max(ratios) <= _MUCH_MORE:
         return False
@@ -62,7 +62,9 @@ def _is_merely_more(comparison: Comparison) -> bool:
 
 
 def _length_and_limits(comparison: Comparison) -> Iterator[str]:
-    """Yield that a run is too short, and limits that only the second run crossed and the first could not judge."""
+    """Yield that too little of the second run is compared, and the limits only it crossed that the first could not
+    judge.
+    """
     text, is_too_short = length_remark(comparison)
     if is_too_short:
         yield f"{text}, too little to compare"
@@ -74,17 +76,14 @@ def _length_and_limits(comparison: Comparison) -> Iterator[str]:
 
 
 def _surprises(comparison: Comparison) -> Iterator[str]:
-    """Yield the critical limits that the second run crossed, if not for long, and the baseline by far did not."""
+    """Yield the critical limits that the second run crossed for a short time, and from which the baseline was far."""
     if findings := surprises(comparison):
         text = f", and {counted(len(findings) - 1, 'more critical limit')}" if len(findings) > 1 else ""
         yield f"in {comparison.second.called} {breach_sentence(findings[0]).removesuffix('.')}{text}"
 
 
 def suspects(comparison: Comparison) -> list[Compared]:
-    """Return what is worse beyond its tolerance, though runs of one build may differ as much or samples are too few.
-
-    Of several baselines none may be as bad.
-    """
+    """Return the critical signals that may be worse beyond their tolerance, though it is not certain."""
     return [
         compared
         for compared in comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
@@ -103,7 +102,7 @@ def _is_suspect(compared: Compared) -> bool:
 
 
 def news(comparison: Comparison) -> list[News]:
-    """Return what the insights show of the second run, and not of the first, that must not be."""
+    """Return the troubling insights of the second run that the first run does not have, such as a leak."""
     hosts = comparison.hosts
 
     def as_in_first(key: SubjectKey) -> SubjectKey:
@@ -120,7 +119,7 @@ def news(comparison: Comparison) -> list[News]:
 
 
 def hidden(comparison: Comparison) -> list[str]:
-    """Return noise that grew, of critical signals or of the load, and counters without a signal; each a clause."""
+    """Return the larger noise of critical signals or the load, and counters that are worse by name; each a clause."""
     noisy = [(reshaped, reshaped.compared.treatment) for reshaped in comparison.reshaped if reshaped.what == "noise"]
     grown = [reshaped for reshaped, treatment in noisy if treatment.critical or treatment.shape == "noise"]
     clauses = [distribution_change_text(reshaped) for reshaped in grown[:1]]
@@ -133,14 +132,14 @@ def hidden(comparison: Comparison) -> list[str]:
 
 
 def counter_text(counter: Counter) -> str:
-    r"""`\App(_Total)\Response Time of WEB1 rose from 12 to 36`."""
+    r"""Return the change of a counter: `\App(_Total)\Response Time of WEB1 rose from 12 to 36`."""
     verb = "rose" if counter.after > counter.before else "fell"
     of = "the 99th percentile of " if counter.peaks else "the increase of " if counter.grows else ""
     return f"{of}{counter.label} {verb} from {number(counter.before)} to {number(counter.after)}"
 
 
 def not_compared(comparison: Comparison) -> str:
-    """Return how many counters without a signal were compared, and how many were not, and why; empty without any."""
+    """Return how many counters without a signal were compared, and how many not and why; empty without counters."""
     counters = comparison.unassigned_counters
     texts = [
         f"{counted(count, 'counter')} {why}"
@@ -159,7 +158,9 @@ def not_compared(comparison: Comparison) -> str:
 
 
 def proposed(comparison: Comparison, proposal: Proposal) -> str:
-    """`“1 D:” of a looks like “2 D:” of b (SQL1)`, and how to say that it is."""
+    """Return what looks the same, and the setting that says so: `“1 D:” of a looks like “2 D:” of b (SQL1); if it is,
+    …`.
+    """
     second = f"{comparison.second.called} ({proposal.host})" if proposal.host else comparison.second.called
     return (
         f"“{proposal.first}” of {comparison.first.called} looks like “{proposal.second}” of {second}; "
@@ -168,7 +169,7 @@ def proposed(comparison: Comparison, proposal: Proposal) -> str:
 
 
 def _lacking(comparison: Comparison) -> Iterator[str]:
-    """Yield the signals and hosts that must be recorded and are not."""
+    """Yield the signals and hosts that the second run, or both runs, should have recorded and did not."""
     sides, signals = (comparison.first, comparison.second), comparison.first.review.question.signals
     for side, other, alone in zip(sides[::-1], sides, comparison.hosts.alone, strict=True):
         if alone:
@@ -196,7 +197,7 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
 
 
 def _interrupted(comparison: Comparison) -> Iterator[str]:
-    """Yield why the second run is not recorded as a whole, where the first is not interrupted likewise."""
+    """Yield the reasons why the second run is not recorded as a whole, except those that the first run has as well."""
     before = {_kind(doubt) for doubt in _of_recording(comparison.first.review)}
     of_second = [doubt.reason for doubt in _of_recording(comparison.second.review) if _kind(doubt) not in before]
     yield from (f"in {comparison.second.called} {name}" for name in dict.fromkeys(of_second))
@@ -207,7 +208,7 @@ def _of_recording(review: Review) -> tuple[Doubt, ...]:
 
 
 def _kind(doubt: Doubt) -> str:
-    """Return the reason of a doubt without numbers, as no two runs are interrupted for the very same time."""
+    """Return the reason of a doubt without its numbers, so that it can be compared between runs."""
     return re.sub(r"\d[\d.,]*", "", doubt.reason)
 
 
@@ -239,10 +240,7 @@ def _perhaps(unsure: list[Compared]) -> str:
 
 
 def length_remark(comparison: Comparison) -> tuple[str, bool]:
-    """Return that much less of the second run is compared, as a clause, and whether it is too little to compare.
-
-    The clause is empty if it is not much less.
-    """
+    """Return a clause if much less of the second run is compared, and whether it is too little to compare."""
     runs = [(side.review.end or 0) - (side.review.start or 0) for side in (comparison.first, comparison.second)]
     phases = comparison.phase.first, comparison.phase.second
     first, second = (phase.end - phase.start if phase else run for phase, run in zip(phases, runs, strict=True))

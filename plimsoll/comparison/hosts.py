@@ -1,4 +1,4 @@
-"""Which host of one run belongs to which of another."""
+"""The matching of the hosts of one run with those of another."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from plimsoll.review.review import Review
 
 @dataclass(frozen=True)
 class HostChange:
-    """A label or a fact of a host that differs; a dash where a run has none."""
+    """A label of the runs, or the facts of a host, that differ; `–` where a run has none."""
 
     what: str
     first: str
@@ -19,7 +19,7 @@ class HostChange:
 
     @property
     def text(self) -> str:
-        """`memory 8GB → 4GB`."""
+        """The change in words: `memory 8GB → 4GB`."""
         return f"{self.what} {self.first} → {self.second}"
 
 
@@ -28,9 +28,9 @@ Key = tuple[str, str | None]  # of a subject
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts of two runs: those of one name, those of other names matched in order, and those without a partner.
+    """The hosts of two runs: pairs of the same name, pairs matched in order, and hosts without a partner (`alone`).
 
-    `unknown`: the names that settings say were changed, and that neither run has.
+    `unknown` are names in the settings of renamed hosts and instances that neither run has.
     """
 
     same: tuple[tuple[str, str], ...]
@@ -43,7 +43,7 @@ class Hosts:
     def of(
         cls, first: Sequence[str], second: Sequence[str], *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
-        """Match by name, or by what they were `renamed` to; with `match` the others in order, if they are as many."""
+        """Match hosts by name or new name (`renamed`); with `match`, the rest in order if both runs have as many."""
         entries = {host_key(host): host for host in second}
         called = {host_key(old): host_key(new) for old, new in (renamed or {}).items()}
         named = {host: entries.get(called.get(host_key(host), host_key(host))) for host in first}
@@ -61,7 +61,7 @@ class Hosts:
     def of_reviews(
         cls, first: Review, second: Review, *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
-        """Match by name, and the others in order where `match` asks for it or hosts of a role are as many in both."""
+        """Match hosts by name, the rest in order with `match` or where both runs have as many hosts of a role."""
         result = cls.of(first.hosts, second.hosts, match=match, renamed=renamed)
         left, right = (_by_role(hosts, run) for hosts, run in zip(result.alone, (first, second), strict=True))
         fitting = [role for role, hosts in left.items() if len(hosts) == len(right.get(role, ()))]
@@ -74,21 +74,21 @@ class Hosts:
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """All hosts that belong together."""
+        """All pairs of hosts, as (host of the first run, host of the second)."""
         return (*self.same, *self.in_order)
 
     @cached_property
     def first_of(self) -> Mapping[str, str]:
-        """The host of the first run by that of the second, both case-folded; one without a partner is its own."""
+        """The matched hosts of the first run by those of the second, all case-folded."""
         return {host_key(right): host_key(left) for left, right in self.pairs}
 
     def in_first(self, key: Key) -> Key:
-        """The host and instance of the first run for those of the second; a host without a partner is no host there."""
+        """Return the first run's host and instance for those of the second; an unknown host if it has no partner."""
         return self.first_of.get(key[0], f"{key[0]}\0"), self.instances.get(key, key[1])
 
     @property
     def remark(self) -> str:
-        """What to know of hosts that were matched in order, and of names that no run has; empty without any."""
+        """A remark on hosts that were matched in order, and on settings with unknown names; empty without any."""
         pairs = listed([f"{first} with {second}" for first, second in self.in_order], 6)
         names = listed([f"“{name}”" for name in self.unknown], 6)
         remarks = (
@@ -99,7 +99,7 @@ class Hosts:
 
 
 def _unknown(runs: Sequence[Review], renamed: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names, old and new, that no host and no instance of the runs has."""
+    """Return the old and new names of `renamed` that no host and no instance of the runs has."""
     if not renamed:
         return ()
     host_keys = {host_key(host) for run in runs for host in run.hosts}
@@ -112,12 +112,14 @@ def _unknown(runs: Sequence[Review], renamed: Mapping[str, str]) -> tuple[str, .
 
 
 def _subjects(run: Review) -> set[Key]:
-    """Everything that a signal was recorded of."""
+    """Return the keys of all subjects for which a signal was recorded."""
     return {subject.key for name in run.question.signals for subject in run.signals.of(name)}
 
 
 def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, str]:
-    """Return the names that instances have in the first run; not where the second has one of this name, too."""
+    """Return the first run's name of each renamed instance, unless the second run has an instance of that name as
+    well.
+    """
     if not renamed:
         return {}
     subjects = _subjects(second)
@@ -131,7 +133,7 @@ def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, 
 
 
 def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str]]:
-    """Return the hosts by the packs for their kind."""
+    """Return the hosts of each role; a role is the set of packs that apply to such hosts only."""
     entries: dict[frozenset[str], list[str]] = {}
     for host in hosts:
         packs = (applied for applied in run.applied if applied.pack.applies_to)
@@ -141,7 +143,7 @@ def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str
 
 
 def set_differently(first: Review, second: Review, hosts: Hosts) -> tuple[HostChange, ...]:
-    """Return the labels that differ, then the facts of each host."""
+    """Return the labels of the runs that differ, then the facts of matched hosts that differ."""
     here, entries = first.run.labels, second.run.labels
     labels = [
         HostChange(name, here.get(name, "–"), entries.get(name, "–"))
@@ -159,5 +161,5 @@ def set_differently(first: Review, second: Review, hosts: Hosts) -> tuple[HostCh
 
 
 def _bare(fact: str) -> str:
-    """Return a fact without where it is from."""
+    """Return a fact without its source, which stands in brackets at its end."""
     return fact.rpartition(" (")[0] or fact

@@ -21,7 +21,7 @@ _STEADY = "steady"
 
 @dataclass(frozen=True)
 class CommonPhase:
-    """A phase of both runs; None for the whole run."""
+    """A phase that both runs have; for the whole run, `first` and `second` are None."""
 
     name: str
     first: Phase | None = None
@@ -43,7 +43,7 @@ class SignalLevel:
 
     @classmethod
     def of(cls, samples: Samples, phase: Phase | None, weights_of: Weights | None = None) -> "SignalLevel | None":
-        """Return the level in a phase, or in all that was recorded; None without samples."""
+        """Return the level of the samples in a phase, or in the whole recording; None without samples."""
         weights = (weights_of or Weights())(samples)
         rows = samples.between(phase.start, phase.end) if phase else samples
         present = rows.present
@@ -66,7 +66,7 @@ class SignalLevel:
 
     @cached_property
     def blocks(self) -> Values:
-        """The means of parts that are independent of each other."""
+        """The means of parts of the phase that are long enough to be independent of each other."""
         return independent_means(self.values, self.mean.correlation_time, self.weights, self._breaks)
 
     @cached_property
@@ -96,7 +96,7 @@ class SignalLevel:
 
     @cached_property
     def _breaks(self) -> Sequence[int]:
-        """The rows before which the recording paused for long."""
+        """The rows that follow a long pause of the recording."""
         steps = np.diff(self.samples.times)
         if not len(steps) or int(steps.max()) <= _LEAST_PAUSE:
             return ()
@@ -113,9 +113,9 @@ def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
 
 
 def chosen_phase(phases: tuple[CommonPhase, ...], name: str | None) -> CommonPhase:
-    """Return the phase to judge by: that of the name, else the steady one, else the whole run.
+    """Return the phase of this name; without a name the steady phase, else the whole run.
 
-    Unusable if no phase has the name.
+    Raise Unusable if no phase has the name.
     """
     if name is None:
         return phases[0] if phases[0].name == _STEADY else phases[-1]

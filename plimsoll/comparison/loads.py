@@ -1,4 +1,4 @@
-"""Whether two runs were under the same load, as every other difference may come from another load."""
+"""The comparison of the load of two runs, since a different load can explain every other difference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of th
 
 @dataclass(frozen=True, eq=False)
 class LoadComparison:
-    """The load signals of both runs, compared; those that tell most of the load first."""
+    """The comparisons of the load signals that both runs have, those that show the load best first."""
 
     signals: tuple[Compared, ...]
     tolerance: float
 
     @property
     def first(self) -> Compared | None:
-        """The signal to report: of the most telling, one that differs, else one that may differ."""
+        """The load signal to report: one that differs, else one that may differ; None if no load was compared."""
         return min(self.telling, key=lambda compared: (not _differs(compared), not _may_differ(compared)), default=None)
 
     @property
@@ -42,25 +42,27 @@ class LoadComparison:
 
     @property
     def telling(self) -> list[Compared]:
-        """The signals of the most telling kind, without those of small rates."""
+        """The signals of the kind that shows the load best, without those of low rates."""
         alike = [signal for signal in self.signals if signal.signal.load == self.signals[0].signal.load]
         most = max((_level(compared) for compared in alike), default=0.0)
         return [compared for compared in alike if _level(compared) >= _COUNTS * most]
 
     @property
     def users(self) -> Compared | None:
-        """The users of a load driver, who wait where nothing is answered; None where they were not recorded."""
+        """The users of a load driver, who wait for answers before they go on; None where they were not recorded."""
         return next((compared for compared in self.signals if compared.name == _USERS), None)
 
     @property
     def ratios(self) -> list[float]:
-        """The second load divided by the first, by each of the most telling signals, certain or not."""
+        """The second load divided by the first, for each of the `telling` signals, whether it differs for certain or
+        not.
+        """
         compareds = [compared for compared in self.telling if compared.before > 0]
         return [compared.second.mean.mean / compared.before for compared in compareds if compared.second.mean.mean > 0]
 
     @property
     def throughput_lost(self) -> Compared | None:
-        """Operations that became fewer although as many connections were held; None if there are none."""
+        """The operations, if they became fewer with as many connections held; else None."""
         compared = self.first
         offered = next((signal for signal in self.signals if signal.signal.load == "connections"), None)
         if compared is None or offered is None or compared.signal.load != "operations" or _differs(offered):
@@ -69,7 +71,7 @@ class LoadComparison:
 
     @property
     def piled_up(self) -> Compared | None:
-        """Connections of which far more were held for as many operations; None if there are none."""
+        """The connections, if far more were held for as many operations; else None."""
         if not self.is_same or self.signals[0].signal.load != "operations":
             return None
         held = [signal for signal in self.signals if signal.signal.load == "connections" and signal.before > 0]
@@ -80,7 +82,7 @@ class LoadComparison:
 
 
 def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments: Treatments) -> LoadComparison:
-    """Compare the load signals that both runs have; without any, the bytes sent and received."""
+    """Compare the load signals that both runs have; if there are none, the bytes sent and received."""
     runs = (first, second)
     before, after = ([load for load in loads(run.signals, run.question.signals) if load.kind] for run in runs)
     compared = _compared(before, after, phase, treatments)
@@ -111,7 +113,7 @@ def _compared(
 
 
 def load_effect(load: LoadComparison, reviews: tuple[Review, Review], phase: CommonPhase) -> LoadEffect:
-    """Return what the load explains, or may explain if it is not recorded; nothing if throughput was lost."""
+    """Return the factors by which the load differs, or may differ if not recorded; none if throughput was lost."""
     first, _ = reviews
     ratios = [] if load.throughput_lost else load.ratios if load.signals else shared_work(reviews, phase)
     if not ratios:
@@ -139,7 +141,10 @@ def _differs(compared: Compared) -> bool:
 
 
 def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[float]:
-    """Return the factors that the load may have changed by: 1 and the largest; empty if it need not have changed."""
+    """Return the factors, 1 and the largest, by which an unrecorded load may have changed; empty if it need not have.
+
+    It may have changed if processor time and disk accesses rose together, or fell together.
+    """
     ratios = [ratio for names in (_PROCESSORS, _DISKS) if (ratio := _ratio(reviews, phase, names))]
     if len(ratios) < 2:
         return []
@@ -151,7 +156,9 @@ def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[floa
 
 
 def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str, ...]) -> float | None:
-    """Return the work of the second run divided by that of the first, by the first of these signals that both have."""
+    """Return the total of a signal in the second run divided by that in the first, for the first signal that both
+    have.
+    """
     first, second = reviews
     for name in names:
         before, after = _total(first, name, phase.first), _total(second, name, phase.second)

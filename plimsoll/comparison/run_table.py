@@ -33,13 +33,13 @@ class RunRow:
 
 
 def run_table(comparisons: Sequence[Comparison]) -> list[RunRow]:
-    """Return a row for each run, the baseline first. The hosts of a role are together in a column."""
+    """Return a row for each run, the baseline first; the hosts of a role share a column."""
     sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
     return [RunRow(side, dict(_cells(side.review))) for side in sides]
 
 
 def columns(rows: Sequence[RunRow]) -> list[str]:
-    """Return the columns that any row has, in order."""
+    """Return the names of the columns that at least one row has, in order."""
     return list(dict.fromkeys(name for row in rows for name in row.cells))
 
 
@@ -67,7 +67,7 @@ def _cells(review: Review) -> Iterator[tuple[str, str]]:
 
 
 def _both(review: Review, column: str, samples: Samples | None, unit: str) -> Iterator[tuple[str, str]]:
-    """`65 % / 30 %`: the means of ramp-up and steady state, or of the whole run where phases are not known."""
+    """Yield the cell of a column: the means of ramp-up and steady state (`65 % / 30 %`), or of a run without phases."""
     if samples is None:
         return
     phases = [_phase(review, name) for name in (_RAMP_UP, _STEADY)]
@@ -92,7 +92,7 @@ def _joined(review: Review, name: str, hosts: Sequence[str], *, mean: bool) -> S
 
 
 def _roles(review: Review) -> dict[str, list[str]]:
-    """Return the hosts of each role, by the packs for their kind; a host without one stands alone."""
+    """Return the hosts of each role, by the names of the hosts; a host without a role stands alone."""
     roles: dict[object, list[str]] = {}
     for host in review.hosts:
         packs = [a for a in review.applied if a.pack.applies_to and host_key(host) in map(host_key, a.hosts)]

@@ -1,4 +1,4 @@
-"""Sentences about one compared signal."""
+"""Sentences and clauses about the comparison of one signal."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _SMALLEST = 0.001  # what `percent` writes `< 0.1 %` for is below it
 
 
 def place(compared: Compared) -> str:
-    """`SQLSRV01, 2 E:`; with the name it has in the other run, if that is another."""
+    """Return the subject, with its name in the second run if that is another: `SQLSRV01, 2 E: (3 E:)`."""
     if compared.where:
         return compared.where
     name = str(compared.subject)
@@ -25,7 +25,7 @@ def place(compared: Compared) -> str:
 
 
 def change_text(compared: Compared) -> str:
-    """`−92 %`, `< 0.1 % up`, `84 times`; empty where that has no meaning."""
+    """Return the change as a share: `−92 %`, `< 0.1 % up`, `84 times`; empty where a share has no meaning."""
     change = compared.change
     if change is None:
         return ""
@@ -37,7 +37,7 @@ def change_text(compared: Compared) -> str:
 
 
 def moved(compared: Compared) -> str:
-    """`fell from 7,731 s to 597 s (−92 %)`."""
+    """Return the change with both values: `fell from 7,731 s to 597 s (−92 %)`."""
     first, second = compared.before, compared.second.mean.mean
     verb = "rose" if second > first else "fell"
     name = f" ({text}{_per_operation(compared)})" if (text := change_text(compared)) else ""
@@ -45,20 +45,20 @@ def moved(compared: Compared) -> str:
 
 
 def levels(compared: Compared) -> str:
-    """`29.6 % and 29.7 %`; `29.6 % in both` where they look alike."""
+    """Return both values: `29.6 % and 29.7 %`, or `29.6 % in both` where they look alike."""
     first, second = (quantity(mean, compared.signal.unit) for mean in (compared.before, compared.second.mean.mean))
     return f"{first} in both" if first == second else f"{first} and {second}"
 
 
 def interval(compared: Compared) -> str:
-    """` (−1.2 % to +0.4 %)`: the interval of the difference as shares; empty where that has no meaning."""
+    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty where shares have no meaning."""
     if compared.before <= 0:
         return ""
     return " ({} to {})".format(*(_signed(end / compared.before) for end in compared.difference.interval()))
 
 
 def _per_operation(compared: Compared) -> str:
-    """`, +9 % for each operation`: where the load is known, differs, and explains a part."""
+    """Return the change for each operation: `, +9 % for each operation`; empty unless a known load explains a part."""
     is_known = (
         any(compared.loads)
         and compared.treatment.load == "proportion"
@@ -78,7 +78,7 @@ def _signed(share: float) -> str:
 
 
 def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
-    """Return the comparisons of each signal together, in their order."""
+    """Return the comparisons in groups, one for each signal, in their order."""
     groups: dict[str, list[Compared]] = {}
     for compared in compareds:
         groups.setdefault(compared.name, []).append(compared)
@@ -86,13 +86,13 @@ def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
 
 
 def title(compared: Compared) -> str:
-    """Return the title within a sentence: `page life expectancy`, `CPU time`."""
+    """Return the title of the signal within a sentence: `page life expectancy`, `CPU time`."""
     text = compared.signal.title
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
 def distribution_change_text(reshaped: Reshaped) -> str:
-    """Return a clause: `the 99th percentile of request execution time of WEB1 rose from 20 ms to 60 ms`."""
+    """Return the change in a clause: `the 99th percentile of execution time of WEB1 rose from 20 ms to 60 ms`."""
     compared = reshaped.compared
     name = f"{title(compared)} of {place(compared)}"
     first, second = (quantity(value, compared.signal.unit) for value in (reshaped.before, reshaped.after))

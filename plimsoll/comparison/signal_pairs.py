@@ -1,6 +1,6 @@
-"""Signals that both runs have, and hosts, disks and network adapters that may be the same under another name.
+"""The signals of both runs, and hosts, disks and network adapters that may be the same under another name.
 
-Nothing is compared by such a guess: it is proposed, and `renamed` in plimsoll.toml confirms it.
+A guess is not compared, only proposed; `renamed` in plimsoll.toml confirms it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from plimsoll.rules.subjects import Subject
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A signal of one subject in both runs."""
+    """A signal that both runs recorded, with its subject and samples in each."""
 
     name: str
     signal: Signal
@@ -28,7 +28,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Lone:
-    """A signal that only one run has on a host that both have. `instances` are those it has there."""
+    """A signal that only one run recorded, for some `instances` of a host that both runs have."""
 
     name: str
     signal: Signal
@@ -42,9 +42,9 @@ _ALIKE = 0.8  # of the signals of either host; our choice
 
 @dataclass(frozen=True)
 class Proposal:
-    """A name of the first run, and what may be the same in the second; `host` is that of an instance, in the second.
+    """A name of the first run, and a name of the second run that may mean the same host or instance.
 
-    `signals` are those that are not compared because of the names.
+    `host` is the second run's host of an instance. `signals` are not compared because the names differ.
     """
 
     first: str
@@ -54,14 +54,14 @@ class Proposal:
 
     @property
     def setting(self) -> str:
-        """As it is written in plimsoll.toml."""
+        """The line of plimsoll.toml that confirms the proposal."""
         return f"{_quoted(self.first)} = {_quoted(self.second)}"
 
 
 def proposals(
     first: Review, second: Review, hosts: Hosts, lone: tuple[Sequence[Lone], Sequence[Lone]]
 ) -> list[Proposal]:
-    """Return what looks the same under another name."""
+    """Return proposals of hosts, disks and network adapters that look the same under another name."""
     return [*_of_hosts(first, second, hosts), *_of_instances(hosts, lone)]
 
 
@@ -75,7 +75,7 @@ def _of_instances(hosts: Hosts, lone: tuple[Sequence[Lone], Sequence[Lone]]) -> 
 
 
 def _by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, set[str]]]:
-    """Return the signals of each instance, by its host and area."""
+    """Return the names of the signals by instance, for each host and area (`disk`, `network`)."""
     entries: dict[tuple[str, str], dict[str, set[str]]] = {}
     for item in lone:
         for instance in item.instances:
@@ -85,7 +85,9 @@ def _by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, set[st
 
 
 def _pairs(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Yield those that share a drive letter, `1 D:` and `2 D:`; else the only one of each."""
+    """Yield names of instances that look the same: those with one drive letter (`1 D:`, `2 D:`), else the only one of
+    each.
+    """
     letters = [{_letter(name): name for name in entries if _letter(name)} for entries in (mine, theirs)]
     same = [(letters[0][letter], letters[1][letter]) for letter in letters[0] if letter in letters[1]]
     yield from ((name, other) for name, other in same if mine[name] & theirs[other])
@@ -103,7 +105,9 @@ def _letter(instance: str) -> str:
 
 
 def _of_hosts(first: Review, second: Review, hosts: Hosts) -> Iterator[Proposal]:
-    """Yield pairs of hosts without a partner that have most signals in common, and with no other host."""
+    """Yield a proposal for two unmatched hosts that have most signals in common with each other, and with no other
+    host.
+    """
     left, right = (_signals(run, alone) for run, alone in zip((first, second), hosts.alone, strict=True))
     pairs = [(name, other) for name in left for other in right if left[name] | right[other]]
     alike = [(a, b) for a, b in pairs if len(left[a] & right[b]) / len(left[a] | right[b]) >= _ALIKE]
@@ -126,7 +130,7 @@ def _quoted(name: str) -> str:
 
 
 def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
-    """Return what both runs recorded, and what only the first and only the second did."""
+    """Return the signals of both runs, then those that only the first, and those that only the second recorded."""
     both: list[Pair] = []
     alone: tuple[list[Lone], list[Lone]] = ([], [])
     partners = {host_key(left) for left, _ in hosts.pairs}, {host_key(right) for _, right in hosts.pairs}

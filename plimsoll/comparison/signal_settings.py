@@ -1,7 +1,4 @@
-"""How each signal is compared: by defaults.yaml, and what plimsoll.toml changes.
-
-The kinds of signals, how much runs of one build differ, and how signals go with the load are in run_to_run.yaml.
-"""
+"""The settings by which each signal is compared, from plimsoll.toml, defaults.yaml and run_to_run.yaml."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,9 +22,9 @@ UNKNOWN_BUSY = 0.7  # our choice, where no utilisation was recorded
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Between which multiples of the baseline a signal is to be expected; with `whole`, of what it lacks to that.
+    """The range in which a signal is expected: its distance from `whole` in the baseline, times `low` to `high`.
 
-    An idle time of 90 % is to be 88 % under a load that is a fifth higher.
+    `whole` is 0, or 100 for what is missing to 100 %: with a fifth more load, 90 % of idle time may fall to 88 %.
     """
 
     low: float = 1.0
@@ -36,11 +33,11 @@ class Band:
 
     @property
     def explains(self) -> bool:
-        """Whether the load explains anything."""
+        """Whether the load explains any difference."""
         return (self.low, self.high) != (1.0, 1.0)
 
     def ends(self, baseline: float) -> tuple[float, float]:
-        """Return the lowest and the highest expected value."""
+        """Return the lowest and the highest expected value for a baseline."""
         low, high = sorted(self.whole + factor * (baseline - self.whole) for factor in (self.low, self.high))
         return low, high
 
@@ -51,13 +48,13 @@ Growth = Literal["proportion", "waiting", "queue", "partly", "none"]
 
 @dataclass(frozen=True, slots=True)
 class LoadEffect:
-    """By which factors the load differs, the lowest and the highest of those recorded.
+    """The lowest and the highest factor by which the load of the second run differs.
 
-    A resource takes so much for each operation and something when idle: it grows by between the square root of the
-    factor and the factor. A queue of one server grows as 1 / (1 - utilisation), of several servers faster; the square
-    of that, and its cube for a queue, are more than any of them (Kleinrock, "Queueing systems", 1975).
+    `busy` is the utilisation (0 to 1) of the busiest resource of the baseline.
 
-    `busy` is the utilisation of the busiest resource of the baseline, 0 to 1.
+    A resource also has work when idle, so its use grows by between the square root of the factor and the factor. A
+    queue of one server grows as 1 / (1 - utilisation), of several servers faster; the square of that, and its cube for
+    a queue, are upper bounds (Kleinrock, "Queueing systems", 1975).
     """
 
     low: float = 1.0
@@ -65,7 +62,7 @@ class LoadEffect:
     busy: float = UNKNOWN_BUSY
 
     def band(self, growth: Growth, whole: float = 0.0) -> Band:
-        """What is to be expected of a signal that goes with the load like this, or of what it lacks to `whole`."""
+        """Return the band expected of a signal that follows the load in this way."""
         edges = [edge for factor in (self.low, self.high) for edge in self._edges(growth, factor)]
         return Band(min(edges), max(edges), whole)
 
@@ -85,7 +82,7 @@ Of = Literal["the level", "what is missing", "what is held"]
 
 
 class SpreadKind(BaseModel):
-    """A kind of signal; the file says what each field means."""
+    """A kind of signal, with its spread between runs; run_to_run.yaml describes the fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -124,10 +121,10 @@ class _Defaults(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """How one signal is compared; `smallest` is in its unit. run_to_run.yaml says what `spread`, `of` and `load` are.
+    """The settings by which one signal is compared; run_to_run.yaml describes `spread`, `of`, `load` and `shape`.
 
-    `integrates`: its mean says nothing. `place`: that among the kinds; the first is told of first. `shape`: peaks
-    and noise are compared.
+    `smallest` is the least difference that matters, in the unit of the signal. `integrates`: the signal adds up over
+    time, so means are not compared. `place` is the rank of its kind; the first is reported first.
     """
 
     worse: Direction
@@ -148,11 +145,11 @@ class Treatment:
 
     @property
     def whole(self) -> float:
-        """What the shares of the load and of the spread lack to, of signals that tell what is missing; else 0."""
+        """100 for a signal that tells what is missing to 100 % (such as idle time), else 0."""
         return _WHOLE if self.of == "what is missing" else 0.0
 
     def between_runs(self, level: float, in_use: float | None = None) -> float:
-        """Return the standard deviation of the means of runs at this level; `in_use`: memory in use, if known."""
+        """Return the standard deviation of means between runs at a level; `in_use` is the memory in use, if known."""
         if self.of == "what is missing":
             return self.spread * max(0.0, _WHOLE - level)
         if self.of == "what is held":
@@ -161,9 +158,9 @@ class Treatment:
 
 
 class Treatments:
-    """How signals are compared. `load`: loads that differ by a smaller share are the same.
+    """The settings by which all signals are compared; `load` is the share by which equal loads may differ.
 
-    `renamed`: what hosts and instances of the baseline are called in the run.
+    `renamed` has the new names of hosts and instances by their names in the baseline.
     """
 
     def __init__(self, settings: CompareSettings | None = None) -> None:
@@ -173,7 +170,7 @@ class Treatments:
         self.load = _defaults().load if self._settings.load is None else self._settings.load
 
     def of(self, name: str, signal: Signal) -> Treatment:
-        """Return how a signal is compared: by plimsoll.toml, else defaults.yaml, else the kind of the signal."""
+        """Return the settings of a signal: from plimsoll.toml, else defaults.yaml, else the kind of the signal."""
         if name not in self._cache:
             self._cache[name] = self._treatment(name, signal)
         return self._cache[name]
@@ -203,7 +200,7 @@ class Treatments:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The signals without which nothing can be said."""
+        """The names of the signals that both runs must have for an answer."""
         shipped, signal_settings, none = _defaults().signals, self._settings.signals, SignalSettings()
         return tuple(
             name
@@ -213,12 +210,14 @@ class Treatments:
 
 
 def resources() -> tuple[str, ...]:
-    """Return the signals that tell of a resource of a host, in the order in which they are told of."""
+    """Return the names of the signals that show the use of a host's resources, in the order in which they are
+    reported.
+    """
     return _defaults().resources
 
 
 def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, Signal]) -> Treatments:
-    """How signals are compared with these settings. Unusable, naming the setting, if one does not fit the signals."""
+    """Return the settings for comparing signals. Raise Unusable, with the setting, if one does not fit the signals."""
     wrong: list[str] = []
     for name, signal in settings.signals.items():
         place = f'compare.signals."{name}"'
@@ -236,7 +235,7 @@ def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, 
 
 
 def _amount(text: str, unit: str) -> float:
-    """Return an amount in a unit. ValueError if it has another one."""
+    """Return the number of an amount (`5 ms`), converted to a unit. Raise ValueError if the units do not fit."""
     try:
         return convert_limit(Healthy.parse(f">= {text}"), unit).limit
     except ValueError as error:
@@ -253,13 +252,13 @@ def _defaults() -> _Defaults:
 
 
 def weight() -> float:
-    """As how many runs the spreads of the table count, beside baselines that show their own."""
+    """Return the number of runs as which a spread of run_to_run.yaml counts beside the spread of the baselines."""
     return _table().weight
 
 
 @cache
 def kind_of(name: str, unit: str) -> tuple[int, SpreadKind]:
-    """Return the kind of a signal, and its place among the kinds: the first tells most."""
+    """Return the rank of a signal's kind, and the kind; rank 0 is the most important."""
     kinds = _table().kinds
     named = next(
         (at for at, kind in enumerate(kinds) if any(fnmatchcase(name, signal) for signal in kind.signals)), None

@@ -1,4 +1,4 @@
-"""What a comparison says, in three sentences: the load, what became worse or better, and what did not change."""
+"""The answer of a comparison, and its story: the load, what became worse or better, and what did not change."""
 
 from enum import StrEnum
 
@@ -22,7 +22,7 @@ _SEVERAL = 5  # baselines that show by how much runs differ
 
 
 class Answer(StrEnum):
-    """Whether the second run is worse than the first. Unknown: something that must be known is not."""
+    """Whether the second run is worse than the baseline; UNKNOWN if the figures do not tell."""
 
     WORSE = "worse"
     NOT_WORSE = "not-worse"
@@ -37,18 +37,14 @@ ANSWERS = {
 
 
 def answer(comparison: Comparison) -> Answer:
-    """Return whether the second run is worse.
-
-    Worse if a critical signal regressed, throughput was lost, a crossing counts, or there are new stalls, peaks or
-    bursts of failures. Unknown if there is a doubt.
-    """
+    """Return whether the second run is worse; unknown if nothing shows that it is, and there is a doubt."""
     if critical(comparison) or crossings(comparison) or peaks(comparison):
         return Answer.WORSE
     return Answer.UNKNOWN if doubts(comparison) else Answer.NOT_WORSE
 
 
 def critical(comparison: Comparison) -> list[Compared]:
-    """Return what makes the run worse: regressions of critical signals, and throughput that was lost."""
+    """Return the signals that make the run worse: regressions of critical signals, and throughput that was lost."""
     lost = comparison.load.throughput_lost
     return [
         *([lost] if lost else []),
@@ -57,19 +53,21 @@ def critical(comparison: Comparison) -> list[Compared]:
 
 
 def peaks(comparison: Comparison) -> list[Reshaped]:
-    """Return stalls, and higher peaks and bursts of critical signals, that the baseline did not have."""
+    """Return new stalls, and higher peaks and bursts of failures of critical signals."""
     changes = [(reshaped, reshaped.compared.treatment) for reshaped in comparison.reshaped if reshaped.what != "noise"]
     telling = [(reshaped, of) for reshaped, of in changes if reshaped.what == "stalls" or of.critical]
     return [reshaped for reshaped, treatment in telling if treatment.worse != "lower"]
 
 
 def story(comparison: Comparison) -> list[str]:
-    """Return the sentences."""
+    """Return three texts: on the load, on what became worse or better, and on what did not change; the last may be
+    empty.
+    """
     return [_load(comparison), _worse(comparison), _same(comparison)]
 
 
 def account(comparison: Comparison) -> list[str]:
-    """Return what to read: why the answer is not known, if the story does not say it, and the story."""
+    """Return the sentences to read: first why the answer is not known, unless the story says it, then the story."""
     items = [name for name in story(comparison) if name]
     if answer(comparison) != Answer.UNKNOWN:
         return items
@@ -147,7 +145,7 @@ def _worse(comparison: Comparison) -> str:
 
 
 def _failed(comparison: Comparison) -> str:
-    """Return bursts of failures, in sentences after what else is worse."""
+    """Return sentences on bursts of failures, to follow a sentence on other reasons; empty without bursts."""
     return "".join(f" Also, {distribution_change_text(peak)}." for peak in peaks(comparison) if peak.what == "failures")
 
 
@@ -158,7 +156,7 @@ def _baseline(comparison: Comparison) -> str:
 
 
 def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
-    """Return why it is not known, and how many runs would decide it."""
+    """Return why it is not known whether the signals are worse, and how many baseline runs would decide it."""
     spread = [compared for compared in unsure if compared.outcome == ComparisonOutcome.SPREAD]
     if not spread:
         return "There are too few independent samples to be sure."
@@ -182,7 +180,7 @@ def _named(compareds: list[Compared]) -> str:
 
 
 def _cause_by_insight(comparison: Comparison) -> str:
-    """Return what an insight names that makes the second run worse."""
+    """Return why the second run is worse, by the first insight that names a cause; empty if none does."""
     for insight in insights():
         sides = comparison.first.insights, comparison.second.insights
         if insight.cause and (text := insight.cause(*(side.of(insight) for side in sides))):
@@ -191,7 +189,7 @@ def _cause_by_insight(comparison: Comparison) -> str:
 
 
 def _cause(comparison: Comparison, worse: list[Compared]) -> str:
-    """Return what an insight names that makes the second run worse, else what a limit says that only it crossed."""
+    """Return why the second run is worse, by an insight, else by the rule of a limit that only it crossed."""
     if text := _cause_by_insight(comparison):
         return text
     signal = worse[0].name
@@ -206,7 +204,7 @@ def _same(comparison: Comparison) -> str:
 
 
 def _ended(comparison: Comparison) -> str:
-    """Return that the baseline ends before a change for the worse; empty if it does not."""
+    """Return that the baseline ends before a change for the worse; empty without such a change."""
     change = comparison.changed
     if change is None:
         return ""
@@ -218,7 +216,7 @@ def _ended(comparison: Comparison) -> str:
 
 
 def _tolerated(comparison: Comparison) -> str:
-    """Return what became worse by most of what is within its tolerance, where that is larger than the usual one."""
+    """Return the critical signal nearest to its tolerance, if it is worse by more than the usual tolerance."""
     worse = {"higher": 1, "lower": -1, "either": 0}
     compareds = [
         compared
@@ -236,7 +234,7 @@ def _tolerated(comparison: Comparison) -> str:
 
 
 def _allowed(compared: Compared) -> str:
-    """Return what is tolerated: a share, or near zero, where shares mean nothing, an amount."""
+    """Return the tolerance of a signal: a share, or an amount where the baseline is near zero."""
     if compared.treatment.tolerance * abs(compared.before) >= compared.treatment.smallest:
         return percent(compared.treatment.tolerance)
     return _amount(compared, compared.treatment.smallest)
@@ -260,7 +258,7 @@ def _unchanged(comparison: Comparison) -> str:
 
 
 def unchanged(comparison: Comparison) -> list[Compared]:
-    """Return the resources of which no host or instance differs: of each the busiest."""
+    """Return the resource signals that differ on no host or instance, each for its busiest subject."""
     same = comparison.of(*_ALIKE)
     moving = {compared.name for compared in comparison.judged if compared.outcome not in _ALIKE}
     groups = [[compared for compared in same if compared.name == name] for name in resources() if name not in moving]
@@ -268,5 +266,5 @@ def unchanged(comparison: Comparison) -> list[Compared]:
 
 
 def _amount(compared: Compared, value: float) -> str:
-    """Return a difference of its values."""
+    """Return a difference in the unit of the signal; a difference of percentages in points."""
     return quantity(value, "points" if compared.signal.unit == "%" else compared.signal.unit)

@@ -1,4 +1,4 @@
-"""The means of a series of runs, as of nights or builds, and where their level changed."""
+"""The means of signals over a series of runs (nightly runs, builds), and the runs at which their level changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ _VISIBLE = 0.25  # our choice: of the level; where only larger changes could be 
 
 @dataclass(frozen=True, eq=False)
 class RunMeans:
-    """One run of a series: the means of its signals in the steady phase, or in the whole run, and its load."""
+    """A run of a series, with its load and the means of its signals, in the steady phase or else the whole run."""
 
     name: str
     start: int | None
@@ -36,7 +36,7 @@ class RunMeans:
 
     @classmethod
     def of(cls, name: str, review: Review) -> "RunMeans":
-        """Return the means of a run."""
+        """Return the means of the signals of a run."""
         phase = next((phase for phase in review.phases if phase.name == _STEADY), None)
         means: dict[tuple[str, Key], float] = {}
         subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {}
@@ -55,7 +55,7 @@ class RunMeans:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A change of a signal: the first run of the new level, and the difference of the levels with its interval."""
+    """A change of a signal's level: the first run of the new level, and the 95 % interval of the difference."""
 
     name: str
     signal: Signal
@@ -67,15 +67,16 @@ class Change:
 
     @property
     def is_worse(self) -> bool:
-        """Whether it changed in the direction that is worse."""
+        """Whether the signal changed in the direction that is worse."""
         return self.treatment.worse == ("higher" if self.point.after > self.point.before else "lower")
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """A signal over the runs: its mean in each, or that at the mean load, and where it changed, the first first.
+    """The course of a signal over the runs: its mean in each run, and its changes in order.
 
-    `visible` is the smallest change that could be seen since the last one; infinite of too few runs.
+    If it grows with the load, `values` are those at the mean load. `visible` is the smallest change since the last one
+    that would be found; infinite with too few runs.
     """
 
     name: str
@@ -89,7 +90,10 @@ class Course:
 
 @dataclass(frozen=True, eq=False)
 class HistoryTrend:
-    """What changed over the runs, the latest first; the signals `courses` that all runs have, not those `partly`."""
+    """The changes over a series of runs, the latest first, and the courses of the signals that all runs have.
+
+    `partly` are the signals that only some of the runs have.
+    """
 
     runs: tuple[RunMeans, ...]
     changes: tuple[Change, ...]
@@ -98,24 +102,24 @@ class HistoryTrend:
 
     @property
     def signals(self) -> int:
-        """How many signals were looked at."""
+        """The number of signals that were looked at."""
         return len(self.courses)
 
     def visible(self, share: float) -> float:
-        """Return the change (as a share of its level) that could be seen of such a share of the signals."""
+        """Return the change, as a share of the level, that would be found in this share of the signals."""
         sizes = [course.visible / max(abs(float(course.values.mean())), 1e-12) for course in self.courses]
         return float(np.quantile(sizes, share, method="higher")) if sizes else float("inf")
 
     @property
     def can_tell(self) -> bool:
-        """Whether it can be said that nothing changed: of most signals what matters could be seen."""
+        """Whether the runs suffice to say that nothing changed: a change that matters would be seen in most signals."""
         return self.visible(0.5) <= _VISIBLE
 
 
 def change_for_the_worse(runs: Sequence[RunMeans], treatments: Treatments) -> Change | None:
-    """The earliest change for the worse, of two runs or more, since which its signal has not become better again.
+    """Return the earliest change for the worse that lasted two runs or more, and that its signal has not made up for.
 
-    A baseline ends before it: what is taken for usual must not move with a regression.
+    None without such a change. A baseline ends before it, so that a regression does not become the usual level.
     """
     if len(runs) < FEWEST:
         return None
@@ -127,9 +131,9 @@ def change_for_the_worse(runs: Sequence[RunMeans], treatments: Treatments) -> Ch
 
 
 def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_BEFORE) -> HistoryTrend:
-    """Where levels changed over runs in order of time, by more than matters; what goes with the load, for each load.
+    """Return the changes of level over runs in order of time that are larger than what is tolerated.
 
-    The latest level has `since` runs at least.
+    Signals that grow with the load are compared for each operation. A level at the end counts from `since` runs on.
     """
     alike = [key for key in runs[0].means if all(key in run.means for run in runs)]
     looked = {key: treatments.of(key[0], runs[0].subjects[key][0]) for key in alike}
@@ -166,7 +170,7 @@ def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
 def _partly(
     runs: Sequence[RunMeans], alike: Sequence[tuple[str, Key]], treatments: Treatments
 ) -> Iterator[tuple[str, Signal, Subject]]:
-    """Yield what would have been looked at, had all runs recorded it."""
+    """Yield the signals that only some of the runs recorded, and that would be looked at otherwise."""
     entries = {key: subject for run in runs for key, subject in run.subjects.items()}
     for key in entries.keys() - set(alike):
         signal, subject = entries[key]
@@ -176,7 +180,9 @@ def _partly(
 
 
 def _values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment) -> Values:
-    """Return the means; of what grows with every operation, as they would be under the mean load."""
+    """Return the means of a signal in each run; of a signal that grows with the load, as they would be at the mean
+    load.
+    """
     values = np.array([run.means[key] for run in runs])
     items = [run.load for run in runs]
     names = {pair[0] for pair in items if pair}
