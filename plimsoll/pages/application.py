@@ -34,7 +34,7 @@ _EFFORT = 3  # a page of many hosts becomes 8 times smaller, in a few ms
 
 
 def routes(watched: Watched) -> Sequence[BaseRoute]:
-    """Return the routes of all pages and of their data."""
+    """Return the routes of all pages and of the data that their scripts request."""
     frame, scenes, reviews = Frame(watched.zone), Scenes(watched), RunReviews(watched)
 
     def missing(request: Request) -> Response:
@@ -66,8 +66,8 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
 
 
 class _ForBrowsers(Route):
-    """A route for requests that accept HTML, but for paths of data, and paths with a slash at the end, which Starlette
-    redirects.
+    """A route that matches only requests that accept HTML, and neither paths of data nor paths that end in a slash
+    (Starlette redirects those).
     """
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

@@ -1,4 +1,4 @@
-"""The lists on the page of alerts: firing and pending ones, silences, targets, and the history."""
+"""The lists on the alerts page: firing and pending alerts, silences, notification targets, and the alert history."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,9 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The part of a long list that is shown: its number, how many parts there are, and how many entries in all."""
+    """One page of a long list: its number, the number of pages (`of`), and the number of entries in the list
+    (`total`).
+    """
 
     number: int
     of: int
@@ -48,18 +50,18 @@ class Pages:
 
     @classmethod
     def at(cls, first: int, total: int) -> "Pages":
-        """Return the part that begins after `first` entries, or the last there is."""
+        """Return the page that begins after `first` entries, or the last page if the list is shorter."""
         of = max(1, -(-total // MOST))
         return cls(min(first // MOST + 1, of), of, total)
 
     def part(self, entries: Sequence[T]) -> Sequence[T]:
-        """Return the entries of this part."""
+        """Return the entries of the list that belong on this page."""
         return entries[(self.number - 1) * MOST : self.number * MOST]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The choice of alerts from the history, by the address of the page. `wrong` is why that cannot be read."""
+    """The filter of the alert history, read from the URL. `wrong` says why the time range is refused, or is empty."""
 
     host: str
     rule: str
@@ -72,7 +74,7 @@ class Filter:
 
     @classmethod
     def of(cls, query: QueryParams, zone: Zone) -> "Filter":
-        """Return the choice that the parameters of an address make."""
+        """Return the filter that the parameters of a URL set."""
         host, rule = (query.get(name, "")[:_LONGEST].strip() for name in ("host", "rule"))
         severity, last, start, end = (query.get(name, "") for name in ("severity", "last", "from", "to"))
         severity = severity if severity in _CHOICES else ""
@@ -84,20 +86,20 @@ class Filter:
         return cls(host, rule, severity, last, start, end, span, wrong)
 
     def search(self, severities: Sequence[Severity]) -> alert_queries.AlertFilter:
-        """Return the search for alerts of these severities."""
+        """Return this filter as a database search for alerts of these severities."""
         span = self.range
         return alert_queries.AlertFilter(span.start, span.end, severities, self.host or "*", self.rule or "*")
 
     @property
     def parameters(self) -> dict[str, str | int | None]:
-        """The parameters of the address of this choice."""
+        """The URL parameters that set this filter; None for a parameter that is not set."""
         last = "" if self.last == _USUAL else self.last
         query = {"host": self.host, "rule": self.rule, "severity": self.severity, "last": last}
         return {name: value or None for name, value in (query | {"from": self.start, "to": self.end}).items()}
 
 
 def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
-    """Return the content of the page."""
+    """Return the variables of the template of the alerts page."""
     now, file = time.time_ns(), watched.file
     chosen, active = Filter.of(query, zone), silences.active(watched.file, now)
     first, before = (count_before(query.get(name, ""), MOST) for name in ("firing", "page"))
@@ -151,9 +153,9 @@ def _describe_silence(watched: Watched, silence: silences.Silence, zone: Zone) -
 
 
 def _list_pending(watched: Watched) -> list[dict[str, Any]]:
-    """Return the limits that are crossed, but not yet for long enough to alert.
+    """Return the incidents whose limits are crossed, but not yet for long enough to alert.
 
-    `inside` are the other limits of the same incident.
+    Each is described by its worst limit; `inside` has the other limits of the incident.
     """
     signals, now = watched.site.catalogue.signals, watched.progress().evaluated or time.time_ns()
 
@@ -181,7 +183,7 @@ def _list_pending(watched: Watched) -> list[dict[str, Any]]:
 
 
 def _describe_target(target: TestedTarget, zone: Zone) -> dict[str, str | bool]:
-    """Return a target, and how its last test went."""
+    """Return a notification target and the outcome of its last test message."""
     last, text = target.last, ""
     if last is not None:
         name = "on its way" if not last.done else "sent" if last.error is None else f"failed: {last.error}"

@@ -1,4 +1,4 @@
-"""The page of all alerts, and the page of one; silences and acknowledgements."""
+"""The page of all alerts, the page of one alert, and the forms for silences and acknowledgements."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -54,7 +54,7 @@ _HAPPENED = {
 
 @dataclass(frozen=True, slots=True)
 class SignalLook:
-    """A signal to look at: its title, the spec of its chart, and the dashboard and number of its panel, if any."""
+    """A signal that an alert suggests to look at: its title, its chart spec, and its dashboard panel, if it has one."""
 
     title: str
     chart: str = ""
@@ -76,7 +76,7 @@ _ACKNOWLEDGEMENT: Form = {"note": "", "who": "", "wrong": ""}
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """Return the routes of the pages and of their forms."""
+    """Return the routes of the alert pages and of their forms."""
     pages, forms = _AlertPages(watched, frame), Forms()
     return [
         Route("/alerts", pages.show_all),
@@ -105,7 +105,7 @@ class _AlertPages:
     def show_alert(
         self, request: Request, id_: int, silence: Form | None = None, ack: Form = _ACKNOWLEDGEMENT
     ) -> Response:
-        """Return the page of an alert; `silence` or `ack` is a form that was refused."""
+        """Return the page of an alert; `silence` or `ack` is a refused form, which is shown again."""
         alert = find_alert(self._file, id_)
         if alert is None:
             hint = "Alerts are kept for 400 days after they ended. The page of alerts lists them."
@@ -125,7 +125,7 @@ class _AlertPages:
         )
 
     def count_matches(self, request: Request) -> Response:
-        """Return how many alerts that are firing a silence would match, in words, for the form."""
+        """Return a sentence that says how many firing alerts the silence in the form would match."""
         rule, host, instance = (request.query_params.get(name, "").strip() for name in ("rule", "host", "instance"))
         try:
             actions.check_rule(self._file, rule)
@@ -135,7 +135,7 @@ class _AlertPages:
         return PlainTextResponse(f"matches {counted(matches, 'alert')} firing now")
 
     def begin_silence(self, request: Request, fields: Fields) -> Response:
-        """Begin the silence of a form."""
+        """Begin the silence that the form describes, and redirect to the page that shows it."""
         form = {name: fields.get(name, "") for name in _SILENCE}
         id_ = number(form["alert"])
         silence, form["wrong"] = _try(lambda: self._silence(request, form))
@@ -145,7 +145,7 @@ class _AlertPages:
         return self._show_refused(request, form) if id_ is None else self.show_alert(request, id_, silence=form)
 
     def silence_incident(self, request: Request, fields: Fields) -> Response:
-        """Begin a silence for each limit of the incident that an alert belongs to, and lead back to Health."""
+        """Begin a silence for each alert of the incident that an alert belongs to, and redirect to the health page."""
         id_: int = request.path_params["id"]
         incidents = self._watched.health().firing.incidents
         alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
@@ -166,7 +166,7 @@ class _AlertPages:
         return self._see(request, "/alerts", "silences")
 
     def test_target(self, request: Request, fields: Fields) -> Response:
-        """Send a target a test message; the page reports the outcome."""
+        """Send a test message to a target; the alerts page shows the outcome."""
         target = fields.get("target", "")
         try:
             self._watched.trials.send(target)
@@ -177,7 +177,7 @@ class _AlertPages:
         return self._see(request, "/alerts", "targets")
 
     def reload(self, request: Request, fields: Fields) -> Response:
-        """Read the settings again, at most every ten seconds; the page reports the outcome."""
+        """Read the settings again, at most once in ten seconds; the alerts page shows the outcome."""
         last = self._watched.reloaded
         if last is None or not 0 <= time.time_ns() - last.at < _RELOADS_APART:
             outcome = ": they were refused" if self._watched.reload().refused else ""
@@ -216,14 +216,14 @@ class _AlertPages:
         notice: str = "",
         untried: str = "",
     ) -> Response:
-        """Return the page of alerts. `notice` reports a new silence; `untried` says why no test message was sent."""
+        """Return the alerts page. `notice` reports a new silence; `untried` says why no test message was sent."""
         content: dict[str, Any] = lists.content(self._watched, query, self._frame.zone_of(request))
         rule_ids = sorted(actions.rule_ids(self._file))
         content |= {"silence": form, "notice": notice, "untried": untried, "rule_ids": rule_ids}
         return self._frame.page(request, "alerts/alerts.html.j2", "Alerts", status, **content)
 
     def _describe_silence(self, request: Request) -> str:
-        """Return the effect of the silence that a form has just begun, in words; empty without one."""
+        """Return a sentence on the effect of the silence that was just begun; empty if none was."""
         id_ = request.query_params.get("silenced", "")
         active = silences.active(self._file, time.time_ns())
         silence = next((silence for silence in active if str(silence.id) == id_), None)
@@ -237,7 +237,7 @@ class _AlertPages:
 
 
 def _try(action: Callable[[], Result]) -> tuple[Result | None, str]:
-    """Return the result of an action, or why it could not be done."""
+    """Return the result of an action and an empty text, or None and the reason why the action failed."""
     try:
         return action(), ""
     except (Unusable, NotKept) as error:
@@ -245,7 +245,7 @@ def _try(action: Callable[[], Result]) -> tuple[Result | None, str]:
 
 
 def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> dict[str, Any]:
-    """Return the content of an alert's page. `query` may name another range for the charts."""
+    """Return the variables of the template of an alert's page. `query` may name another range for the charts."""
     now = time.time_ns()
     signals, rule = watched.site.catalogue.signals, watched.site.catalogue.rules.get(alert.rule)
     earlier = alert_queries.find_latest(watched.file, alert.key, 0, _MOST_OTHERS + 1)
@@ -278,7 +278,7 @@ def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> d
 
 
 def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of the facts of an alert, which depend on its kind."""
+    """Yield the name and value of each fact about an alert; which facts there are depends on the kind of alert."""
     unit, details = alert.details.unit, alert.details
     match alert.kind:
         case "rule" | "flapping":
@@ -306,7 +306,7 @@ def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
 
 
 def _band(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str, str]]:
-    """Yield the shaded parts of the chart: the kind, a word for it, and its begin and end."""
+    """Yield the shaded parts of the alert's chart: CSS class, label, and begin and end as text."""
     end = now if alert.ended_at is None else alert.ended_at
     if alert.kind != "rule":
         return
@@ -328,7 +328,7 @@ def _look(name: str, host: str, instance: str | None, signal: Signal | None) -> 
 
 
 def _happened(watched: Watched, alert: Alert, zone: Zone) -> Sequence[tuple[str, str, str]]:
-    """Return the events of an alert and the messages about it in order of time: when, what, and details."""
+    """Return the events of an alert and the messages about it, oldest first: time, what happened, details."""
     happened: list[tuple[int, str, str]] = []
     for event in events(watched.file, alert.id):
         value = "" if event.value is None else quantity(event.value, alert.details.unit)

@@ -1,5 +1,6 @@
-"""The spec of a chart in addresses: `cpu.busy|WEB1`, `disk.free|WEB1|C:`, `cpu.busy|*`; of a series as it was sent:
-`mem~available|WEB1`.
+"""The spec of a chart in a URL: `cpu.busy|WEB1`, `disk.free|WEB1|C:`, `cpu.busy|*`.
+
+A spec can also name a series by measurement and field: `mem~available|WEB1`.
 """
 
 from collections.abc import Sequence
@@ -20,9 +21,9 @@ _LONGEST_RAW = 300
 
 @dataclass(frozen=True)
 class Spec:
-    """A signal of some hosts, all if none is named; of one instance, or of all.
+    """A signal, the hosts to draw (none named: all hosts), and the instance to draw (None: all instances).
 
-    `drive`: only disks with this content, as plimsoll.toml says.
+    `drive`: only disks with this content, as plimsoll.toml states it.
     """
 
     signal: str
@@ -32,7 +33,7 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> "Spec":
-        """Read a spec whose names are quoted as in URLs. Raises Unusable."""
+        """Parse a spec whose names are percent-encoded. Raises Unusable if it cannot be parsed."""
         parts = text.split("|")
         if not 1 <= len(parts) <= 3 or not parts[0] or len(text) > _LONGEST:
             raise Unusable(f'"{text[:100]}" names no chart; write cpu.busy|HOST, disk.free|HOST|C: or cpu.busy|*')
@@ -50,26 +51,26 @@ class Spec:
 
     @property
     def is_raw(self) -> bool:
-        """Whether it names series as they were sent."""
+        """Whether the spec names a series by measurement and field, not a signal."""
         return _BETWEEN in self.signal
 
 
 def parse_lines(text: str) -> Sequence[Spec]:
-    """Return the specs of a chart, which `;` separates; it shows the lines of all of them."""
+    """Return the specs in a text, separated by `;`: one chart draws the lines of all of them."""
     return [Spec.parse(part) for part in text.split(";")]
 
 
 def raw_name(series: Series) -> str:
-    """Return the name by which charts draw a series as it was sent."""
+    """Return the name `measurement~field` under which charts draw a series."""
     return f"{series.measurement}{_BETWEEN}{series.field}"
 
 
 def raw_instance(series: Series) -> str | None:
-    """Return the tags that tell a series from others of its name: `cpu=cpu0`; None if it has none."""
+    """Return the tags that distinguish a series from others of its name, such as `cpu=cpu0`; None if it has none."""
     return ", ".join(f"{name}={value}" for name, value in series.tags if name not in _OF_HOST) or None
 
 
 def raw_signal(name: str) -> Signal:
-    """Return a signal for a raw series, with its name as the title and without a unit."""
+    """Return a signal for a series named `measurement~field`, with that name as its title and without a unit."""
     measurement, _, field = name[:_LONGEST_RAW].partition(_BETWEEN)
     return Signal(title=f"{measurement} {field}".strip() or "?", unit="", meaning="As it was sent.", fact="processors")

@@ -1,4 +1,6 @@
-"""Finds the lines of charts by their specs, the worst first, and reads them from the store in one call."""
+"""Finds the lines of charts by their specs, the worst first, and reads the samples of all lines in one call to the
+store.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +29,9 @@ _INTERVAL = 10 * SECOND  # how often most series have a sample
 
 @dataclass(frozen=True)
 class ChartRange:
-    """A range (UTC ns), the width of the charts in pixels, and the zone of the clock.
+    """The time range of charts (UTC ns), their width in pixels, and the time zone of their axis.
 
-    `hosts` are all hosts, case-folded: the colour of each depends on its place among them.
+    `hosts` are all hosts, case-folded: the position of a host in this list sets its colour.
     """
 
     start: int
@@ -41,10 +43,7 @@ class ChartRange:
 
 @dataclass(eq=False)
 class ChartLine:
-    """A line of a chart: `spec` shows it alone, `drawn` are its samples once they are read.
-
-    `fires`: an alert of it fires.
-    """
+    """A line of a chart: its spec, label and samples (`drawn`, None until read), and whether an alert on it fires."""
 
     spec: Spec
     source: SignalSource
@@ -54,19 +53,21 @@ class ChartLine:
 
     @property
     def samples(self) -> Drawn:
-        """Its samples."""
+        """The samples of the line, which must have been read."""
         assert self.drawn is not None
         return self.drawn
 
     @property
     def limits(self) -> Sequence[Rule]:
-        """The rules whose limits are drawn."""
+        """The rules whose limits are drawn on the line's chart."""
         return drawn_limits([rule for rule in self.source.rules if not is_note(rule)])
 
 
 @dataclass(eq=False)
 class ChartContent:
-    """The content of one chart. `more` are the lines that are not drawn, `ranked` how the drawn ones were chosen."""
+    """The content of one chart. `more` are the lines that are not drawn, `ranked` says how the drawn ones were chosen,
+    and `problem` why nothing can be drawn.
+    """
 
     title: str
     signal: Signal
@@ -80,7 +81,7 @@ class ChartContent:
 
 
 class ChartReader:
-    """Finds the content of the charts of one request."""
+    """Reads the lines, alerts and notes of the charts that one request asks for."""
 
     def __init__(self, scenes: Scenes, file: AlertsFile, span: ChartRange) -> None:
         self._scenes = scenes
@@ -88,7 +89,7 @@ class ChartReader:
         self._span = span
 
     def contents(self, charts: Sequence[Sequence[Spec]]) -> list[ChartContent]:
-        """Return the content of each chart. Its specs are drawn together, with the unit of the first."""
+        """Return the content of each chart. A chart draws all of its specs, in the unit of the first."""
         contents = [self._plan(specs) for specs in charts]
         self._read([line for content in contents for line in content.lines], self._span.start, self._span.columns)
         alerts = history(self._file, self._span.start, self._span.end)
@@ -98,7 +99,7 @@ class ChartReader:
         return contents
 
     def _plan(self, specs: Sequence[Spec]) -> ChartContent:
-        """Return a chart whose lines are not read yet."""
+        """Return the content of a chart whose samples are still to be read."""
         signals = self._scenes.signals
         unknown = next((spec.signal for spec in specs if spec.signal not in signals and not spec.is_raw), None)
         if unknown is not None:
@@ -126,7 +127,7 @@ class ChartReader:
         return ChartContent(title, signal, name, lines[:MOST_LINES], lines[MOST_LINES:], ranked)
 
     def _add_events(self, content: ChartContent, alerts: Sequence[Alert], noted: Sequence[Note]) -> None:
-        """Add the alerts and notes of a chart's lines, and leave out lines without samples."""
+        """Add to a chart the alerts and notes of its lines, and remove the lines without samples."""
         lines = [*content.lines, *content.more]
         subjects = {line.source.subject.key for line in lines}
         signals = {line.spec.signal for line in lines}
@@ -143,7 +144,7 @@ class ChartReader:
         return (self._scenes.signals.get(name) or raw_signal(name)).title
 
     def _label(self, line: ChartLine, lines: Sequence[ChartLine]) -> str:
-        """Return the label of a line: its signal, host and instance, where they differ on its chart."""
+        """Return the label of a line: only the parts of signal, host and instance in which the chart's lines differ."""
         alike = [other for other in lines if other.spec.signal == line.spec.signal]
         subject, title = line.source.subject, self._title_of(line.spec.signal)
         places = [subject.host] if len({other.source.subject.key[0] for other in lines}) > 1 else []
@@ -152,16 +153,16 @@ class ChartReader:
         return ", ".join(places) or title if len(alike) == len(lines) else " · ".join([title, *places])
 
     def _read(self, lines: Sequence[ChartLine], start: int, columns: int) -> None:
-        """Read the samples of lines from `start` on, in one call to the store."""
+        """Read the samples of these lines from `start` to the end of the range, in one call to the store."""
         origins = [line.source.origin for line in lines]
         read = draw_signals(self._scenes.store, origins, start, self._span.end, columns) if origins else []
         for line, drawn in zip(lines, read, strict=True):
             line.drawn = drawn
 
     def _worst_first(self, lines: Sequence[ChartLine], signal: Signal) -> tuple[list[ChartLine], int]:
-        """Return the lines, those nearest to their limits first, and how long before the end they were compared (ns).
+        """Return the lines, nearest to their limits first, and how much of the end of the range was compared (ns).
 
-        That is 0 if they were compared in the whole range.
+        0 means the whole range; only its end is compared if there are too many samples.
         """
         series = sum(len(series_of(line.source.origin)) for line in lines)
         reach = max(_MOST_RANKED // series, 1) * _INTERVAL
@@ -171,9 +172,9 @@ class ChartReader:
 
 
 def _nearness(line: ChartLine, signal: Signal) -> tuple[int, float]:
-    """Return a sort key: how far the values came towards a limit or beyond, as a share of it.
+    """Return a sort key: how near the values of a line came to its limit, or how far past it, relative to the limit.
 
-    Lines without limits come after those with limits, lines without values last.
+    Lines without limits sort below lines with limits, and lines without values below both.
     """
     values = line.samples.samples.present.values
     if not len(values):
@@ -194,7 +195,7 @@ def _nearness(line: ChartLine, signal: Signal) -> tuple[int, float]:
 
 
 def _title(lines: Sequence[ChartLine], signal: Signal) -> str:
-    """Return the title of the signal, with the host and instance if all lines have the same."""
+    """Return the title of the signal, followed by the host and the instance if all lines share them."""
     hosts = {line.source.subject.key[0]: line.source.subject.host for line in lines}
     instances = {line.source.subject.instance for line in lines}
     places = [*hosts.values()] if len(hosts) == 1 else []

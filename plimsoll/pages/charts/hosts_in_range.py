@@ -1,4 +1,4 @@
-"""Which hosts have which signals in a range of time, and which limits apply to them."""
+"""Finds which hosts have which signals in a time range, and which limits apply to them."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class SignalSource:
-    """A subject that has a signal, where the samples come from, and the rules as they apply to it."""
+    """A host or instance that has a signal, the source of its samples, and the rules on the signal as they apply
+    there.
+    """
 
     subject: Subject
     origin: ResolvedSource
@@ -43,9 +45,9 @@ class SignalSource:
 
 
 class HostSignals:
-    """Finds the signals of a host among its series, and caches them.
+    """The signals of one host, found among its series; results are cached.
 
-    `everywhere` are the packs that the user named and that fit none of the hosts: they are judged on all.
+    `everywhere` are the packs that the user named but that match no host: they apply to all hosts.
     """
 
     def __init__(self, site: Site, series: Sequence[Series], facts: Facts, everywhere: Sequence[Pack]) -> None:
@@ -56,11 +58,13 @@ class HostSignals:
         self._rules: dict[str, Mapping[str | None, list[Rule]]] = {}
 
     def origins(self, signal: str) -> ResolvedSources:
-        """Return the subjects of a signal, and the sources of their samples."""
+        """Return the hosts and instances that have a signal, each with the source of its samples."""
         return self._finder.find(signal)
 
     def find(self, signal: str, drive: str | None) -> list[SignalSource]:
-        """Return the sources of a signal, sorted by subject, with the rules for disks with this content (`drive`)."""
+        """Return the sources of a signal, sorted by instance, with their rules for disks of content `drive` (None: any
+        disk).
+        """
         origins = self.origins(signal)
         rules = self._rules_of(signal) if origins else {}
         return [
@@ -73,9 +77,9 @@ class HostSignals:
         return Finder(self._site.catalogue.signals, self._series, lambda _: True, self.facts.find)
 
     def _rules_of(self, signal: str) -> Mapping[str | None, list[Rule]]:
-        """Return the rules on a signal as they apply to each instance, their limits scaled by its facts.
+        """Return the rules on a signal by instance, with limits scaled by the facts of the host or instance.
 
-        Only they, and the rules that supersede them, are planned.
+        To save time, only these rules and the rules that supersede them are planned.
         """
         if signal not in self._rules:
             rules: dict[str | None, list[Rule]] = {}
@@ -111,13 +115,13 @@ class Cache(Generic[T]):
         self._values: dict[object, tuple[float, T]] = {}
 
     def get(self, key: object) -> T | None:
-        """Return the value of a key; None if there is none, or it has expired."""
+        """Return the value of a key; None if it is missing or has expired."""
         with self._lock:
             at, value = self._values.get(key, (0.0, None))
         return value if time.monotonic() - at < self._seconds else None
 
     def put(self, key: object, value: T) -> T:
-        """Keep a value and return it; the oldest is dropped if there are too many."""
+        """Store a value and return it. The oldest values are dropped when the cache is full."""
         with self._lock:
             self._values.pop(key, None)
             while len(self._values) >= self._most:
@@ -128,7 +132,7 @@ class Cache(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """The series with samples in a range (UTC ns), and the signals, rules and facts of their hosts."""
+    """The series that have samples in a time range (UTC ns), and the signals, rules and facts of their hosts."""
 
     store: SampleReader
     site: Site
@@ -140,16 +144,16 @@ class Scene:
 
     @property
     def hosts(self) -> Sequence[str]:
-        """The hosts, sorted."""
+        """The names of the hosts, sorted."""
         return sorted((name for name, _ in self._by_host.values()), key=host_key)
 
     @property
     def signals(self) -> Mapping[str, Signal]:
-        """All signals that are known."""
+        """All signals of the catalogue by name."""
         return self.site.catalogue.signals
 
     def find(self, spec: Spec) -> list[SignalSource]:
-        """Return the sources of a spec by name of the subject, with the rules that apply to each."""
+        """Return the sources that a spec selects, ordered by host and instance, each with the rules on it."""
         instance = None if spec.instance is None else spec.instance.casefold()
         if spec.is_raw:
             sources = self._raw(spec)
@@ -170,14 +174,14 @@ class Scene:
         return any(self._holds(key, spec.drive) for host in hosts for key in host.origins(spec.signal))
 
     def facts(self, host: str) -> Sequence[str]:
-        """Return the facts of a host as texts."""
+        """Return the facts of a host, one line of text each."""
         return [line for signals in self._host_signals([host]) for line in signals.facts.of_host(host)]
 
     def _holds(self, place: tuple[str, str | None], drive: str | None) -> bool:
         return drive is None or self._drives.get(place) == drive
 
     def _raw(self, spec: Spec) -> list[SignalSource]:
-        """Return the series of a raw spec."""
+        """Return the sources that a spec of a raw series (`measurement~field`) selects."""
         hosts = [*map(host_key, spec.hosts)] or sorted(self._by_host)
         series_by_host = [self._by_host[host] for host in hosts if host in self._by_host]
         return [
@@ -188,7 +192,7 @@ class Scene:
         ]
 
     def _host_signals(self, names: Sequence[str]) -> list[HostSignals]:
-        """Return the signals of these hosts, all without names. Facts that are not cached are read in one call."""
+        """Return the signals of the named hosts, or of all. Facts that are not cached are read in one call."""
         hosts = sorted({host_key(name) for name in names} & self._by_host.keys() if names else self._by_host)
         keys = {host: (host, self._by_host[host][1], self.end // _DAY, self._everywhere[0]) for host in hosts}
         cached = {host: signals for host, key in keys.items() if (signals := self.cache.get(key)) is not None}
@@ -202,7 +206,7 @@ class Scene:
 
     @cached_property
     def _by_host(self) -> Mapping[str, tuple[str, frozenset[Series]]]:
-        """The hosts with their series, by case-folded name."""
+        """The name and the series of each host, by case-folded host name."""
         tags = host_tags(self.signals)
         names: dict[str, str] = {}
         series: dict[str, list[Series]] = {}
@@ -214,7 +218,7 @@ class Scene:
 
     @cached_property
     def _everywhere(self) -> tuple[tuple[str, ...], list[Pack]]:
-        """The packs that the user named and that fit none of the hosts, which are judged on all; first their names."""
+        """The packs that the user named but that match no host, so that they apply to all: names, then packs."""
         by_hand = [pack for pack in self.site.catalogue.packs if pack.pack in self.site.catalogue.by_hand]
         packs = [pack for pack in by_hand if not is_for(pack, self.series)]
         return tuple(pack.pack for pack in packs), packs
@@ -224,9 +228,9 @@ class Scene:
         return {subject.key: holds for subject, holds in self.site.drives.items()}
 
     def _facts(self, of: Iterable[Series]) -> Facts:
-        """Return the facts of the hosts of these series: stated ones, else those that samples show.
+        """Return the facts of the hosts of these series: those that plimsoll.toml states, else those that samples show.
 
-        The samples are those at the end of the range, else the maximum in each hour of it.
+        The last half hour of the range is read; for series without samples there, the hourly maxima of the whole range.
         """
         series = [*of]
         telling = [sent for sent in series if shows_in_values(sent)]
@@ -241,7 +245,7 @@ class Scene:
 
 
 class Scenes:
-    """Makes scenes, and keeps the latest for some seconds."""
+    """Creates a Scene for each requested time range, and caches the latest ones for some seconds."""
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
@@ -251,16 +255,16 @@ class Scenes:
 
     @property
     def store(self) -> SampleReader:
-        """The store that is read."""
+        """The store from which samples are read."""
         return self._watched.store.samples
 
     @property
     def signals(self) -> Mapping[str, Signal]:
-        """All signals that are known."""
+        """All signals of the catalogue by name."""
         return self._watched.site.catalogue.signals
 
     def live(self, start: int, end: int) -> Scene:
-        """Return the scene of a range, which is widened to whole minutes."""
+        """Return the scene of a time range (UTC ns), widened to whole minutes."""
         if self._watched.site is not self._site:  # the settings were read again
             self._site = self._watched.site
             self._scenes, self._hosts = Cache(_SCENES_S, _MOST_SCENES), Cache(_HOSTS_S, _MOST_HOSTS)

@@ -35,7 +35,7 @@ _USUAL_COLUMNS, _LEAST_COLUMNS, _MOST_COLUMNS = 1000, 50, 4000
 
 
 def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
-    """Return the route."""
+    """Return the route of `GET /api/charts`."""
 
     def charts(request: Request) -> Response:
         try:
@@ -53,7 +53,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 
 def _range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
-    """Return the range, width and zone of a request. Without a range it is the last hour."""
+    """Return the time range, width and zone that a request asks for; the last hour if it names no range."""
     query, zone = request.query_params, frame.zone_of(request)
     width = query.get("width", "")
     columns = int(width) if width.isdecimal() and len(width) < 6 else _USUAL_COLUMNS
@@ -64,7 +64,7 @@ def _range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
 
 
 def encode_charts(contents: Sequence[ChartContent], span: ChartRange) -> dict[str, Any]:
-    """Return the data of some charts, for the script."""
+    """Return the data of charts as JSON for the script that draws them."""
     charts = Charts(span.start, span.end, (), span.zone)
     details = [_add_chart(charts, content, span) for content in contents]
     data = charts.data()
@@ -74,7 +74,7 @@ def encode_charts(contents: Sequence[ChartContent], span: ChartRange) -> dict[st
 
 
 def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[str, Any]:
-    """Add a chart; return the titles, legend, alerts and notes around it."""
+    """Add the lines of a chart to `charts`; return the chart's title, legend, alerts and notes."""
     unit = content.signal.unit
     rules, note = _common_rules(content.lines)
     limits = [ChartLimit.of(rule.healthy.limit, unit, rule.severity) for rule in rules]
@@ -113,7 +113,7 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
 
 
 def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
-    """Return the style of each line: a host has its colour on every chart, and instances of one host differ."""
+    """Return the style of each line. A host has one colour on all charts; its other instances are dashed."""
     keys = [host_key(line.spec.hosts[0]) if line.spec.hosts else "" for line in lines]
     if len(lines) > 1 and len({*keys}) == 1:
         return [f"line-{at}" for at in range(1, len(lines) + 1)]
@@ -124,7 +124,7 @@ def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
 
 
 def _common_rules(lines: Sequence[ChartLine]) -> tuple[list[Rule], str]:
-    """Return the rules whose limits hold for all lines, one for each level; and a note if others differ."""
+    """Return the rules whose limits hold for all lines, and a note if other limits differ from line to line."""
     if not lines:
         return [], ""
     levels = [{(rule.healthy.operator, rule.healthy.limit): rule for rule in line.limits} for line in lines]
@@ -134,7 +134,7 @@ def _common_rules(lines: Sequence[ChartLine]) -> tuple[list[Rule], str]:
 
 
 def _caption(content: ChartContent, span: ChartRange) -> str:
-    """Return how many samples a chart draws, and how: `259,200 samples, drawn as the first, last, ...`."""
+    """Return the number of samples and how they are drawn: `259,200 samples, drawn as the first, last, ...`."""
     if content.problem:
         return content.problem
     count = sum(line.samples.count for line in content.lines)
@@ -147,7 +147,7 @@ def _caption(content: ChartContent, span: ChartRange) -> str:
 
 
 def _describe(content: ChartContent, rules: Sequence[Rule]) -> str:
-    """Return a chart in words, for those who cannot see it."""
+    """Return a text that describes a chart, for screen readers."""
     unit = content.signal.unit
     values = [f"{printable(line.label)} {_last(line, unit)}" for line in content.lines]
     last = f"Last values: {', '.join(values)}." if values else "No samples."

@@ -1,4 +1,4 @@
-"""The values of signals in a store, reduced to the width of a chart with every extreme and every gap."""
+"""Reads the values of signals and reduces them to the width of a chart, keeping every extreme and every gap."""
 
 from collections.abc import Sequence
 
@@ -23,10 +23,10 @@ _NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 def draw_signals(
     store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int, columns: int
 ) -> list[Drawn]:
-    """Return the samples that draw each signal in a range, at most four for each column; NaN is a gap.
+    """Return the samples to draw for each signal, at most four per pixel column; NaN marks a gap.
 
-    The store reduces signals that it holds as they are drawn. The others are computed from their series, in batches
-    that fit in memory.
+    A signal that is stored as one series is reduced by the store. Other signals are computed from their series, in
+    batches that fit in memory.
     """
     lines: dict[int, Drawn] = {}
     origins = [recorded_as(origin) for origin in origins]
@@ -42,7 +42,7 @@ def draw_signals(
 
 
 def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int) -> list[Samples]:
-    """Return the samples of signals in a range, computed from all of their series."""
+    """Return the samples of signals in a range, each computed from all of its series."""
     series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
     raw = dict(zip(series, store.read(series, start - _BEFORE, end), strict=True)) if series else {}
     signals = [
@@ -52,7 +52,7 @@ def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], star
 
 
 def _batches(places: Sequence[int], origins: Sequence[ResolvedSource], span: int) -> list[list[int]]:
-    """Return places among origins, in batches that have not too many samples."""
+    """Return the indices of these signals, split into batches that need no more samples than fit in memory."""
     most = max(1, _MOST_AT_ONCE // max(1, span // _INTERVAL))
     batches: list[list[int]] = []
     series = most
@@ -67,7 +67,7 @@ def _batches(places: Sequence[int], origins: Sequence[ResolvedSource], span: int
 
 
 def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
-    """Return the samples that draw a line; rows without a value, and pauses of the recording, are gaps."""
+    """Return the samples to draw for a line; rows without a value, and pauses of the recording, become gaps."""
     present = samples.present
     chosen = m4(present, start, end, columns)
     if not len(chosen.times):
@@ -86,7 +86,7 @@ def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
 def with_gaps(samples: Samples, start: int, end: int, columns: int) -> Samples:
     """Return samples that a store has reduced for drawing, with a row of NaN in each pause of the recording.
 
-    Only steps from the last sample of a column to the first of another are steps of the recording.
+    The recording interval is estimated from the step between the last sample of a column and the first of the next.
     """
     width = bucket_width(start, end, columns)
     steps = np.diff(samples.times)

@@ -1,1 +1,1 @@
-"""The pages of dashboards, and Explore: any series of any host, several on one chart."""
+"""The dashboards, and the Explore page, which draws any series of any host."""

@@ -1,4 +1,4 @@
-"""`/explore?q=WORDS&line=SPEC&line=SPEC`: a search for signals and series, and charts of those that were added."""
+"""`/explore?q=WORDS&line=SPEC&line=SPEC`: searches for signals and series, and draws those that the user added."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -28,9 +28,10 @@ _MOST_HOSTS = 50  # whose signals are looked at
 
 @dataclass(frozen=True, slots=True)
 class ExploreLine:
-    """A line that can be added, or that is shown. `link` adds or removes it; one that is shown is not added again.
+    """A line that the user can add to the charts, or has added.
 
-    Shown lines of one unit share a chart. One with a wrong spec has the unit None, and the fault as its title.
+    `link` adds the line, or removes it if it is shown; an offer that is shown already has no link. Shown lines with
+    the same unit share a chart. If the spec is invalid, `unit` is None and `title` says what is wrong.
     """
 
     title: str
@@ -41,7 +42,7 @@ class ExploreLine:
 
 
 def routes(frame: Frame, scenes: Scenes) -> list[Route]:
-    """Return the page, and its search results, which a script renews."""
+    """Return the routes of the Explore page and of its search results, which a script reloads."""
 
     def page(request: Request) -> Response:
         return frame.page(request, "dashboards/explore.html.j2", "Explore", **_Explore(request, frame, scenes).page())
@@ -54,7 +55,7 @@ def routes(frame: Frame, scenes: Scenes) -> list[Route]:
 
 
 class _Explore:
-    """The content of the page of a request."""
+    """The Explore page as one request asks for it."""
 
     def __init__(self, request: Request, frame: Frame, scenes: Scenes) -> None:
         self._request = request
@@ -65,7 +66,7 @@ class _Explore:
         self._lines = [*dict.fromkeys(self._query.getlist("line"))][:_MOST_LINES]
 
     def page(self) -> dict[str, Any]:
-        """Return the content of the page."""
+        """Return the variables of the template of the page."""
         lines = [*map(self._shown_line, self._lines)]
         charts: dict[str, list[str]] = {}
         for line in lines:
@@ -85,7 +86,7 @@ class _Explore:
         }
 
     def offers(self) -> dict[str, Any]:
-        """Return the signals and series that the words find, each with the link that adds it."""
+        """Return the signals and series that match the search words, each with the link that adds it."""
         words, problem = self._query.get("q", "")[:_LONGEST], ""
         signals: list[ExploreLine] = []
         sent: list[ExploreLine] = []
@@ -117,15 +118,15 @@ class _Explore:
         return ExploreLine(" · ".join([signal.title, *places]), text, link=without, unit=signal.unit)
 
     def _address(self, lines: Sequence[str]) -> str:
-        """Return the page with these lines; the words and the range stay."""
+        """Return the URL of this page with these lines, and with the same search words and time range."""
         kept = [(name, value) for name, value in self._query.multi_items() if name not in ("line", "zone")]
         return self._links.kept(f"/explore?{urlencode([*kept, *(('line', line) for line in lines)])}")
 
 
 def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
-    """Yield the signals whose name, title and host together have all words.
+    """Yield each signal of each host if every search word is in the signal's name, its title or the host's name.
 
-    Signals that have more of the words without the host come first.
+    Signals that match more of the words by name and title come first.
     """
     left = {
         name: [word for word in words if word not in f"{name} {signal.title}".casefold()]
@@ -142,7 +143,7 @@ def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
 
 
 def _find_sent(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
-    """Yield the series as they were sent, by host and name."""
+    """Yield the series, named by measurement and field, that match the search words, by host and name."""
     tags = host_tags(scene.signals)
     for series in scene.series:
         instance, host = raw_instance(series), host_of(series, tags)

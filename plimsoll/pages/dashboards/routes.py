@@ -1,4 +1,4 @@
-"""The dashboards, from the definitions that are also exported for Grafana."""
+"""The dashboards, built from the definitions that are also exported to Grafana."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ _MOST_VALUES = 50  # rows of a table
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel that is drawn: its definition in `areas.yaml`, its title, and the spec of its chart."""
+    """A panel to draw: its definition in `areas.yaml`, its title, and the spec of its chart."""
 
     spec: PanelSpec
     title: str
@@ -41,7 +41,7 @@ class Panel:
 
 
 def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
-    """Return the pages."""
+    """Return the routes of the dashboards, of their table data, and of the Explore page."""
 
     def listing(request: Request) -> Response:
         open_incidents = incidents(alert for alert in firing(watched.file).every if alert.severity != "info")
@@ -95,7 +95,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 @dataclass(frozen=True)
 class HostPicker:
-    """The hosts to choose from, and those that the address names; all if it names none."""
+    """The list of hosts on a dashboard, and the hosts that the URL chooses; it shows all if the URL names none."""
 
     request: Request
     hosts: Sequence[str]
@@ -103,7 +103,7 @@ class HostPicker:
 
     @property
     def words(self) -> str:
-        """The chosen hosts in words."""
+        """A text that names the chosen hosts."""
         if not self.chosen:
             return f"All hosts ({len(self.hosts)})"
         first = ", ".join(self.chosen[:3])
@@ -111,7 +111,7 @@ class HostPicker:
 
     @property
     def offered(self) -> list[tuple[str, str, bool]]:
-        """Each host, the link that shows it alone, and whether it is chosen."""
+        """The hosts in the list: name, link that shows this host alone, and whether it is chosen."""
         chosen = {*map(host_key, self.chosen)}
         absent = [host for host in self.chosen if host_key(host) not in {*map(host_key, self.hosts)}]
         offered = [*absent, *self.hosts][:_MOST_OFFERED]
@@ -119,29 +119,29 @@ class HostPicker:
 
     @property
     def left_out(self) -> int:
-        """How many hosts are not offered, though the address can name them."""
+        """The number of hosts that the list leaves out because it is full; a URL can still name them."""
         return max(0, len(self.hosts) - _MOST_OFFERED)
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """The other parameters of the address, for hidden fields of a form."""
+        """The names and values of the other URL parameters, for hidden fields of a form."""
         return [(name, value) for name, value in self.request.query_params.multi_items() if name != "host"]
 
     def area(self, name: str) -> str:
-        """Return the link to another dashboard with the same hosts and range."""
+        """Return the link to another dashboard, with the same hosts and time range."""
         query = urlencode(self.request.query_params.multi_items())
         return f"/dashboards/{name}?{query}" if query else f"/dashboards/{name}"
 
     def link(self, hosts: Sequence[str]) -> str:
-        """Return the link that shows these hosts; all if there are none."""
+        """Return the link to this dashboard with these hosts; with all hosts if the sequence is empty."""
         query = urlencode([*self.kept, *(("host", host) for host in hosts)])
         return f"?{query}" if query else self.request.url.path
 
 
 def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str, Any]:
-    """Return the last value of each subject of a spec in a range, the worst first, for a table.
+    """Return the last value in a range of each host and instance that a spec selects, the worst first, for a table.
 
-    Raises Unusable if its signal is not known.
+    Raises Unusable if the spec's signal is not in the catalogue.
     """
     if spec.signal not in scene.signals:
         raise Unusable(f'No signal is named "{spec.signal}".')
@@ -159,7 +159,7 @@ def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str
 
 
 def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
-    """Return the dashboards to list. One of a role is listed if a host has any of its signals, or if it is open."""
+    """Return the dashboards to list. One for a server role is listed only if a host has its signals, or it is open."""
     return [
         area
         for area in load_areas().areas
@@ -172,9 +172,10 @@ def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
 def _rows(
     area: Area, scene: Scene, hosts: tuple[str, ...], missing: list[str]
 ) -> Iterator[tuple[RowSpec, Sequence[Panel]]]:
-    """Yield the rows, with the panels for which a chosen host has data. Add the titles of the others to `missing`.
+    """Yield each row of a dashboard with the panels for which a chosen host has data.
 
-    A collapsed row without data is left out: it is of a role that no host has.
+    The titles of the other panels are added to `missing`, except those of a collapsed row without any data: it is for
+    a server role that no host has.
     """
     for row in area.rows:
         drawn: list[Panel] = []

@@ -1,1 +1,1 @@
-"""Finds hosts, signals, runs and rules by their names, from every page."""
+"""The search field of every page: finds hosts, signals, runs and rules by name."""

@@ -1,4 +1,4 @@
-"""`GET /api/find?q=...`: hosts, signals, runs and rules whose names have all words of a text."""
+"""`GET /api/find?q=...`: finds the hosts, signals, runs and rules whose names contain all words of a text."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A page that is found: its kind, name and link. `also` are other names; `usual` ones come first."""
+    """A page that can be found: its kind, name, link, and other names (`also`). `usual` ones come first of equals."""
 
     kind: str
     name: str
@@ -30,7 +30,7 @@ class Match:
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """Return the route that the script of the pages requests."""
+    """Return the route `GET /api/find`, which the script of the search field requests."""
 
     def find(request: Request) -> Response:
         links = frame.links(request)
@@ -46,7 +46,9 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _best(candidates: Iterable[Match], words: list[str]) -> list[Match]:
-    """Return the candidates with all words in their names: those that begin with the first word, then usual, short."""
+    """Return the candidates whose names contain all words: first those that begin with the first word, then `usual`
+    ones.
+    """
     matches = [match for match in candidates if all(word in f"{match.name} {match.also}".casefold() for word in words)]
     matches.sort(
         key=lambda match: (not match.name.casefold().startswith(words[0]), not match.usual, len(match.name), match.name)

@@ -1,4 +1,4 @@
-"""The cells of the health page: a signal of a host, its value and state by the rule that matters most."""
+"""The cells of the host table: a signal of a host, with the value and state of the rule that matters most."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,14 +29,14 @@ _PLACES: Mapping[Standing, int] = {name: at for at, name in enumerate((*CROSSED,
 
 @dataclass(frozen=True, slots=True)
 class HostCell:
-    """A signal of a host, or of one of its instances.
+    """A cell of the host table: the value and state of a signal of a host, or of one of its instances.
 
     `standing` is `critical` or `warning` while an alert fires, `pending` if a limit is crossed but not yet for long
-    enough, and `none` without data. `healthy` is the limit of the rule `key`, `usual` the strictest limit of all; both
-    are None where there is no warning or critical limit. `since` (UTC ns) is from when it is crossed. `crossed` and
-    `silent` are how many other instances are crossed, or have no data. `impossible` is a value that cannot be, NaN if
-    there is none. `ends` is where an alert ends (`below 80 %`) whose value is within its limit again. `is_special`: the
-    rule judges an increase, or needs another condition as well.
+    enough, and `none` without data. `key` is the rule, host and instance that the cell shows; `healthy` is that rule's
+    limit, None if its severity is info; `usual` is the limit of the rule that is shown while nothing is crossed.
+    `since` is the time of the crossing (UTC ns). `crossed` and `silent` count the other instances that are crossed, or
+    lack data. `impossible` is a received value that cannot be true, else NaN. `ends` (`below 80 %`) is where an alert
+    ends whose value is within the limit again. `is_special`: the rule judges an increase, or has further conditions.
     """
 
     key: Key
@@ -59,7 +59,7 @@ class HostCell:
 
     @property
     def rank(self) -> tuple[bool, int, bool, float]:
-        """For choosing the rule to show: the worst; of equals one that compares the value, and nothing else."""
+        """The sort key for choosing which rule of a signal to show: the smallest wins, the worst state first."""
         return self.healthy is None, _PLACES[self.standing], self.is_special, -(self.level or 0.0)
 
     @property
@@ -69,17 +69,17 @@ class HostCell:
 
     @property
     def water(self) -> str | None:
-        """The water of the gauge as an SVG path; None if there is no gauge."""
+        """The water of the gauge as an SVG path; None if the cell has no gauge."""
         return water(self.level)
 
     @property
     def place(self) -> tuple[int, bool, float, str]:
-        """For sorting, the worst first."""
+        """The sort key by which instances are ordered, the worst first."""
         return _PLACES[self.standing], isnan(self.impossible), -(self.level or 0.0), self.instance or ""
 
     @property
     def figure(self) -> tuple[str, str]:
-        """The value in words, and its unit."""
+        """The value as text, and its unit as text."""
         if self.standing == "none" and not isnan(self.impossible):
             return f"cannot be: {quantity(self.impossible, self.unit)}", ""
         if isnan(self.value):
@@ -89,11 +89,11 @@ class HostCell:
 
     @property
     def limit(self) -> str:
-        """The limit: `< 80 %`; empty if it has none."""
+        """The limit as text, such as `< 80 %`; empty if the cell has no limit."""
         return limit_text(self.healthy, self.unit) if self.healthy else ""
 
     def address(self, links: Links, host: str) -> str:
-        """Return the page that shows more: of its alert, else the panel of its signal."""
+        """Return the link of the cell: to its alert, else to the signal's dashboard panel, else to the rule."""
         if self.alert:
             return links.to(f"/alerts/{self.alert.id}")
         area, panel = panel_of(self.signal)
@@ -103,12 +103,12 @@ class HostCell:
 
 
 def has_cell(rule: Rule) -> bool:
-    """Return whether a rule may have a cell: a warning or critical one, or one whose signal has its own column."""
+    """Return whether a rule may have a cell: it is not of severity info, or its signal has a fixed column."""
     return rule.severity != "info" or rule.signal in load_areas().health.hosts
 
 
 def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, HostCell]:
-    """Return the cells of a host by signal. Of a signal with instances it is the worst one."""
+    """Return the cells of a host by signal. For a signal with instances, the cell shows the worst instance."""
     firing = {alert.key: alert for alert in sorted(alerts, key=lambda alert: alert.kind == "rule") if alert.signal}
     cells = [_of_state(state, firing.pop(state.key, None), catalogue) for state in judged]
     # The other alerts are without samples for so long that they are not judged any more.
@@ -123,7 +123,7 @@ def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Ca
 
 
 def _of_state(state: RuleState, alert: Alert | None, catalogue: Catalogue) -> HostCell:
-    """Return the cell of a rule that is judged, and of its alert if it fires."""
+    """Return the cell for the current state of a rule, and for its alert if one fires."""
     rule, signal, value, healthy = state.rule, catalogue.signals[state.rule.signal], state.value, None
     standing: Standing = "none" if state.state == State.NO_DATA else "ok"
     if rule.severity != "info":
@@ -154,7 +154,7 @@ def _of_state(state: RuleState, alert: Alert | None, catalogue: Catalogue) -> Ho
 
 
 def _of_alert(alert: Alert) -> HostCell:
-    """Return the cell of an alert whose rule is not judged now."""
+    """Return the cell for an alert whose rule has no current state."""
     return HostCell(
         key=alert.key,
         signal=alert.signal,

@@ -1,4 +1,4 @@
-"""The table of hosts by signals on the health page: its columns, and its rows with the worst first."""
+"""The host table of the health page: its columns are signals, its rows are hosts with the worst first."""
 
 import re
 from collections import Counter
@@ -28,9 +28,10 @@ _NUMBERED = re.compile(r"[-_.]?\d+$")
 
 @dataclass(frozen=True, slots=True)
 class HostChoice:
-    """The chosen hosts: `text` is a part of their names, `state` their grade, `label` as `site=Berlin`; empty is all.
+    """The filter and grouping of the host table; an empty filter takes all hosts.
 
-    `group` is `name`, `pack` or the name of a label; `rows` is how many hosts are shown.
+    `text` is a part of the host name, `state` a grade, `label` a host label such as `site=Berlin`. Hosts are grouped by
+    `group`: `name`, `pack` or the name of a label. At most `rows` hosts are shown.
     """
 
     text: str = ""
@@ -41,24 +42,24 @@ class HostChoice:
 
     @classmethod
     def of(cls, query: QueryParams) -> "HostChoice":
-        """Return the choice that the parameters of an address make."""
+        """Return the filter and grouping that the parameters of a URL set."""
         text, state, label, group = (query.get(key, "")[:_LONGEST].strip() for key in ("q", "state", "label", "group"))
         rows = query.get("rows", "")
         return cls(text, state, label, group, min(int(rows), MOST) if rows.isdecimal() and len(rows) < 6 else STEP)
 
     @property
     def parameters(self) -> dict[str, str | int | None]:
-        """The parameters of the address of this choice."""
+        """The URL parameters that set this filter and grouping; None for those that are not set."""
         fields = {"q": self.text, "state": self.state, "label": self.label, "group": self.group}
         return {name: value or None for name, value in fields.items()}
 
     @property
     def is_all(self) -> bool:
-        """Whether no host is left out."""
+        """Whether the filter takes every host."""
         return not (self.text or self.state or self.label)
 
     def takes(self, name: str, grade: str, labels: Mapping[str, str]) -> bool:
-        """Return whether a host is chosen."""
+        """Return whether the filter takes a host of this name, grade and labels."""
         name_, _, value = self.label.partition("=")
         return (
             self.text.casefold() in name.casefold()
@@ -67,9 +68,9 @@ class HostChoice:
         )
 
     def group_of(self, name: str, labels: Mapping[str, str], packs: Collection[str]) -> str:
-        """Return the group of a host; empty where hosts are not grouped.
+        """Return the title of the group that a host belongs to; empty if hosts are not grouped.
 
-        By name it is the part that names of similar hosts share: `WEB*` of `WEB01` and `WEB02.example.org`.
+        Grouped by name, hosts that differ only in a number at the end share a group, such as `WEB*`.
         """
         match self.group:
             case "":
@@ -92,7 +93,7 @@ _ORDER: tuple[Grade, ...] = ("critical", "warning", "silent", "not judged", "pen
 
 @dataclass(frozen=True, slots=True)
 class HostColumn:
-    """A signal, and its limit if that is the same for all hosts that are shown."""
+    """A column of the host table: a signal, and its limit if all hosts that are shown have the same."""
 
     signal: str
     title: str
@@ -101,10 +102,10 @@ class HostColumn:
 
 @dataclass(frozen=True, slots=True)
 class HostRow:
-    """A host. `cells` are those of the columns, None for signals that it does not have.
+    """A row of the host table. `cells` has the cell of each column, None where the host lacks the signal.
 
-    `crossed` are the crossed signals of no column, but for `left_out` more. `is_blank`: the host is silent, and none of
-    its signals is known. `pending` is the gravest severity of limits that are crossed but not yet for long enough.
+    `crossed` has crossed signals without a column; `left_out` counts further ones. `is_blank`: the host is silent, and
+    no signal of it is known. `pending` is the gravest severity of limits crossed, but not yet for long enough.
     """
 
     name: str
@@ -120,7 +121,7 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A host on the wall view. `short` is its name without the domain, if no other host has the same."""
+    """The tile of a host on the wall view. `short` is its name without the domain, where that is unique."""
 
     name: str
     short: str
@@ -130,7 +131,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class HostGroup:
-    """A group of hosts: its title, how many there are of each grade, and the rows that are shown."""
+    """A group of rows: its title, the number of hosts of each grade, and the rows that are shown."""
 
     title: str
     grades: Mapping[Grade, int]
@@ -139,11 +140,11 @@ class HostGroup:
 
 @dataclass(frozen=True, slots=True)
 class HostTable:
-    """The table of the chosen hosts.
+    """The host table, filtered and grouped.
 
-    `grades` counts all hosts, `total` the chosen ones, of which `left_out` are not shown. `has_crossed`: a host has a
-    crossed signal that is in no column. `level` is the highest water level of all cells, None without one. `pending`
-    is the gravest severity of the rows. `tiles` are the chosen hosts.
+    `grades` counts all hosts by grade; `total` counts the hosts that the filter takes, of which `left_out` are not
+    shown. `has_crossed`: a host has a crossed signal without a column. `level` is the highest water level of all cells,
+    or None. `pending` is the gravest severity of pending limits. `tiles` are the filtered hosts for the wall view.
     """
 
     columns: Sequence[HostColumn]
@@ -160,7 +161,7 @@ class HostTable:
 
 @dataclass(frozen=True)
 class HostOverview:
-    """All hosts: their state, the alerts that fire, the judged limits, and labels by case-folded name."""
+    """All hosts: their states, firing alerts, current limits, and labels by case-folded host name."""
 
     health: Sequence[HostHealth]
     firing: Firing
@@ -179,7 +180,7 @@ class _GradedHost:
 
 
 def host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) -> HostTable:
-    """Return the table of the chosen hosts, the worst first. Hosts that only an alert names are among them."""
+    """Return the table of the chosen hosts, the worst first, including hosts that only an alert names."""
     health = {host_key(host.name): host for host in hosts.health}
     for key, incidents in hosts.firing.of_host.items():
         if key and key not in health:
@@ -234,7 +235,7 @@ def _tiles(hosts: Sequence[_GradedHost]) -> list[Tile]:
 
 
 def _count(hosts: Iterable[_GradedHost]) -> Mapping[Grade, int]:
-    """Return how many hosts there are of each grade, the worst first."""
+    """Return the number of hosts of each grade, the worst grade first."""
     counts = Counter[Grade](host.grade for host in hosts)
     return {grade: counts[grade] for grade in _ORDER if counts[grade]}
 
@@ -253,7 +254,7 @@ def _grade(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:
 
 
 def _cause(hosts: HostOverview, key: HostKey) -> str:
-    """Return the cause of the gravest incident of a host, without its name; empty without an incident."""
+    """Return the cause of a host's gravest incident, without the host name; empty if the host has no incident."""
     worst = (incident.worst for incident in hosts.firing.of_host.get(key, ()))
     alert = next((alert for alert in worst if alert.host and alert.kind != "host-silent"), None)
     if alert is None:
@@ -263,9 +264,9 @@ def _cause(hosts: HostOverview, key: HostKey) -> str:
 
 
 def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
-    """Return the signals of the columns: the crossed ones, then those that many hosts have and that limits judge.
+    """Return the signals that become columns: crossed signals, then signals that many hosts have and that limits judge.
 
-    They are in the order of `areas.yaml`, those that no limit judges last.
+    They are in the order of `areas.yaml`; signals without limits are last.
     """
     health = load_areas().health
     counts, judged_signals = Counter[str](), set[str]()

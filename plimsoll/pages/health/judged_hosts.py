@@ -1,4 +1,4 @@
-"""The results of an evaluation by host. Cells are built on demand, as most are never shown."""
+"""The results of an evaluation by host. Table cells are built on demand, as most are never shown."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property
@@ -20,7 +20,7 @@ from plimsoll.rules.states import State
 
 
 class JudgedHosts:
-    """The limits that are judged, those that silent hosts were judged on, and the alerts that fire.
+    """The current rule states, the last rule states of silent hosts, and the firing alerts, by host.
 
     Its methods may be called from several threads.
     """
@@ -46,7 +46,7 @@ class JudgedHosts:
         return self._cells[host]
 
     def rules(self, host: HostKey) -> frozenset[str]:
-        """Return the ids of the rules that are judged on a host; hosts of a kind have the same ones."""
+        """Return the ids of the rules that are judged on a host."""
         return self._rules.get(host, frozenset())
 
     def packs(self, host: HostKey) -> Collection[str]:
@@ -55,12 +55,12 @@ class JudgedHosts:
         return {pack.title for pack in self._catalogue.packs if any(rule.id in rules for rule in pack.rules)}
 
     def lacking(self, host: HostKey) -> str:
-        """Return the resources of a host that no limit judges now, in words."""
+        """Return a text that names the resources of a host that no limit judges now; empty if all are judged."""
         return unjudged(host, self._judged, self._catalogue.signals)
 
     @cached_property
     def crossed(self) -> Mapping[HostKey, Collection[str]]:
-        """The signals with a warning or critical limit that is crossed, by host."""
+        """The signals whose warning or critical limit is crossed, by host."""
         signals = {host: {alert.signal for alert in self._alerts(host)} for host in self._firing.of_host}
         for rule, places in self._severe:
             for host in self._hosts(places[rule.crossed]):
@@ -69,12 +69,12 @@ class JudgedHosts:
 
     @cached_property
     def pending(self) -> Collection[HostKey]:
-        """The hosts with a warning or critical limit that is crossed, but not yet for long enough to alert."""
+        """The hosts where a warning or critical limit is crossed, but not yet for long enough to alert."""
         return {host for rule, places in self._severe for host in self._hosts(places[rule.states == State.PENDING])}
 
     @cached_property
     def level(self) -> float | None:
-        """The highest water level of all hosts: 1 at the limit, None if there is none."""
+        """The highest water level of all hosts (1 is at the limit); None if no value can be compared to a limit."""
         last: dict[str, list[float]] = {}
         for alert in self._firing.alerts:
             if alert.signal and alert.healthy:
@@ -93,13 +93,13 @@ class JudgedHosts:
         return max((level for level in levels if level is not None), default=None)
 
     def _alerts(self, host: HostKey) -> list[Alert]:
-        """Return the alerts of limits that fire on a host."""
+        """Return the firing alerts on a host that are of limits, not of silence."""
         incidents = self._firing.of_host.get(host, ())
         return [alert for incident in incidents for alert in incident.alerts if alert.signal]
 
     @cached_property
     def _severe(self) -> Sequence[tuple[RuleStates, np.ndarray]]:
-        """The warning and critical rules, each with the place of the host of each of its rows."""
+        """The warning and critical rules, each with the host number of each of its rows."""
         rules = zip(self._judged.rules, self._judged.places.numbers, strict=True)
         return [(rule, places) for rule, places in rules if rule.rule.severity != "info"]
 

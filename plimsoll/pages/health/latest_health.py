@@ -1,7 +1,7 @@
-"""The content of the health page: the last evaluation, prepared once for all viewers, and the last hour of values.
+"""The content of the health page, prepared once for all viewers: the last evaluation, and an hour of values.
 
-Values are added at each evaluation, also without viewers. Those before the first evaluation are read from the store in
-the background.
+The values of each evaluation are added even if nobody looks at the page. At the start, earlier values are read from
+the store in the background.
 """
 
 import logging
@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 
 class LatestHealth:
-    """The hosts of the last evaluation, and their values in the last hour; it may be used from several threads."""
+    """The hosts at the last evaluation and their values in the last hour. Safe to use from several threads."""
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
@@ -62,7 +62,7 @@ class LatestHealth:
         watched.closing.callback(self._end)
 
     def hosts(self) -> tuple[Health, HostOverview]:
-        """Return the state of everything, and of each host."""
+        """Return the health of the whole system, and the state of every host."""
         health = self._watched.health()
         silent = frozenset(host_key(host.name) for host in health.hosts if host.state == HostState.SILENT)
         version = health.evaluated, silent, health.firing
@@ -78,12 +78,12 @@ class LatestHealth:
         return health, HostOverview(health.hosts, health.firing, hosts, self._watched.site.labels)
 
     def newest(self, key: Key) -> int | None:
-        """Return the last evaluation with a value (UTC ns), if it is known."""
+        """Return the time of the last value of a rule on a host or instance (UTC ns); None if it is not known."""
         with self._lock:
             return self._hour.newest(key)
 
     def sparklines(self, keys: Sequence[tuple[Key, float | None]]) -> Sequence[Sparkline | None]:
-        """Return the last hour of rules and subjects, each with its limit; None while there is nothing to draw."""
+        """Return a sparkline of the last hour for each key and limit; None where there is no value."""
         with self._lock:
             missing = [key for key in keys if key not in self._drawn]
             self._drawn.update(zip(missing, self._draw(missing), strict=True))
@@ -100,7 +100,7 @@ class LatestHealth:
             return [None]
 
     def _follow(self) -> None:
-        """Follow the evaluations, so that the first viewer sees the last hour."""
+        """Add every evaluation until the server stops, so that the first viewer finds an hour of values."""
         latest: int | None = None
         while not self._ends.wait(_EVERY_S):
             try:
@@ -118,7 +118,7 @@ class LatestHealth:
             self._reader.join()
 
     def _add(self, evaluated: int, judged: LatestEvaluation, silent: Collection[HostKey]) -> None:
-        """Add the values of an evaluation."""
+        """Add the values of an evaluation to the last hour; if evaluations were missed, read them from the store."""
         # Most evaluations judge the same subjects as the last one.
         if judged.places is not self._judged.places or silent != self._silent:
             self._gone = {host: gone for host in silent if (gone := self._find_gone(host, judged))}
@@ -136,7 +136,7 @@ class LatestHealth:
             self._reader.start()
 
     def _find_gone(self, host: HostKey, judged: LatestEvaluation) -> Sequence[RuleState]:
-        """Return the states of the rules that a silent host was judged by and no longer is, without data."""
+        """Return the last rule states of a silent host that are no longer judged, as states without data."""
         now = {state.key for state in judged.on(host)}
         before = [state for state in self._judged.on(host) if has_cell(state.rule)]
         return [
@@ -146,7 +146,7 @@ class LatestHealth:
         ]
 
     def _read(self, end: int) -> None:
-        """Read the last hour from the store, some hosts at a time."""
+        """Read the values of the last hour from the store, some hosts at a time."""
         watched = self._watched
         try:
             tags = host_tags(watched.site.catalogue.signals)

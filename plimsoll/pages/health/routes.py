@@ -1,4 +1,4 @@
-"""The health page: the answer, the incidents, and the hosts by signals. Its script renews it every 10 s."""
+"""The health page: the overall answer, the incidents, and the host table. Its script reloads it every 10 s."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ _TILES = (("xl", 30), ("l", 96), ("m", 240), ("s", 576))
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """Return the page, and the part of it that is renewed."""
+    """Return the routes of the health page and of the part of it that its script reloads."""
     latest = LatestHealth(watched)
 
     def page(request: Request) -> Response:
@@ -54,7 +54,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Request) -> dict[str, Any]:
-    """Return the content of the page and of the part that is renewed."""
+    """Return the variables of the templates of the page and of the part that its script reloads."""
     now, zone, links = time.time_ns(), frame.zone_of(request), frame.links(request)
     health, hosts = latest.hosts()
     choice, is_wall = HostChoice.of(request.query_params), "wall" in request.query_params
@@ -95,21 +95,21 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
 
 
 def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
-    """Return the size of the tiles on the wall, those that fit the screen, the worst first, and how many do not."""
+    """Return the tile size for the wall view, the tiles that fit the screen (worst first), and how many do not fit."""
     most = _TILES[-1][1]
     size = next((size for size, fits in _TILES if len(table.tiles) <= fits), _TILES[-1][0])
     return size, table.tiles[:most], len(table.tiles[most:])
 
 
 def mark(health: Health, alerts: Sequence[Alert]) -> str:
-    """Return the title of the window: the counts of alerts (`◆ 2 ▲ 1`), or the answer."""
+    """Return the title of the browser window: the counts of alerts (`◆ 2 ▲ 1`), or the answer if none fires."""
     severities = [alert.severity for alert in alerts]
     counts = [(symbol, severities.count(severity)) for symbol, severity in (("◆", "critical"), ("▲", "warning"))]
     return " ".join(f"{symbol} {count}" for symbol, count in counts if count) or health.answer
 
 
 def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
-    """Yield the basis of the answer, and how new it is."""
+    """Yield sentences on what the overall answer rests on, and on how old the last evaluation is."""
     if health.basis:
         yield health.basis
     silent = sum(host.state == HostState.SILENT for host in health.hosts)
@@ -123,7 +123,7 @@ def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
 
 
 def describe_incident(incident: Incident, silences: Sequence[Silence], judged: JudgedHosts, now: int) -> dict[str, Any]:
-    """Return an incident as the page shows it, by its worst alert. It is silenced if all of its alerts are."""
+    """Return the template variables of an incident; it counts as silenced if all of its alerts are silenced."""
     alert = incident.worst
     lacking = judged.lacking(host_key(alert.host)) if alert.kind == "rule" else ""
     return {
@@ -140,7 +140,7 @@ def describe_incident(incident: Incident, silences: Sequence[Silence], judged: J
 
 
 def _facts(incident: Incident, now: int) -> Iterator[str]:
-    """Yield the duration of an incident, its worst value, further limits, and signals to look at."""
+    """Yield short texts on an incident: its duration, its worst value, further limits, and signals to look at."""
     alert = incident.worst
     yield f"for {_long(now - alert.begin)}"
     if alert.kind == "rule" and not isnan(alert.worst):
@@ -157,7 +157,7 @@ def _facts(incident: Incident, now: int) -> Iterator[str]:
 
 
 def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]:
-    """Yield the texts below the value of a cell. `newest` is the time of its last value (UTC ns)."""
+    """Yield the lines of text below the value of a cell. `newest` is the time of its last value (UTC ns)."""
     crossed = f"for {_long(now - cell.since)}" if cell.since else ""
     if cell.alert and cell.alert.kind == "flapping":
         yield "flapping"
@@ -176,7 +176,7 @@ def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]
 
 
 def data(health: Health) -> list[str]:
-    """Return how many values arrive, and where they are stored."""
+    """Return lines of text that say how many values arrive, and where they are stored."""
     size = quantity(health.store_bytes, "bytes") if health.store_bytes else ""
     parts = [f"{counted(health.points_a_minute, 'value')} in the last minute", health.store, size]
     if health.info:
@@ -185,6 +185,6 @@ def data(health: Health) -> list[str]:
 
 
 def _long(length: int) -> str:
-    """Return a duration in whole minutes, or in seconds if it is shorter than a minute."""
+    """Return a duration (ns) as text, in whole minutes, or in seconds if it is shorter than a minute."""
     step = SECOND if length < _MINUTE else _MINUTE
     return duration_text(max(length // step, 1) * step)

@@ -1,4 +1,4 @@
-"""Sparklines: the values of the last hour as one SVG path, with room for the limit."""
+"""Sparklines: the values of the last hour as an SVG path, scaled so that the limit is visible."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ _STEPS = {rise: f" 1 {rise}" for rise in range(-HEIGHT, HEIGHT + 1)}
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """An SVG path in a drawing of WIDTH by HEIGHT, and where in it the limit is, counted from the top."""
+    """An SVG path in a box of WIDTH by HEIGHT, and the distance of the limit from the top; None if it is not drawn."""
 
     path: str
     limit: int | None
 
 
 class LastHour:
-    """The values of the last hour by key: the worst of each minute, so that no short crossing is lost.
+    """The values of the last hour by key. Only the worst value of each minute is kept, so that no crossing is lost.
 
-    The matrix has a row for each key and a column for each minute: an evaluation adds its values to all rows at once.
+    They are in a matrix with a row per key and a column per minute: an evaluation adds its values to all rows at once.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class LastHour:
         self._minute = 0  # of the last column, since 1970
 
     def keep(self, worse: Mapping[Key, Worse]) -> None:
-        """Keep only the values of these keys; `worse` is the direction in which each becomes unhealthy."""
+        """Keep only the values of these keys; `worse` is the direction in which the values of each become unhealthy."""
         was = np.array([self._rows.get(key, -1) for key in worse], np.int64)
         signs = np.array([-1.0 if worse == "lower" else 1.0 for worse in worse.values()])
         values, newest, samples = np.full((len(was), WIDTH), np.nan), np.zeros(len(was), np.int64), was >= 0
@@ -49,17 +49,17 @@ class LastHour:
         self._values, self._signs, self._newest = values, signs, newest
 
     def __contains__(self, key: Key) -> bool:
-        """Whether the values of a key are kept."""
+        """Return whether the values of a key are kept."""
         return key in self._rows
 
     def add_newest(self, time: int, values: Values) -> None:
-        """Add the newest value of each key, in the order of `keep`; NaN is no value."""
+        """Add the newest value of each key, in the order given to `keep`; NaN means no value."""
         self._reach(time // _MINUTE)
         self._values[:, -1] = np.fmax(self._values[:, -1], values * self._signs)
         self._newest[~np.isnan(values)] = time
 
     def add(self, key: Key, times: Times, values: Values) -> None:
-        """Add values of a key at some times (UTC ns, ascending); NaN is no value."""
+        """Add values of a key at times (UTC ns, ascending); NaN means no value."""
         row, has_value = self._rows[key], ~np.isnan(values)
         self._reach(int(times[-1]) // _MINUTE)
         places = times // _MINUTE - (self._minute - WIDTH + 1)
@@ -76,12 +76,14 @@ class LastHour:
             self._minute = minute
 
     def newest(self, key: Key) -> int | None:
-        """Return the time of the last value of a key (UTC ns); None if it is not known."""
+        """Return the time of the last value of a key (UTC ns); None if no value is known."""
         row = self._rows.get(key)
         return None if row is None else int(self._newest[row]) or None
 
     def drawn(self, keys: Sequence[tuple[Key, float | None]], until: int) -> list[Sparkline | None]:
-        """Return the sparklines of keys and limits in the hour until `until` (UTC ns); None without values."""
+        """Return a sparkline of the hour before `until` (UTC ns) for each key and limit; None for a key without
+        values.
+        """
         places = [at for at, (key, _) in enumerate(keys) if key in self._rows]
         rows = np.array([self._rows[keys[at][0]] for at in places], np.intp)
         limits = np.array([keys[at][1] for at in places], np.float64)  # NaN without one
@@ -107,7 +109,7 @@ class LastHour:
 
 
 def _paths(heights: NDArray[np.int_], has_value: NDArray[np.bool_]) -> list[str]:
-    """Return the SVG path of each row: a line through the minutes with a value, broken where there is none."""
+    """Return the SVG path of each row: a line through the minutes that have a value, broken at the others."""
     paths, rises = [""] * len(heights), np.diff(heights, axis=1).tolist()
     edges = np.diff(np.pad(has_value, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     begins, ends = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1).tolist()

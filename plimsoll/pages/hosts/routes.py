@@ -1,4 +1,4 @@
-"""`/hosts/NAME`: the state of a host, the incidents on it, and its signals by area with their limits."""
+"""`/hosts/NAME`: the page of a host with its state, its incidents, and its signals by area with their limits."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ _AS_SENT = " (from the log)"  # follows facts that samples show; those of a host
 
 
 def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
-    """Return the route of the page of each host."""
+    """Return the route of the host pages."""
 
     def page(request: Request) -> Response:
         name = request.path_params["host"]
@@ -51,7 +51,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 
 def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now: int) -> dict[str, Any]:
-    """Return the content of the page of a host."""
+    """Return the template variables of the page of a host."""
     host = host_key(health.name)
     fires = watched.health().firing.of_host.get(host, ())
     alerts = [alert for fire in fires for alert in fire.alerts]
@@ -84,7 +84,7 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
 def _parts(
     host: str, scene: Scene, cells: Mapping[str, HostCell]
 ) -> Iterator[tuple[Area, Sequence[HostCell], Sequence[tuple[str, str]]]]:
-    """Yield the areas whose signals the host sends, with the cells and the first charts of each."""
+    """Yield each area of which the host sends signals, with the cells and the first charts of the area."""
     shown: set[str] = set()
     for area in load_areas().areas:
         panels = [panel for panel in area.panels if not panel.drive and panel.signal not in shown]
