@@ -31,7 +31,7 @@ Notify = Callable[[str], None]
 
 
 class LeaseEnded(Unusable):
-    """Another command ended the claim to work on the run itself."""
+    """The error that another command ended the claim, to work on the run itself."""
 
 
 class Lease:
@@ -44,9 +44,9 @@ class Lease:
         self._beats = Thread(target=self._beat, daemon=True)
 
     def acquire(self, *, force: bool, notify: Notify) -> None:
-        """Claim the run as soon as there is no other claim on it.
+        """Claim the run, and wait until there is no other claim.
 
-        `force` ends other claims; without it, Unusable if the holder of another claim is alive.
+        With `force`, end other claims; without it, raise Unusable if the holder of another claim is alive.
         """
         heard: dict[str, int] = {}
         until = time.monotonic() + _PATIENCE_S
@@ -74,7 +74,7 @@ class Lease:
                 time.sleep(_LOOKS_EVERY_S)
 
     def check(self) -> None:
-        """Raise LeaseEnded if the claim was ended."""
+        """Raise LeaseEnded if another command ended the claim."""
         claims = self._claims.current(LIFE_S)
         if any(claim.holder == self._claim.holder for claim in claims):
             return
@@ -102,7 +102,7 @@ class Lease:
 
 @contextmanager
 def leased(claims: Claims, run: str, work: Work, *, force: bool = False, notify: Notify) -> Generator[Lease]:
-    """Hold a lease on a run. See `Lease.acquire`."""
+    """Hold a lease on a run within the context. See `Lease.acquire`."""
     lease = Lease(claims, run, work)
     lease.acquire(force=force, notify=notify)
     try:
@@ -124,7 +124,7 @@ def described(claim: Claim, *, short: bool = False) -> str:
 
 
 def this_process() -> str:
-    """This process in words: `root@build (process 7)`."""
+    """Return the name of this process for people: `root@build (process 7)`."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name

@@ -1,4 +1,4 @@
-"""Encodes logs as InfluxDB line protocol, with the names that Telegraf gives, column by column."""
+"""Encodes logs as InfluxDB line protocol with Telegraf's names, column by column."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,10 +20,10 @@ _ESCAPED = re.compile(r"\\([,= ])")
 
 
 def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator[bytes]:
-    """Encode the points of a log, with further tags, as chunks of whole lines. Missing values are not written.
+    """Yield the points of a log as chunks of whole lines, with additional tags. Missing values are not written.
 
-    As in Telegraf's serializer, a backslash at the end of a tag is left out, as it would escape the comma after it.
-    A tag of only backslashes is put in brackets.
+    As in Telegraf, a backslash at the end of a tag is left out, since it would escape the next comma; a tag of only
+    backslashes is put in brackets.
     """
     points: dict[str, dict[str, list[pl.Series]]] = {}
     for series, column in zip(log.series, log.columns, strict=True):
@@ -46,16 +46,16 @@ def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator
 
 
 def series_and_field(series: Series) -> str:
-    """Return what a line of a series begins with, up to the equals sign."""
+    """Return the start of a line of a series, up to the equals sign."""
     return f"{_head(series)} {_tag(series.field)}"
 
 
 def encode_points(
     points: Points, head: Callable[[Series], str] = series_and_field, unit_ns: int = 1
 ) -> Iterator[bytes]:
-    """Encode samples as chunks of line protocol, one sample a line; of two at the same time, the last.
+    """Yield samples as chunks of line protocol, one sample a line; of two at the same time, only the last.
 
-    `head` returns the beginning of the lines of a series. Times are written in units of `unit_ns`.
+    `head` returns the start of a series' lines. Times are in units of `unit_ns`.
     """
     if not len(points):
         return
@@ -67,7 +67,7 @@ def encode_points(
 
 
 def request_bodies(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield chunks of line protocol joined or split into request bodies of about 2 MB, in whole lines."""
+    """Yield the lines of the chunks as request bodies of about 2 MB, in whole lines."""
     body = bytearray()
     for text in chunks:
         for piece in _split(text):
@@ -80,7 +80,7 @@ def request_bodies(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int | None = None) -> str:
-    """One line of line protocol; `fields` are values as `value` writes them. A server adds a time that is missing."""
+    """Return one line of line protocol, with `fields` as `value` encodes them; without `time` the server adds one."""
     head = _series_key(measurement, tuple(tags.items()))
     written = ",".join(f"{_tag(name)}={text}" for name, text in fields.items())
     return f"{head} {written}\n" if time is None else f"{head} {written} {time}\n"
@@ -92,7 +92,7 @@ def _series_key(measurement: str, tags: tuple[tuple[str, str], ...]) -> str:
 
 
 def value(content: str | float | bool, kind: str) -> str:
-    """Return a field value of a type: `float`, `integer`, `unsigned`, `string` or `boolean`."""
+    """Return a field value, encoded as `float`, `integer`, `unsigned`, `string` or `boolean`."""
     match kind:
         case "integer":
             return f"{int(content)}i"
@@ -107,21 +107,21 @@ def value(content: str | float | bool, kind: str) -> str:
 
 
 def as_stored(series: Series) -> Series:
-    """Return the series as it is read back, without the characters that tags cannot hold."""
+    """Return a series as a store returns it, without the characters that tags cannot hold."""
     tags = tuple((_plain(name), _plain(value)) for name, value in series.tags if _plain(value))
     measurement = series.measurement.replace("\n", " ").replace("\r", " ")
     return Series(_plain(series.host), measurement, tags, _plain(series.field), series.path)
 
 
 def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
-    """Return the series that line protocol cannot distinguish from an earlier one, as indices of both."""
+    """Return the series that line protocol cannot distinguish from an earlier one, as (index, earlier index)."""
     first: dict[object, int] = {}
     pairs = [(at, first.setdefault(as_stored(candidate).key, at)) for at, candidate in enumerate(series)]
     return [(at, earlier) for at, earlier in pairs if series[earlier].key != series[at].key]
 
 
 def parse_key(key: str) -> Series:
-    """Return a key in InfluxDB's list of series (measurement and tags), as a series without a field."""
+    """Return the series of a key (measurement and tags) in InfluxDB's series list, with an empty field."""
     measurement, *pairs = _UNESCAPED_COMMA.split(key)
     split = (_UNESCAPED_EQUALS.split(pair, maxsplit=1) for pair in pairs)
     tags = {_unescaped(name): _unescaped(text) for name, text in split}
@@ -136,7 +136,7 @@ def _head(series: Series, further_tags: tuple[tuple[str, str], ...] = ()) -> str
 
 
 def _split(text: bytes) -> Iterator[bytes]:
-    """Split a text at line ends into pieces of at most a request body; a longer line stays whole."""
+    """Yield a text in pieces of whole lines, at most a request body each; a longer line is one piece."""
     start = 0
     while len(text) - start > _BODY_BYTES:
         end = text.rfind(b"\n", start, start + _BODY_BYTES) + 1 or text.index(b"\n", start) + 1

@@ -19,12 +19,12 @@ from plimsoll.store.protocol import SampleReader
 
 
 def logs_of(read: Callable[[Sequence[Series], int, int], list[Samples]], run: StoredRun) -> list[Log]:
-    """Return the logs of a run with the values that `read` returns, such as `SampleReader.read` of its store."""
+    """Return the logs of a run, with the values that `read` returns, such as `SampleReader.read` of its store."""
     return [_log(read, recording) for recording in run.recordings]
 
 
 def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
-    """Return how many values of a run are not in its logs as they were read back."""
+    """Return how many values of a run are missing from its logs, as read back from the store."""
     lost = 0
     for recording, log in zip(run.recordings, logs, strict=True):
         for at, column in enumerate(log.columns):
@@ -35,9 +35,9 @@ def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
 
 
 def live(store: SampleReader, start: int, end: int, hosts: Sequence[str], zone: Zone) -> tuple[list[Log], list[Remark]]:
-    """Return the live data in a range: a log for each host and sampling interval, and remarks.
+    """Return the live samples in a range, as one log for each host and sampling interval, and remarks.
 
-    Without `hosts`, all hosts are read. `zone` is the zone of the logs, for display.
+    Without `hosts`, all hosts are read. `zone` is the time zone for display.
     """
     stored = store.series(start, end, hosts)
     by_log: dict[tuple[str, int], list[tuple[Series, Samples]]] = defaultdict(list)
@@ -75,7 +75,7 @@ def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
 
 
 def _column(times: Times, samples: Samples) -> pl.Series:
-    """Return the values at the times of a log; samples at other times belong to other logs."""
+    """Return the samples of a series at the times of a log; missing where it has none."""
     values = np.full(len(times), np.nan)
     at = np.searchsorted(times, samples.times)
     inside = at < len(times)

@@ -1,6 +1,6 @@
-"""Samples for drawing: of each bucket of time the first, the last, the lowest and the highest (M4).
+"""Samples for drawing: the first, last, lowest and highest of each bucket of time (M4).
 
-A line through them covers the same pixels as one through all samples, if there is a bucket for each pixel.
+With one bucket for each pixel, a line through them covers the same pixels as a line through all samples.
 """
 
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from plimsoll.model.samples import Samples
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """The samples that draw a line, chosen from `count` samples."""
+    """The samples that draw a line, and the number of samples that they were chosen from (`count`)."""
 
     samples: Samples
     count: int
 
 
 def m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
-    """Return at most four samples for each of the buckets between two times, both included; all values are finite."""
+    """Return at most four samples for each of `buckets` equal parts of a range; both ends are included."""
     times, values = samples.times, samples.values
     if not len(times):
         return samples
@@ -36,9 +36,9 @@ def m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
 
 
 def joined_corners(times: Times, values: Values) -> Samples:
-    """Return the samples of rows that hold the first, lowest, highest and last sample of a bucket; each only once.
+    """Return the first, lowest, highest and last samples of buckets (rows) as one list, without repetitions.
 
-    A first or last sample that is also the lowest or highest one replaces it.
+    If a first or last sample is also the lowest or highest, it appears once.
     """
     first, last = values[:, :1], values[:, 3:]
     at_end = np.where(values == last, times[:, 3:], times)
@@ -49,5 +49,5 @@ def joined_corners(times: Times, values: Values) -> Samples:
 
 
 def bucket_width(start: int, end: int, buckets: int) -> int:
-    """Return the length (ns) of each bucket, if a number of buckets covers two times and all between them."""
+    """Return the length (ns) of each bucket if this number of buckets covers a range, both ends included."""
     return -(-(end - start + 1) // buckets)

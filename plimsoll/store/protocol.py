@@ -1,4 +1,4 @@
-"""The two interfaces of stores: one for samples, one for runs. `tests/store/test_contract.py` tests both.
+"""The interfaces of stores: one for samples, one for runs. `tests/store/test_contract.py` tests every store by them.
 
 All methods raise Unreachable if a store does not answer, and Unusable if it refuses.
 """
@@ -21,12 +21,12 @@ from plimsoll.store.m4 import Drawn, m4
 
 
 class StoreFull(Unusable):
-    """There is no room for more: nothing was written. What is stored can be read; write again when there is room."""
+    """The error that there is no room: nothing was written. Stored data can be read; write again once there is room."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """The result of writing a batch: values written, points refused, and the store's reason."""
+    """The result of writing a batch: values written, points refused, and the store's reason for a refusal."""
 
     values: int
     refused: int = 0
@@ -34,9 +34,9 @@ class WriteResult:
 
 
 class FoundSeries(NamedTuple):
-    """The series in a range, and the number of others left out because they hold text or booleans.
+    """The numeric series in a range, and the number of series left out as they hold text or booleans.
 
-    `unread` lists the losses of the store in the range, such as `FILE is damaged`.
+    `unread` lists data that the store lost in the range, such as `FILE is damaged`.
     """
 
     series: list[Series]
@@ -46,7 +46,7 @@ class FoundSeries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Buckets:
-    """One series in buckets of equal length: start (UTC ns), minimum, maximum and mean of each that has a sample."""
+    """One series in buckets of equal length: start (UTC ns), minimum, maximum and mean of each bucket with samples."""
 
     times: Times
     minimum: Values
@@ -55,7 +55,7 @@ class Buckets:
 
     @classmethod
     def joined(cls, parts: Sequence["Buckets"] = ()) -> "Buckets":
-        """Return the buckets of all parts in order of time; of those that begin at the same time, the first one."""
+        """Return the buckets of all parts in order of time; of buckets with the same start, the first."""
         if len(parts) == 1:
             return parts[0]
         times, first = np.unique(np.concatenate([np.empty(0, np.int64), *(p.times for p in parts)]), return_index=True)
@@ -64,7 +64,7 @@ class Buckets:
 
     @classmethod
     def of(cls, samples: Samples, width: int) -> "Buckets":
-        """Aggregate samples into buckets of `width` ns, which begin at multiples of it."""
+        """Return samples as buckets of `width` ns, which begin at multiples of `width`."""
         times, values = samples.present.times, samples.present.values
         if not len(times):
             return cls.joined()
@@ -79,9 +79,9 @@ class Buckets:
 
 
 def joined_spellings(series: Series, parts: Sequence[tuple[Series, Samples]]) -> Samples:
-    """Return the samples of a series from its parts, which may spell host and instance differently.
+    """Return the samples of a series from parts that may spell host and instance differently.
 
-    At equal times, the part with the spelling of `series` counts.
+    At equal times, the part spelled as `series` counts.
     """
     if len(parts) == 1:
         return parts[0][1]
@@ -89,16 +89,16 @@ def joined_spellings(series: Series, parts: Sequence[tuple[Series, Samples]]) ->
 
 
 class SampleReader(Protocol):
-    """Samples that can be read.
+    """The interface for reading samples.
 
-    Series have the names that Telegraf gives; those that differ only in the case of the host are the same. Ranges of
-    time include both ends (UTC ns). Samples are finite: missing values, NaN and infinities are not stored.
+    Series have Telegraf's names; those that differ only in the case of the host are the same. Ranges of time include
+    both ends (UTC ns). Samples are finite: missing values, NaN and infinities are not stored.
 
-    What follows from `series` and `read` is computed from them, unless a server can compute it.
+    The other methods are computed from `series` and `read`, unless a server can compute them.
     """
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """Return the numeric series with a sample in a range, sorted; of these hosts, or of all."""
+        """Return the numeric series with a sample in a range, sorted; only those of `hosts`, if given."""
         ...
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
@@ -110,12 +110,12 @@ class SampleReader(Protocol):
         return sorted(hosts_of(self.series(start, end).series), key=host_key)
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Return samples that draw each series in a range: at most four for each of this number of equal buckets."""
+        """Return at most four samples for drawing each series in each of `buckets` equal parts of a range."""
         read = self.read(series, start, end)
         return [Drawn(m4(samples, start, end, buckets), len(samples.times)) for samples in read]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean of each series in buckets of `width` ns, which begin at multiples of it."""
+        """Return minimum, maximum and mean of each series in buckets of `width` ns, aligned to multiples of it."""
         return [Buckets.of(samples, width) for samples in self.read(series, start, end)]
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
@@ -124,7 +124,7 @@ class SampleReader(Protocol):
 
 
 class SampleStore(SampleReader, Protocol):
-    """Live samples."""
+    """The interface of a store of live samples."""
 
     @property
     def name(self) -> str:
@@ -136,7 +136,7 @@ class SampleStore(SampleReader, Protocol):
         ...
 
     def write_points(self, points: Points) -> WriteResult:
-        """Write samples in place of earlier ones of the same series and time; committed when it returns.
+        """Write samples, and replace earlier ones of the same series and time; all are committed when the call returns.
 
         Any thread may call it, and others may read meanwhile.
         """
@@ -148,8 +148,8 @@ class StoreState(StrEnum):
 
         absent -> loading -> complete -> deleting -> absent
 
-    A load that was cut off is continued, a deletion can begin at any time, and a run whose deletion was cut off can be
-    saved and loaded anew.
+    An interrupted load can be continued, a deletion can begin at any time, and a run whose deletion was interrupted can
+    be saved and loaded again.
     """
 
     LOADING = "loading"
@@ -157,7 +157,7 @@ class StoreState(StrEnum):
     DELETING = "deleting"
 
     def to(self, state: "StoreState") -> "StoreState":
-        """Return the next state. ValueError if it cannot follow this one."""
+        """Return the next state. Raise ValueError if `state` cannot follow this one."""
         if state not in _NEXT[self]:
             raise ValueError(f"a run cannot go from {self} to {state}")
         return state
@@ -175,10 +175,10 @@ PREFERRED = (StoreState.COMPLETE, StoreState.LOADING, StoreState.DELETING)
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in a list.
+    """The entry of a run in the list of runs.
 
     `start` and `end` are UTC ns. `loaded` of its `values` have been processed, including `refused` ones. `generation`
-    is unique for each time that the run was saved.
+    is a new identifier for each time the run is saved.
     """
 
     name: str
@@ -195,7 +195,7 @@ class RunSummary:
 
     @classmethod
     def new(cls, run: StoredRun, generation: str = "") -> "RunSummary":
-        """Summarise a run that is saved now, in a new generation."""
+        """Return the summary of a run that is saved now, in a new generation."""
         return cls(
             run.name,
             run.start,
@@ -209,12 +209,12 @@ class RunSummary:
 
     @property
     def complete(self) -> bool:
-        """Whether all its values are there, but for refused ones."""
+        """Whether the store has all values of the run, apart from refused ones."""
         return self.state is StoreState.COMPLETE
 
 
 def latest_first(runs: Iterable[RunSummary]) -> list[RunSummary]:
-    """Sort runs, with one generation of each name."""
+    """Return the runs, the latest first, with only one generation of each name."""
     shown: dict[str, RunSummary] = {}
     for run in runs:
         other = shown.setdefault(run.name, run)
@@ -223,7 +223,7 @@ def latest_first(runs: Iterable[RunSummary]) -> list[RunSummary]:
 
 
 class Work(StrEnum):
-    """What a command does with a run."""
+    """The work that a command does on a run."""
 
     LOADING = "loading"
     DELETING = "deleting"
@@ -231,10 +231,10 @@ class Work(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A command that works on a run.
+    """A claim: a command states that it works on a run.
 
-    `holder` is unique, `who` is for people. `since` and `heard` (its last heartbeat) are UTC ns by the store's
-    clock; `alive` is false if that was too long ago.
+    `holder` is its unique identifier, `who` its name for people. `since` and `heard` (the last heartbeat) are UTC ns by
+    the store's clock; `alive` is False if the last heartbeat is too old.
     """
 
     run: str
@@ -254,11 +254,11 @@ class Claims(Protocol):
         ...
 
     def beat(self, claim: Claim) -> None:
-        """Save that the holder of a claim is alive. It does not bring back a claim that was withdrawn."""
+        """Save a heartbeat of a claim; it does not restore a claim that was withdrawn."""
         ...
 
     def current(self, life_s: float) -> list[Claim]:
-        """Return all claims; those whose holder was not heard of for `life_s` are not alive."""
+        """Return all claims; a claim without a heartbeat in the last `life_s` seconds is not alive."""
         ...
 
     def withdraw(self, holder: str) -> None:
@@ -267,7 +267,7 @@ class Claims(Protocol):
 
 
 class RunStore(Protocol):
-    """Runs with their samples, which are kept apart from live ones and from those of other runs."""
+    """The interface of a store of runs, whose samples are kept apart from live ones and from other runs."""
 
     @property
     def claims(self) -> Claims:
@@ -281,7 +281,7 @@ class RunStore(Protocol):
 
     @property
     def settle_s(self) -> float:
-        """The time (s) after a write in which the store may still lose it. Count after that time to be sure."""
+        """The time (s) for which the store may still lose a write; count values only after that time."""
         ...
 
     def close(self) -> None:
@@ -293,36 +293,36 @@ class RunStore(Protocol):
         ...
 
     def save(self, run: StoredRun) -> RunSummary:
-        """Save a run in place of one of the same name, in a new generation: loading, with nothing loaded yet."""
+        """Save a run in place of one with the same name: as a new generation, loading, with no values loaded."""
         ...
 
     def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
-        """Write the samples of each batch to a run, and yield after each is committed, in order.
+        """Write each batch of samples to a run, and yield its result once it is committed, in order.
 
-        Columns of the same series are merged: at each time the first value that is present counts. Writing the same
-        data twice changes nothing.
+        Columns of the same series are merged: the first value at each time counts. Writing the same data twice changes
+        nothing.
         """
         ...
 
     def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
-        """Save the next state of a run: how many values have been processed, and how many of these were refused.
+        """Save the next state of a run, with the counts of values processed and of refused ones.
 
-        It changes nothing if the run was forgotten, or saved again. ValueError if the state cannot follow the run's.
+        Nothing changes if the run was removed or saved again. Raise ValueError if the state cannot follow the run's.
         """
         ...
 
     def summaries(self) -> list[RunSummary]:
-        """Return all runs, latest first. A save that is cut off may leave two generations of a run: one is listed."""
+        """Return all runs, latest first; of two generations that an interrupted save left, only one."""
         ...
 
     def get(self, name: str) -> StoredRun | None:
-        """Return the run of a name; None if there is none, or nothing but its name is left of it."""
+        """Return the run with this name; None if there is none, or if only its name is left."""
         ...
 
     def samples(self, run: RunSummary | None = None) -> SampleReader:
-        """Return the samples of a run, or those of all complete runs; at each time, the value of one run counts."""
+        """Return a reader of the samples of a run, or of all complete runs (None); where runs overlap, one counts."""
         ...
 
     def forget(self, run: RunSummary) -> None:
-        """Remove a run with its samples. It changes nothing if the run was saved again."""
+        """Remove a run with its samples; nothing changes if the run was saved again."""
         ...

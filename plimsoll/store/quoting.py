@@ -5,40 +5,40 @@ from collections.abc import Iterable
 
 
 def identifier(name: str) -> str:
-    """Return a measurement, field or tag of InfluxQL, or a string of PromQL: `"Percent_Processor_Time"`."""
+    """Return a quoted InfluxQL identifier or PromQL string: `"Percent_Processor_Time"`."""
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def string(text: str) -> str:
-    r"""Return a string: `'\\??\\D:\\pagefile.sys'`."""
+    r"""Return a quoted InfluxQL string: `'\\??\\D:\\pagefile.sys'`."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
 
 
 def time_range(start: int, end: int) -> str:
-    """Return the condition for a range of time, both ends included (UTC ns)."""
+    """Return the InfluxQL condition for a range of time (UTC ns), both ends included."""
     return f"time >= {start} AND time <= {end}"
 
 
 def has_tags(tags: Iterable[tuple[str, str]]) -> str:
-    """Return the condition for points with these tags, and possibly others."""
+    """Return the condition for points that have these tags, with or without others."""
     return " AND ".join(f"{identifier(name)}::tag = {string(value)}" for name, value in tags)
 
 
 def regex(pattern: str) -> str:
-    """Return a regular expression in InfluxQL."""
+    """Return an InfluxQL regular expression literal."""
     return "/" + pattern.replace("/", r"\/") + "/"
 
 
 def literal(text: str) -> str:
-    """Return a regular expression that matches exactly this text. Escapes only what both Go and Rust accept."""
+    """Return a regular expression that matches exactly this text, with only escapes that both Go and Rust accept."""
     return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda match: f"\\{match[0]}", text)
 
 
 def whole(pattern: str) -> str:
-    """Return a regular expression in InfluxQL that must match the whole text, ignoring case."""
+    """Return an InfluxQL regular expression that must match the whole text, ignoring case."""
     return regex(f"(?i)^{pattern}$")
 
 
 def number(value: float) -> str:
-    """Return a number in InfluxQL, which allows no exponent."""
+    """Return a number for InfluxQL, without an exponent, which InfluxQL does not allow."""
     return f"{value:.0f}" if value == int(value) else f"{value:.15f}".rstrip("0")

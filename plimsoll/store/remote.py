@@ -1,7 +1,7 @@
-"""The live samples of a running `plimsoll up`, over HTTP.
+"""Reads the live samples of a running `plimsoll up` over HTTP.
 
-Calls and results are JSON. Samples are sent as raw little-endian arrays: the number of samples of each series, their
-times, and their values. Reading a message runs no code of its sender.
+Calls and results are JSON. Samples are raw little-endian arrays: the number of samples of each series, then all times,
+then all values. Reading a message cannot run code of its sender.
 """
 
 import json
@@ -32,8 +32,8 @@ _SERIES_AT_ONCE = 500
 class RemoteSamples(SampleReader):
     """The live samples of the server at an address, read with the owner's token.
 
-    See `plimsoll.store.protocol.SampleStore`. `check` is called on each new connection before the token is sent; if
-    it raises OSError, nothing is sent.
+    See `plimsoll.store.protocol.SampleStore`. `check` is called on each new connection before the token is sent; if it
+    raises OSError, nothing is sent.
     """
 
     def __init__(self, address: str, token: str, check: Callable[[], None] | None = None) -> None:
@@ -49,15 +49,15 @@ class RemoteSamples(SampleReader):
         self._pools.clear()
 
     def back_up(self, to: Path) -> None:
-        """Have the server copy its samples and runs to a new file on its computer."""
+        """Have the server copy its samples and runs to a new file on the server's computer."""
         self._call("back_up", str(to))
 
     def runs_place(self) -> list[str]:
-        """Return where the server has its runs; see `plimsoll.store.store.Store`."""
+        """Return how to open the server's runs; see `plimsoll.store.store.Store`."""
         return json.loads(self._call("runs_place"))
 
     def write_points(self, points: Points) -> WriteResult:
-        """Raise Unusable: agents write samples."""
+        """Raise Unusable, since only agents write samples."""
         raise Unusable(f"{self.name}: takes samples at /api/v2/write")
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
@@ -109,7 +109,7 @@ class RemoteSamples(SampleReader):
 
 
 def answer(store: Store, method: str, arguments: Any) -> tuple[bytes, str]:
-    """Return the result of a call and its media type. LookupError, TypeError or ValueError if the call is invalid."""
+    """Return the result of a call and its media type. Raise LookupError, TypeError or ValueError if it is invalid."""
     live: SampleReader = store.live
     match method, arguments:
         case "series", [int(start), int(end), list(hosts)]:
@@ -141,7 +141,7 @@ def _series(rows: Sequence[Any]) -> list[Series]:
 
 
 def remote_store(address: str, token: str, check: Callable[[], None] | None = None) -> Store:
-    """Return the store of the server at an address: live samples come from the server, runs from their own store."""
+    """Return the store of the server at an address: live samples from the server, runs from the runs' own store."""
     live = RemoteSamples(address, token, check)
     try:
         match live.runs_place():

@@ -20,7 +20,7 @@ VERSION = 1
 
 
 def dumps(run: StoredRun) -> bytes:
-    """Return the compressed document of a run. The same run gives the same bytes."""
+    """Return a run as a compressed document, which is the same each time."""
     document = {
         "version": VERSION,
         "run": asdict(run.run),
@@ -33,7 +33,7 @@ def dumps(run: StoredRun) -> bytes:
 
 
 def loads(document: bytes) -> StoredRun:
-    """Return the run of a document. ValueError if it is not one, or has a later version."""
+    """Return the run in a document. Raise ValueError if it is not a run, or of a later version."""
     try:
         data: Any = json.loads(zlib.decompress(document))
     except zlib.error as error:
@@ -102,7 +102,7 @@ def _zone(zone: Zone) -> dict[str, Any]:
 
 
 def _packed(numbers: Times) -> str:
-    """Return the differences between numbers, compressed; nearly regular times become short."""
+    """Return the compressed differences between numbers, which are short for nearly regular times."""
     return base64.b85encode(zlib.compress(np.diff(numbers, prepend=0).astype("<i8").tobytes())).decode()
 
 

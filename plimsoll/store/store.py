@@ -1,4 +1,4 @@
-"""A store: live samples in one place, runs in another, and both read as one."""
+"""A store: live samples and runs from two places, read as one."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,11 +18,11 @@ _Result = TypeVar("_Result")
 
 
 class Store:
-    """Live samples and runs. `samples` reads both as one: where both have a value, that of the run counts.
+    """Live samples and runs. `samples` reads both as one: where both have a value, the run's counts.
 
     `runs_place` says how another process opens the runs (`store.remote`). `upkeep` is the embedded store that this
-    process owns, and must tidy. `election` decides which of the processes that read a server notifies. `beside` is the
-    store that holds the runs, and live samples of earlier days.
+    process owns and must tidy. `election` decides which of the processes that read one server sends notifications.
+    `beside` is the store of the runs, and of live samples of earlier days.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class Store:
             self._beside.close()
 
     def back_up(self, to: Path) -> None:
-        """Copy the store to a new file and the folders beside it, while writing goes on.
+        """Copy the store to a new file and the folders beside it, while writes go on.
 
-        Unusable if there is such a file already, or the store is a server.
+        Raise Unusable if the file exists, or if the store is a server.
         """
         if self._back_up is None:
             raise Unusable(
@@ -68,7 +68,7 @@ class Store:
 
 
 class Merged(SampleReader):
-    """Live samples and those of runs, read as one."""
+    """A reader of live samples and samples of runs as one."""
 
     def __init__(self, live: SampleReader, recorded: SampleReader) -> None:
         self._live = live
@@ -104,7 +104,7 @@ class Merged(SampleReader):
         return _merged(series, recorded, live, lambda drawn: drawn.count, merge)
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean of each series in buckets."""
+        """Return minimum, maximum and mean of each series in buckets of `width` ns."""
         recorded, live = (reader.buckets(series, start, end, width) for reader in (self._recorded, self._live))
 
         def merge(mixed: Sequence[Series]) -> list[Buckets]:
@@ -127,7 +127,7 @@ def _merged(
     count: Callable[[_Result], int],
     merge: Callable[[Sequence[Series]], list[_Result]],
 ) -> list[_Result]:
-    """Return the answer of the reader that has samples of a series; `merge` computes it where both have some."""
+    """Return the result of each series from the reader that has samples of it; if both do, `merge` computes it."""
     pairs = list(zip(recorded, live, strict=True))
     results = [of_run if count(of_run) else of_live for of_run, of_live in pairs]
     mixed = [at for at, pair in enumerate(pairs) if all(map(count, pair))]

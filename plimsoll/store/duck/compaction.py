@@ -1,8 +1,8 @@
-"""Writes the days that are over to files, with their late samples, and reduces old days to minutes.
+"""Writes past days to files, with samples that came late, and reduces old days to minutes.
 
-Each file holds some of the series of a day. It gets its name before it is listed, and until then it is among the files
-to be removed. The transaction that lists it also removes its samples from the tables, and the files that it replaces
-from the list: if the process is killed, each sample is in exactly one place.
+A day file holds some of the series of a day. Its name is saved as one to be removed before the file gets it; the
+transaction that lists the file also removes its samples from the tables, and the files that it replaces from the list.
+If the process is killed, each sample is thus in exactly one place.
 """
 
 import json
@@ -42,7 +42,7 @@ _CHECKED_BYTES = 64 << 20
 class Keeping:
     """How long live samples are kept.
 
-    They are kept as they came for `raw_days`, then by the minute until they are `days` old. While more than
+    Samples are kept as they came for `raw_days`, then as minutes until they are `days` old. While more than
     `size_limit` bytes are in use, the oldest day is dropped, but never the last one.
     """
 
@@ -52,7 +52,7 @@ class Keeping:
 
 
 class Retention:
-    """The upkeep of a hot file and its day files, done in pieces while `turn` is held."""
+    """The upkeep of a hot file and its day files, done piece by piece while `turn` is held."""
 
     def __init__(self, file: HotFile, live: LiveWriter, index: StoredSeriesIndex, keeping: Keeping) -> None:
         self._file, self._live, self._keeping = file, live, keeping
@@ -62,7 +62,7 @@ class Retention:
         self._unfreed = False
 
     def piece(self, now: int) -> bool:
-        """Do one piece of work; return whether there was any."""
+        """Do one piece of upkeep; return False if there was none to do."""
         with self.turn:
             with self._file.lock:
                 if now // HOUR != self._closed:
@@ -83,7 +83,7 @@ class Retention:
             return False
 
     def _drop(self, now: int) -> bool:
-        """Drop the oldest day if it is too old, or if the file is too large."""
+        """Drop the oldest day if it is too old, or if the store is too large; return whether it was dropped."""
         with self._file.reading() as cursor:
             days = [
                 table.day for table in (*list_tables(cursor), *list_files(cursor)) if table.kind is not TableKind.OPEN
@@ -101,7 +101,7 @@ class Retention:
         return True
 
     def _move_closed_table(self) -> bool:
-        """Move the samples of the oldest closed table to the raw tables of their days."""
+        """Move the samples of the oldest closed table to the raw tables of their days; return False without one."""
         with self._file.reading() as cursor:
             opened = open_tables(cursor)
         if len(opened) < 2:
@@ -128,7 +128,7 @@ _NAMES = ("host", "measurement", "tags", "field")
 
 
 class _Piece(NamedTuple):
-    """The samples of a day, of the series from `first` to `last`, to be written to a file of `kind`."""
+    """A day file to write: day, kind, the series from `first` to `last`, and the tables and files that hold them."""
 
     day: int
     kind: TableKind
@@ -139,16 +139,16 @@ class _Piece(NamedTuple):
 
 
 class Compaction:
-    """Writes the samples of days that are over from tables to day files."""
+    """The writer of day files, from the tables of past days."""
 
     def __init__(self, file: HotFile, index: StoredSeriesIndex, keeping: Keeping) -> None:
         self._file, self._index, self._keeping = file, index, keeping
         self._closed: int | None = None
 
     def piece(self, now: int) -> bool:
-        """Write a file; return whether there was anything to write. Only one thread may call it, or move samples.
+        """Write one day file; return False if there was none to write. Call and move samples in one thread only.
 
-        The files of a day are written an hour after its end. Later samples of it wait until the next day is over.
+        The files of a day are written an hour after its end. Samples that come later wait until the next day is over.
         """
         with self._file.reading() as cursor:
             piece = self._find_late(cursor, now) or self._find_old(cursor, now)
@@ -165,7 +165,7 @@ class Compaction:
         return True
 
     def _find_late(self, cursor: Cursor, now: int) -> _Piece | None:
-        """Return samples of a day that is over that are still in tables."""
+        """Return the next day file to write from tables of past days; None if there is none."""
         today = (now - HOUR) // DAY
         if self._closed == today:
             return None
@@ -178,7 +178,7 @@ class Compaction:
         return None
 
     def _next(self, cursor: Cursor, now: int, day: int, tables: Sequence[HotTable], files: Sequence[DayFile]) -> _Piece:
-        """Return the first series that are in tables; if these have a file already, all series of that file."""
+        """Return the file for the first series in tables; an existing file with this series is written anew."""
         rows = cursor.execute(f"SELECT min(series) FROM ({_union(tables, 'series')})").fetchone()
         first = _ALL if rows is None or rows[0] is None else int(rows[0])
         is_thin = self._is_old(day, now) or any(table.kind is TableKind.THIN for table in (*tables, *files))
@@ -190,7 +190,7 @@ class Compaction:
         return _Piece(day, kind, first, min(before_next, _last(cursor, day, first, tables)), tables, [])
 
     def _find_old(self, cursor: Cursor, now: int) -> _Piece | None:
-        """Return a file with samples as they came, of a day that is to be reduced to minutes."""
+        """Return the next file to reduce to minutes, of a day that is older than `raw_days`; None if there is none."""
         files = list_files(cursor)
         for file in files:
             is_due = file.kind is TableKind.RAW and self._is_old(file.day, now)
@@ -202,11 +202,11 @@ class Compaction:
         return day < (now - self._keeping.raw_days * DAY) // DAY
 
     def _is_whole(self, files: Sequence[DayFile]) -> bool:
-        """Return whether all files can be read. A day with a damaged file is left as it is: somebody may repair it."""
+        """Return whether all files can be read. A day with a damaged file is left as it is: it may be repaired."""
         return len(self._file.days.readable(file.name for file in files)) == len(files)
 
     def _write(self, piece: _Piece, partial: Path) -> tuple[int, int, int]:
-        """Write a file; return the number of its samples, and its first and last series."""
+        """Write a day file; return the number of its samples, and its first and last series number."""
         rows, within = self._rows(piece), f"series BETWEEN {piece.first} AND {piece.last}"
         with self._file.reading() as cursor:
             numbers = cursor.execute(f"SELECT DISTINCT series FROM ({rows}) WHERE {within}").fetchall()
@@ -224,7 +224,7 @@ class Compaction:
         return samples, int(series["min"]), int(series["max"])
 
     def _rows(self, piece: _Piece) -> str:
-        """Return the query for the rows of the file, and those of other series in the same tables and files."""
+        """Return the SQL query for the rows of the tables and files of a piece, which may include other series."""
         thin, raw = ([file for file in piece.files if file.kind is kind] for kind in (TableKind.THIN, TableKind.RAW))
         late = _union([table for table in piece.tables if table.kind is TableKind.RAW], "*")
         values = [late] if late else []
@@ -258,7 +258,7 @@ class Compaction:
         return {"series": np.array(numbers, np.int32), **texts}
 
     def _list(self, piece: _Piece, partial: Path, samples: int, first: int, last: int) -> None:
-        """Give a file its name, and list it in place of the samples that it was made from."""
+        """Give a written file its name, and list it in place of the samples that it was made from."""
         days, size, name = self._file.days, partial.stat().st_size, ""
         if samples:
             with self._file.writing() as cursor:
@@ -284,7 +284,7 @@ def _union(tables: Sequence[HotTable], columns: str) -> str:
 
 
 def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> int:
-    """Return the last of the series from `first` on that fill a file."""
+    """Return the number of the last series of a file that begins with series `first`."""
     rows = cursor.execute(
         "SELECT sum(estimated_size), (SELECT count(*) FROM held WHERE day = ?) FROM duckdb_tables() "
         "WHERE list_contains(?, table_name)",
@@ -299,7 +299,7 @@ def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> i
 
 
 def _hold(cursor: Cursor, day: int, within: str) -> None:
-    """Save which series have samples on a day, and the times of their first and last."""
+    """Save which series have samples on a day, and the time of the first and last sample of each."""
     rows = cursor.execute(
         "SELECT series, min(first) AS first, max(last) AS last FROM "
         f"(SELECT series, first, last FROM held WHERE day = {day} UNION ALL SELECT series, time, time {within}) "

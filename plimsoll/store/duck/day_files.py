@@ -1,10 +1,9 @@
-"""The Parquet files of the days that are over, and their index in the hot file.
+"""The Parquet files of past days, and their list in the hot file.
 
-They are in a folder beside the hot file, with a folder for each day.
+They are in a folder beside the hot file, with a subfolder for each day.
 
-A file is written under a temporary name, and never changed once it has its own. Its name ends in the checksum of its
-content, so that damage is noticed before a value is read from it. A file that is no longer listed is removed when all
-reads that may use it have ended.
+A file is written under a temporary name, and never changes after it gets its final name. The name ends in a checksum of
+the content, which is checked before values are read. A file that is no longer listed is removed once no read uses it.
 """
 
 import hashlib
@@ -31,17 +30,17 @@ _log = logging.getLogger(__name__)
 
 
 def folder_of(database: Path) -> Path:
-    """Return where the day files of a store are."""
+    """Return the folder of a store's day files."""
     return Path(f"{database}.days")
 
 
 def date_of(day: int) -> str:
-    """Return a day counted from 1970 as `2026-11-22`."""
+    """Return the date of a day number (days since 1970): `2026-11-22`."""
     return str(np.datetime64(day, "D"))
 
 
 class DayFile(NamedTuple):
-    """A file: samples of a day (counted from 1970) as they came, or its minutes, of series from `first` to `last`.
+    """A file of a day (days since 1970): raw samples or minutes of the series numbered `first` to `last`.
 
     The ranges of a day's files do not overlap. `size` is in bytes.
     """
@@ -56,7 +55,7 @@ class DayFile(NamedTuple):
 
 
 class DayFolder:
-    """The folder of the day files, their checks, and the reads in progress. Names are relative to the folder."""
+    """The folder of the day files, with their checks and the reads in progress. File names are relative to it."""
 
     def __init__(self, database: Path) -> None:
         self.folder = folder_of(database.absolute())
@@ -73,12 +72,12 @@ class DayFolder:
                 path.unlink()
 
     def place(self, name: str) -> Path:
-        """Return where a file is."""
+        """Return the path of a file."""
         return self.folder / name
 
     @contextmanager
     def in_use(self) -> Generator[None]:
-        """Keep the files that are listed now until the end of the context."""
+        """Keep the files that are listed now from removal until the end of the context."""
         with self._lock:
             self._count += 1
             number = self._count
@@ -90,20 +89,20 @@ class DayFolder:
                 self._users.discard(number)
 
     def partial(self, day: int) -> Path:
-        """Return a new name to write a file of a day under."""
+        """Return a new temporary path for a file of a day."""
         folder = self.folder / date_of(day)
         make_folder(folder)
         return folder / f".{token_hex(4)}{_PARTIAL}"
 
     def name(self, partial: Path, kind: TableKind, number: int) -> str:
-        """Flush a file to the disk, and return the name that it is to have."""
+        """Flush a temporary file to the disk, and return its final name, with its checksum."""
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
         partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
         return f"{partial.parent.name}/{WORDS[kind]}-{number}-{_checksum(partial)}.parquet"
 
     def publish(self, partial: Path, name: str) -> None:
-        """Give a file its name; when this returns, the name is on the disk."""
+        """Rename a temporary file to its final name, durably."""
         place = self.place(name)
         partial.replace(place)
         sync(place.parent)
@@ -111,11 +110,11 @@ class DayFolder:
         self._checked[name] = ((status.st_size, status.st_mtime_ns), "")
 
     def readable(self, names: Iterable[str]) -> set[str]:
-        """Return the names of the files that are as they were written; others become `damaged`. Checks are cached."""
+        """Return the names of undamaged files; the others are added to `damaged`. Results of checks are cached."""
         return {name for name in names if self._is_sound(name)}
 
     def check(self, names: Iterable[str], most: int) -> None:
-        """Check whether files are as they were written; of those not yet checked, about `most` bytes."""
+        """Check about `most` bytes of the files that were not checked yet for damage."""
         for name in names:
             if name in self._checked or most > 0:
                 with suppress(OSError):
@@ -124,11 +123,11 @@ class DayFolder:
 
     @property
     def damaged(self) -> dict[str, str]:
-        """The files that failed a check, and why."""
+        """The names of damaged files, with the reasons."""
         return {name: why for name, (_, why) in sorted(self._checked.items()) if why}
 
     def remove(self, names: Iterable[str]) -> list[str]:
-        """Remove the unlisted files that no read uses; return the names of the removed files."""
+        """Remove the files that are no longer listed, unless a read uses them; return the names of those removed."""
         with self._lock:
             marks = {name: self._unlisted.setdefault(name, self._count) for name in names}
             oldest = min(self._users, default=self._count + 1)
@@ -163,7 +162,7 @@ class DayFolder:
 
 
 def list_files(cursor: Cursor, start: int | None = None, end: int | None = None) -> list[DayFile]:
-    """Return the files that may hold samples of a range, or all; by day and series."""
+    """Return the listed files that may hold samples of a range (by default, of any time), by day and series."""
     first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
     rows = cursor.execute("FROM file WHERE day BETWEEN ? AND ?", [first, last]).fetchall()
     files = [DayFile(name, TableKind(kind), *rest) for name, kind, *rest in rows]
@@ -171,20 +170,20 @@ def list_files(cursor: Cursor, start: int | None = None, end: int | None = None)
 
 
 def add_file(cursor: Cursor, file: DayFile) -> None:
-    """List a file that has its name; until then it is among those to be removed."""
+    """List a file that has its final name, so that it is no longer among those to be removed."""
     cursor.execute("DELETE FROM gone WHERE name = ?", [file.name])
     cursor.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)", [*file])
 
 
 def unlist_files(cursor: Cursor, names: Iterable[str]) -> None:
-    """Take files off the list; they are removed when no read uses them any more."""
+    """Remove files from the list; the files themselves are removed once no read uses them."""
     for name in names:
         cursor.execute("DELETE FROM file WHERE name = ?", [name])
         cursor.execute("INSERT INTO gone VALUES (?)", [name])
 
 
 def rows_of(days: DayFolder, files: Sequence[DayFile], start: int | None = None, end: int | None = None) -> str:
-    """Return the SQL, for FROM, of the rows of files of one kind in a range, with the columns of its tables."""
+    """Return SQL for FROM: the rows of files of one kind in a range, with the columns of tables of that kind."""
     first, last = files[0].day * DAY, (files[-1].day + 1) * DAY - 1
     within = (first if start is None else max(start, first), last if end is None else min(end, last))
     times = "time BETWEEN " + " AND ".join(f"make_timestamp_ns({edge})" for edge in within)
@@ -194,12 +193,12 @@ def rows_of(days: DayFolder, files: Sequence[DayFile], start: int | None = None,
 
 
 def quoted(text: str) -> str:
-    """Quote a text for SQL."""
+    """Return a text as an SQL string."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a day, and its parent, for their owner alone."""
+    """Make the folder of a day, and its parent, accessible to the owner only."""
     for level in (folder.parent, folder):
         if not level.exists():
             level.mkdir(mode=stat.S_IRWXU, exist_ok=True, parents=True)

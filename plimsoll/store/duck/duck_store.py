@@ -23,11 +23,11 @@ def open_embedded(
     size_limit: int = SIZE_LIMIT,
     margin: int = MARGIN,
 ) -> Store:
-    """Open the store of a file, or of `plimsoll.duckdb` in a folder; it is made if it is missing.
+    """Open the store in a file, or in `plimsoll.duckdb` of a folder; create it if it is missing.
 
-    Its upkeep keeps live samples as they came for `raw_days`, by the minute for `days`, and drops the oldest days while
-    more than `size_limit` bytes are in use. Nothing is written while less than `margin` bytes are free on the disk.
-    Unusable if another process has the file open, it is of a later version, or it cannot be opened.
+    Live samples are kept as they came for `raw_days`, as minutes for `days`; the oldest days are dropped while more
+    than `size_limit` bytes are in use. Writes fail while less than `margin` bytes are free on the disk. Raise Unusable
+    if another process has the file open, if it is of a later version, or if it cannot be opened.
     """
     path = place if place.suffix == Path(FILE).suffix or place.is_file() else place / FILE
     live = DuckSamples(path, margin, Keeping(raw_days, days, size_limit))

@@ -35,9 +35,10 @@ _log = logging.getLogger(__name__)
 
 
 class HotFile:
-    """An open file. `reading` begins a transaction in any thread, `writing` one after another.
+    """An open DuckDB file: `reading` begins a transaction in any thread; `writing` allows one at a time.
 
-    Samples are not written while less than `margin` bytes are free on its disk. `lock` keeps others from writing.
+    Samples are not written while less than `margin` bytes are free on the disk. Whoever holds `lock` keeps others from
+    writing.
     """
 
     # DuckDB locks the file against other processes only.
@@ -59,16 +60,17 @@ class HotFile:
 
     @contextmanager
     def reading(self) -> Generator[Cursor]:
-        """Yield a cursor that sees what is committed now, whatever is written meanwhile; the day files stay as well."""
+        """Yield a cursor on what is committed now, unaffected by later writes; its day files are kept meanwhile."""
         with self.days.in_use(), self._cursor() as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             yield cursor
 
     @contextmanager
     def writing(self, *, needs_room: bool = False) -> Generator[Cursor]:
-        """Yield a cursor whose changes are committed together at the end, or not at all if an error occurs.
+        """Yield a cursor whose changes are committed together at the end, or not at all after an error.
 
-        With `needs_room`, StoreFull if less than `margin` bytes are free; a call that makes room must not need it.
+        With `needs_room`, raise StoreFull if less than `margin` bytes are free; do not set it for calls that free
+        space.
         """
         with self.lock:
             if needs_room and self._free < self._margin:
@@ -87,8 +89,8 @@ class HotFile:
     def checkpoint(self) -> bool:
         """Move committed changes from the write-ahead log into the file, and free the space of dropped tables.
 
-        Return False if that must wait: while the file is copied, while a read needs what was dropped or updated, or
-        while the disk may be too full, since a checkpoint that fails ends the connection.
+        Return False if that must wait: while the file is copied, while a read needs dropped or updated rows, or while
+        the disk may be too full, as a failing checkpoint ends the connection.
         """
         with self.lock:
             if self._backups or self._free < self._unwritten + _CHECKPOINT_BYTES:
@@ -104,10 +106,7 @@ class HotFile:
 
     @property
     def used(self) -> int:
-        """The number of bytes in use, in the file and in the day files.
-
-        The file hardly shrinks: space that was freed is used again.
-        """
+        """The number of bytes in use, in the file and in the day files; space that was freed does not count."""
         with self.reading() as cursor:
             row = cursor.execute("SELECT used_blocks * block_size FROM pragma_database_size()").fetchone()
             files = cursor.execute("SELECT coalesce(sum(size), 0)::BIGINT FROM file").fetchone()
@@ -115,11 +114,11 @@ class HotFile:
 
     @property
     def has_room(self) -> bool:
-        """Whether there is room for a day file. It may use the margin, as the oldest days can be dropped."""
+        """Whether there is room for a day file. The margin may be used for it, as the oldest days can be dropped."""
         return self._free > _DAY_FILE_BYTES
 
     def sweep(self) -> None:
-        """Remove the day files that are not listed any more, unless a read uses them."""
+        """Remove the day files that are no longer listed, unless a read uses them."""
         with self.reading() as cursor:
             names = [name for (name,) in cursor.execute("FROM gone").fetchall()]
         if removed := self.days.remove(names):
@@ -127,10 +126,7 @@ class HotFile:
                 cursor.executemany("DELETE FROM gone WHERE name = ?", [[name] for name in removed])
 
     def backup(self, to: Path) -> None:
-        """Copy what is committed now to a new file, while writing goes on into the write-ahead log.
-
-        The files of days are copied to a folder beside it.
-        """
+        """Copy what is committed now to a new file, and the day files to a folder beside it, while writes go on."""
         for path in (to, folder_of(to)):
             if os.path.lexists(path):
                 raise Unusable(f"{path}: exists already; name a new file")
@@ -161,7 +157,7 @@ class HotFile:
 
     @contextmanager
     def _copied(self, names: Sequence[str], to: Path) -> Generator[None]:
-        """Copy the day files that can be read to another folder, and remove the copies if an error occurs."""
+        """Copy the readable day files to another folder; remove the copies if the context ends with an error."""
         try:
             for name in self.days.readable(names):
                 place = to / name
@@ -176,7 +172,7 @@ class HotFile:
             raise
 
     def close(self) -> None:
-        """Close the file, after what is being written."""
+        """Close the file once the write in progress is done."""
         with self.lock:
             self._disconnect()
             self._is_closed = True
@@ -200,7 +196,7 @@ class HotFile:
             cursor.close()
 
     def _connected(self) -> Cursor:
-        """Return the connection; after a fatal error a new one, as DuckDB does not even read with the old one."""
+        """Return the connection; after a fatal error a new one, as DuckDB cannot even read with the old one."""
         connection = self._connection
         if connection is None:
             with self.lock:
@@ -210,7 +206,7 @@ class HotFile:
         return connection
 
     def _disconnect(self, failed: Cursor | None = None) -> None:
-        """Close the connection, if it is still the one that failed."""
+        """Close the connection if it is still the one that failed."""
         with self.lock:
             if self._connection and failed in (None, self._connection):
                 with suppress(duckdb.Error):
@@ -228,7 +224,7 @@ class HotFile:
 
     @property
     def _unwritten(self) -> int:
-        """The size of the write-ahead log."""
+        """The size (bytes) of the write-ahead log."""
         try:
             return write_ahead_log(self.path).stat().st_size
         except FileNotFoundError:
@@ -236,9 +232,9 @@ class HotFile:
 
 
 def _connect_or_set_aside(path: Path, days: DayFolder) -> Cursor:
-    """Open a file. If it is damaged, set aside its write-ahead log, or else the file, and list the day files anew.
+    """Open a file. If it is damaged, set aside its write-ahead log, or else the file, and list the day files again.
 
-    A store of an earlier version is not set aside: its runs are in it.
+    A damaged store of an earlier version is not set aside, since its runs are in the file.
     """
     is_new = not path.exists() or not path.stat().st_size
     for file in (write_ahead_log(path), path):
@@ -259,7 +255,7 @@ def _connect_or_set_aside(path: Path, days: DayFolder) -> Cursor:
 
 
 def pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
-    """Read the first `size` bytes of a file."""
+    """Yield the first `size` bytes of a file in pieces."""
     while size > 0 and (piece := file.read(min(size, _COPY_BYTES))):
         size -= len(piece)
         yield piece

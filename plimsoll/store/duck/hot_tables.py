@@ -1,14 +1,13 @@
-"""The tables that hold live samples of days that are not in files yet.
+"""The tables with the live samples of days that are not in files yet.
 
-New samples are appended to an *open* table, in the order in which they come. When it is full or an hour old it is
-closed, and its samples are moved to the *raw* table of their day. A day that is over is written to files
-(`duck.day_files`), sorted by series and time, so that a series is read from a few places; late samples of that day lie
-in tables until they are written to the files as well. After some days, minimum, maximum, mean and count of each minute
-replace its samples. `duck.retention` does all this, some series at a time. *Thin* tables have the minutes of days that
-an earlier version kept.
+New samples are appended to an *open* table in order of arrival. When the table is full or an hour old, it is closed,
+and its samples are moved to the *raw* table of their day. A past day is written to files (`duck.day_files`), sorted by
+series and time, so that a series is read from a few places; late samples of that day stay in tables until they are
+written to the files as well. After some days, minimum, maximum, mean and count of each minute replace the samples.
+`duck.compaction` does all this, some series at a time. *Thin* tables hold minutes of days that an earlier version kept.
 
-In all open and raw tables together, no series has two samples at one time. A sample in a table counts before one in a
-file.
+No series has two samples at one time in the open and raw tables together. A sample in a table takes precedence over one
+in a file.
 """
 
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ EARLIEST = -(2**63)
 
 
 class TableKind(StrEnum):
-    """What the samples of a table are."""
+    """The kind of a table or day file: samples in order of arrival, samples of a day, or its minutes."""
 
     OPEN = "open"
     RAW = "raw"
@@ -48,7 +47,7 @@ COLUMNS = {
 class HotTable(NamedTuple):
     """A table. `day` counts from 1970 (UTC), and is not used for an open table.
 
-    The samples of series below `above` were moved to a file.
+    Samples of series numbered below `above` are already in a file, and are ignored.
     """
 
     name: str
@@ -58,12 +57,12 @@ class HotTable(NamedTuple):
 
     @property
     def rows(self) -> str:
-        """The table with its visible rows, for FROM."""
+        """SQL for FROM: the rows of the table that are not in a file yet."""
         return f"(FROM {self.name} WHERE series >= {self.above})" if self.above else self.name
 
 
 def list_tables(cursor: Cursor, start: int | None = None, end: int | None = None) -> list[HotTable]:
-    """Return the tables that may hold samples of a range, or all; in the order in which they were made."""
+    """Return the tables that may hold samples of a range (by default, of any time), in order of creation."""
     first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
     # There are few: to have DuckDB choose and sort them would take four times as long.
     rows = sorted(cursor.execute("SELECT number, name, kind, day, above FROM part").fetchall())
@@ -72,7 +71,7 @@ def list_tables(cursor: Cursor, start: int | None = None, end: int | None = None
 
 
 def open_tables(cursor: Cursor) -> list[HotTable]:
-    """Return the open table, and those closed whose samples are not moved yet, which come first."""
+    """Return the closed tables whose samples are not moved yet, and then the open table."""
     return [table for table in list_tables(cursor) if table.kind is TableKind.OPEN]
 
 
@@ -82,7 +81,7 @@ def tables_of_day(cursor: Cursor, day: int) -> list[HotTable]:
 
 
 def add_table(cursor: Cursor, kind: TableKind, day: int = 0) -> HotTable:
-    """Make a new, empty table."""
+    """Create an empty table."""
     number = next_number(cursor)
     table = HotTable(f"{kind}_{number}", kind, day, 0)
     cursor.execute(f"CREATE TABLE {table.name} ({COLUMNS[kind]})")
@@ -91,7 +90,7 @@ def add_table(cursor: Cursor, kind: TableKind, day: int = 0) -> HotTable:
 
 
 def next_number(cursor: Cursor) -> int:
-    """Return a number that no table and no file had."""
+    """Return a number that no table and no file has had."""
     (number,) = cursor.execute("SELECT nextval('part_number')").fetchone() or (0,)
     return number
 
@@ -109,14 +108,14 @@ def floor(column: str, width: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Finite samples by the numbers of their series."""
+    """Samples with finite values, as arrays: series numbers, times (UTC ns) and values."""
 
     series: Numbers
     times: Times
     values: Values
 
     def last_of_each(self) -> "Batch":
-        """Return the samples sorted by series and time; of those with the same, the last one."""
+        """Return the samples sorted by series and time; where both are equal, only the last sample."""
         order = np.lexsort((self.times, self.series))
         ordered = self.chosen(order)
         last = np.ones(len(order), dtype=bool)
@@ -124,7 +123,7 @@ class Batch:
         return ordered if last.all() else ordered.chosen(last)
 
     def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> "Batch":
-        """Return some of the samples."""
+        """Return the samples that `rows` selects, by mask or index."""
         return Batch(self.series[rows], self.times[rows], self.values[rows])
 
     def insert(self, cursor: Cursor, table: HotTable) -> None:
@@ -134,7 +133,7 @@ class Batch:
         cursor.unregister("batch")
 
     def delete(self, cursor: Cursor, table: HotTable) -> None:
-        """Delete the samples of a table with these series and times, whatever their values."""
+        """Delete the table's samples that have a series and time of this batch, whatever their values."""
         name = table.name
         self._register(cursor)
         cursor.execute(

@@ -19,7 +19,10 @@ ROWS_A_TABLE = 1_000_000
 
 
 class LiveWriter:
-    """The open table, and the time of the latest sample of each series: only samples up to that can be repeated."""
+    """The writer of live samples, with the open table and the time of each series' latest sample.
+
+    Only a sample that is not later than its series' latest can replace an earlier one.
+    """
 
     def __init__(self, file: HotFile) -> None:
         self._file = file
@@ -35,7 +38,7 @@ class LiveWriter:
             self._rows = count[0] if count else 0
 
     def write(self, batch: Batch) -> None:
-        """Write samples in place of earlier ones of the same series and time."""
+        """Write samples, and replace earlier ones of the same series and time."""
         if not len(batch):
             return
         with self._file.lock:
@@ -56,7 +59,7 @@ class LiveWriter:
             self._table = table
 
     def close_table(self) -> None:
-        """Close the open table if it holds samples: the next write begins another one."""
+        """Close the open table if it holds samples, so that the next write begins another."""
         with self._file.lock:
             if self._rows:
                 with self._file.writing() as cursor:

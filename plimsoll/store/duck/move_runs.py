@@ -1,4 +1,4 @@
-"""Moves the runs of a store of version 2, which were tables in its file, to folders."""
+"""Moves the runs of a version 2 store, which are tables in its file, to folders."""
 
 import json
 import logging
@@ -20,14 +20,14 @@ _log = logging.getLogger(__name__)
 
 
 def folder_of(database: Path) -> Path:
-    """Return where the runs of an embedded store are."""
+    """Return the folder of the runs of an embedded store."""
     return Path(f"{database}.runs")
 
 
 def move_runs(cursor: Cursor, database: Path) -> None:
-    """Write each run to its folder, and drop the tables. A run that cannot be read stays in the copy of the file.
+    """Write each run to a folder, and drop its tables. A run that cannot be read remains in the file's backup.
 
-    A call that was cut off may be repeated: it writes a run again that has its folder already.
+    A call that was cut off can be repeated; it writes runs again that have a folder already.
     """
     runs = RunFolders.open(folder_of(database), make=True, mode=0o700)
     recorded = _RunInFile(cursor)
@@ -54,7 +54,7 @@ def move_runs(cursor: Cursor, database: Path) -> None:
 
 
 class _RunInFile:
-    """The samples of runs in the table `recorded` of version 2."""
+    """A reader of the samples of runs in the table `recorded` of a version 2 store."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor

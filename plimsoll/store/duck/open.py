@@ -1,4 +1,4 @@
-"""Opens the DuckDB file of an embedded store: checks lock, version and damage, and limits what DuckDB may access."""
+"""Opens the DuckDB file of an embedded store: checks lock, version and damage, and restricts DuckDB's access."""
 
 import re
 import shutil
@@ -81,7 +81,7 @@ _MADE = "SELECT table_name, sql FROM duckdb_tables() WHERE NOT internal"
 
 
 class DamagedStore(Unusable):
-    """The file is damaged, or its write-ahead log."""
+    """The error that a file or its write-ahead log is damaged."""
 
     def __init__(self, path: Path, error: Exception) -> None:
         first = next(iter(str(error).splitlines()), type(error).__name__)
@@ -89,10 +89,11 @@ class DamagedStore(Unusable):
 
 
 def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int = VERSION) -> Cursor:
-    """Open a file as its only owner; it is made if it is missing.
+    """Open a file for this process alone; create it if it is missing.
 
-    A file of an earlier version is copied to `plimsoll.duckdb.version-1` and upgraded. Unusable if the file cannot be
-    opened, DamagedStore if it or its write-ahead log is damaged; then it is left unchanged.
+    A file of an earlier version is copied to `plimsoll.duckdb.version-1` (its version), then upgraded. Raise
+    DamagedStore, and leave the file unchanged, if it or its write-ahead log is damaged; Unusable if it cannot be
+    opened.
     """
     has_content = False
     try:
@@ -134,7 +135,7 @@ def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int
 
 
 def set_aside(*files: Path) -> str:
-    """Rename damaged files so that new ones take their place, and return their new names."""
+    """Rename damaged files, so that new ones can take their place; return the new names as text."""
     names: list[str] = []
     for file in files:
         aside = file.with_name(f"{file.name}{ASIDE}{datetime.now(UTC):%Y-%m-%dT%H%M%S.%fZ}")
@@ -149,12 +150,12 @@ def set_aside(*files: Path) -> str:
 
 
 def write_ahead_log(path: Path) -> Path:
-    """Return where DuckDB keeps what was committed since the last checkpoint."""
+    """Return the path of DuckDB's write-ahead log, which holds the commits since the last checkpoint."""
     return Path(f"{path}.wal")
 
 
 def _check_content(path: Path) -> None:
-    """Raise Unusable if a file is damaged, or of another program. The file is only read."""
+    """Raise Unusable if a file is damaged, or was written by another program. The file is only read."""
     connection = _connect(path, read_only=True)
     try:
         tables = _tables(connection)
@@ -171,7 +172,7 @@ def _check_content(path: Path) -> None:
 
 
 def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
-    """Raise Unusable unless the tables are those that `schema` makes and those of samples."""
+    """Raise Unusable unless the file's tables are exactly those of `schema` and those of samples."""
     for kind_of_object, query in _FOREIGN.items():
         if foreign := cursor.execute(query).fetchone():
             raise _changed(path, f"it has {kind_of_object} {foreign[0]!r}")
@@ -194,7 +195,7 @@ def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
 
 
 def _check_files(cursor: Cursor, path: Path) -> None:
-    """Raise Unusable unless all listed names are those of day files, as they are used in queries."""
+    """Raise Unusable unless all listed names have the form of day files, since queries contain them."""
     rows = cursor.execute("FROM file").fetchall()
     wrong = [name for (name,) in cursor.execute("FROM gone").fetchall() if not NAME.fullmatch(str(name))]
     for name, kind, day, first, last, *_ in rows:
@@ -209,7 +210,7 @@ def _check_files(cursor: Cursor, path: Path) -> None:
 
 @cache
 def _made_by(schema: str) -> Mapping[str, str]:
-    """Return the statements of the tables that a schema makes, as DuckDB formats them."""
+    """Return the CREATE statement of each table of a schema, as DuckDB formats it."""
     with duckdb.connect(":memory:") as empty:
         empty.execute(schema)
         return dict(empty.execute(_MADE).fetchall())
@@ -250,7 +251,7 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
 
 
 def _version(connection: Cursor, path: Path, version: int) -> int:
-    """Return the version of a file; a new one gets the tables of this version."""
+    """Return the version of a file; create the tables of `version` in a new file."""
     tables = set[str]() if _is_new(connection) else _tables(connection)
     if not tables:
         connection.execute(f"BEGIN; {_SCHEMAS[VERSION]}; INSERT INTO plimsoll VALUES ({version}); COMMIT")
@@ -262,7 +263,7 @@ def _version(connection: Cursor, path: Path, version: int) -> int:
 
 
 def _is_new(connection: Cursor) -> bool:
-    """Return whether nothing was ever written to a file. Listing the tables would take ten times as long."""
+    """Return whether nothing was ever written to a file; ten times as fast as listing its tables."""
     return connection.execute("SELECT total_blocks, wal_size FROM pragma_database_size()").fetchone() == (0, "0 bytes")
 
 

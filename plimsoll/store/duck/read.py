@@ -19,7 +19,7 @@ _HALF = MINUTE // 2
 
 
 class Columns(NamedTuple):
-    """The SQL of the columns for samples as they came, for minutes, and for an empty result."""
+    """The SQL columns of a query: for raw samples, for minutes, and for an empty result."""
 
     raw: str
     thin: str
@@ -51,7 +51,10 @@ _WEIGHED = Columns(
 
 
 class StoredRange(NamedTuple):
-    """Series in a range of time, both ends included, as a cursor sees them. `named` is the SQL of the series."""
+    """Series numbers in a range of time (both ends included), with the cursor to read them.
+
+    `named` is the SQL condition for the series.
+    """
 
     cursor: Cursor
     days: DayFolder
@@ -62,11 +65,11 @@ class StoredRange(NamedTuple):
 
     @property
     def where(self) -> str:
-        """The SQL of the series and the range."""
+        """The SQL condition for the series and the range."""
         return f"{self.named} AND time BETWEEN {self.start} AND {self.end}"
 
     def query(self, columns: Columns) -> str:
-        """Return the query for all samples, earlier days first; if there can be none, a query without rows."""
+        """Return the SQL query for all samples, earlier days first; one without rows if nothing can match."""
         tables = sorted(
             list_tables(self.cursor, self.start, self.end), key=lambda table: (table.kind is TableKind.OPEN, table.day)
         )
@@ -78,7 +81,7 @@ class StoredRange(NamedTuple):
         return " UNION ALL ".join([*self._filed(columns, tables), *queries]) or f"SELECT {columns.empty} WHERE false"
 
     def _filed(self, columns: Columns, tables: Sequence[HotTable]) -> Iterator[str]:
-        """Yield the queries for the samples in files, those of earlier days first."""
+        """Yield the SQL queries for the samples in day files, earlier days first."""
         files = list_files(self.cursor, self.start, self.end)
         before = np.searchsorted(self.numbers, [file.first for file in files])
         until = np.searchsorted(self.numbers, [file.last for file in files], side="right")
@@ -94,7 +97,7 @@ class StoredRange(NamedTuple):
             yield f"SELECT {columns.raw} FROM {rows}"
 
     def _late(self, end: int, tables: Sequence[HotTable]) -> str:
-        """Return the query for samples in tables, which replace those in files; empty if there are none."""
+        """Return the SQL query for samples in tables, which replace those in day files; empty if there are none."""
         query = " UNION ALL ".join(
             f"SELECT series, time FROM {table.rows} WHERE {self.where} AND time < {end}"
             for table in tables
@@ -105,7 +108,7 @@ class StoredRange(NamedTuple):
 
 @contextmanager
 def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Generator[StoredRange]:
-    """Yield the series of these numbers in a range, as they are stored now."""
+    """Yield a range of these series, as they are stored now."""
     with file.reading() as cursor:
         if len(numbers) > _MOST_IN_LIST:
             cursor.register("chosen", {"series": np.array(numbers, np.int32)})
@@ -115,7 +118,7 @@ def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Gene
 
 
 def samples(span: StoredRange) -> dict[int, Samples]:
-    """Read the samples of the series that have any, by number; means of minutes if nothing else is left."""
+    """Return the samples by series number, for series that have any; means of minutes where nothing else is left."""
     rows = span.cursor.execute(span.query(MEAN)).fetchnumpy()
     # Tables are sorted, mostly: this is much faster than to have DuckDB sort all.
     series = np.asarray(rows["series"])
@@ -128,7 +131,7 @@ def samples(span: StoredRange) -> dict[int, Samples]:
 
 
 def drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
-    """Return samples that draw the series that have any, by number; of minutes, the lowest and highest values."""
+    """Return samples for drawing by series number; of minutes, the lowest and the highest value."""
     bucket = f"(time - {span.start}) // {bucket_width(span.start, span.end, buckets)}"
     query = (
         f"SELECT series, {bucket} AS bucket, sum(amount) AS amount, {_CORNERS} "
@@ -142,7 +145,7 @@ def drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
 
 
 def buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
-    """Return minimum, maximum and mean of the series that have samples, by number."""
+    """Return minimum, maximum and mean of each bucket by series number, without series that have no samples."""
     rows = span.cursor.execute(
         f"SELECT series, {floor('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
         f"sum(mean * amount) / sum(amount) AS mean FROM ({span.query(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
@@ -154,13 +157,13 @@ def buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
 
 
 def counts(span: StoredRange) -> dict[int, int]:
-    """Return the number of samples of the series, by the number of each."""
+    """Return the number of samples by series number."""
     query = f"SELECT series, count(*) FROM ({span.query(MEAN)}) GROUP BY series"
     return dict(span.cursor.execute(query).fetchall())
 
 
 def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], list[str]]:
-    """Return the numbers of the series with a sample in a range, and the names of unreadable day files; both sorted."""
+    """Return the numbers of series with a sample in a range, and the names of unreadable day files; both sorted."""
     with file.reading() as cursor:
         within = f"time BETWEEN {int(start)} AND {int(end)}"
         tables = list_tables(cursor, start, end)
@@ -188,7 +191,7 @@ def _readable(days: DayFolder, files: Sequence[DayFile]) -> list[DayFile]:
 
 
 def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str, NDArray[Any]]]]:
-    """Split the columns of an answer that is sorted by series; return those of each series."""
+    """Split the columns of a result that is sorted by series; return the number and columns of each series."""
     series = np.asarray(columns["series"])
     return [
         (number, {name: np.asarray(column[span]) for name, column in columns.items()})
@@ -197,7 +200,7 @@ def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str,
 
 
 def _spans(series: NDArray[Any]) -> Iterator[tuple[int, slice]]:
-    """Yield each number of a sorted column with the range of its rows."""
+    """Yield each number of a sorted column with the slice of its rows."""
     first = np.flatnonzero(np.concatenate(([True], series[1:] != series[:-1]))) if len(series) else series
     ends = [*first[1:].tolist(), len(series)]
     for number, at, end in zip(series[first].tolist(), first.tolist(), ends, strict=False):

@@ -1,6 +1,6 @@
-"""Lists the day files again in a new hot file, or in one that lost its write-ahead log.
+"""Lists the day files in a new hot file, or in one that lost its write-ahead log.
 
-The name of each file has its checksum, and its columns have the names of its series.
+A file's name holds its checksum, and its columns hold the names of its series.
 """
 
 import json
@@ -15,7 +15,7 @@ _KINDS = {word: kind for kind, word in WORDS.items()}
 
 
 def rebuild_index(cursor: Cursor, days: DayFolder) -> None:
-    """List the files that are in the folder, with their series. Those that are damaged are listed without any."""
+    """List the day files in the folder, with their series; damaged files are listed without series."""
     cursor.execute("BEGIN TRANSACTION")
     cursor.execute("DELETE FROM file; DELETE FROM gone")
     paths = [path for path in days.folder.glob("*/*.parquet") if NAME.fullmatch(_name(path))]
@@ -38,7 +38,7 @@ def rebuild_index(cursor: Cursor, days: DayFolder) -> None:
 
 
 def _overlap(first: DayFile, second: DayFile) -> bool:
-    """Return whether two files have samples of the same series and day."""
+    """Return whether two files hold samples of the same series on the same day."""
     return first.day == second.day and first.first <= second.last and first.last >= second.first
 
 
@@ -56,7 +56,7 @@ def _describe(cursor: Cursor, days: DayFolder, path: Path) -> DayFile:
 
 
 def _add_series(cursor: Cursor, days: DayFolder, file: DayFile) -> None:
-    """List which series have samples on a day, with the names of those that are not known."""
+    """Save which series have samples on the day of a file, and add the series that are not known yet."""
     rows, place = rows_of(days, [file]), quoted(str(days.place(file.name)))
     cursor.execute(f"INSERT INTO held SELECT {file.day}, series, min(time), max(time) FROM {rows} GROUP BY series")
     unknown = cursor.execute(
@@ -69,7 +69,7 @@ def _add_series(cursor: Cursor, days: DayFolder, file: DayFile) -> None:
 
 
 def _merge_held(cursor: Cursor) -> None:
-    """Leave one row for each day and series."""
+    """Merge the rows of `held`, so that each day and series has one row."""
     cursor.execute("CREATE TEMP TABLE merged AS SELECT day, series, min(first), max(last) FROM held GROUP BY ALL")
     cursor.execute("DELETE FROM held")
     cursor.execute("INSERT INTO held SELECT * FROM temp.merged ORDER BY day, series")

@@ -1,7 +1,7 @@
-"""The embedded store: the live samples of the open day in a DuckDB file, closed days as Parquet files beside it.
+"""The embedded store of live samples: the current day in a DuckDB file, past days in Parquet files beside it.
 
-One process owns it. A file that turns out to be damaged is set aside, and a new one is begun: the days that are over
-can be read, and samples are written on.
+One process owns it. A DuckDB file that turns out to be damaged is set aside and a new one begun: past days stay
+readable, and new samples are written.
 """
 
 import logging
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Hot:
-    """A hot file with its index, its writer and its upkeep."""
+    """An open hot file, with its series index, its writer and its upkeep."""
 
     def __init__(self, path: Path, margin: int, keeping: Keeping) -> None:
         self.file = HotFile(path, margin)
@@ -54,10 +54,10 @@ class _Hot:
 
 
 class DuckSamples(SampleReader):
-    """Live samples in a file and its day files. See `plimsoll.store.protocol.SampleStore`.
+    """The live samples in a DuckDB file and its day files. See `plimsoll.store.protocol.SampleStore`.
 
-    The file is made if it is missing. Nothing is written while less than `margin` bytes are free on its disk. Unusable
-    if another process has it open, it is of a later version, or it cannot be opened.
+    The file is created if it is missing. Writes fail while less than `margin` bytes are free on its disk. Raise Raise
+    Unusable if another process has it open, if it is of a later version, or if it cannot be opened.
     """
 
     def __init__(self, path: Path, margin: int, keeping: Keeping) -> None:
@@ -82,15 +82,15 @@ class DuckSamples(SampleReader):
 
     @property
     def damaged(self) -> dict[Path, str]:
-        """The files whose samples are missing in every answer, and why: day files, and hot files set aside."""
+        """The files whose samples are missing from all results, and the reasons: day files, and hot files set aside."""
         days = self._hot.file.days
         aside = {path: f"is damaged and was set aside: {loss}" for path, loss, _ in self._list_aside()}
         return aside | {days.place(name): why for name, why in days.damaged.items()}
 
     def tidy(self, now: int) -> bool:
-        """Do one piece of the upkeep that sorts samples and enforces retention; return whether there was any.
+        """Do one piece of upkeep (compaction or retention); return False if there was none to do.
 
-        Writes wait for it, at most for about a second. Ages are counted from `now` (UTC ns).
+        A piece delays writes by a second at most. Ages are relative to `now` (UTC ns).
         """
         is_more = self._use(lambda hot: hot.retention.piece(now))
         if is_more:
@@ -99,11 +99,11 @@ class DuckSamples(SampleReader):
         return is_more
 
     def back_up(self, to: Path) -> None:
-        """Copy what is committed now to a new file, while writing goes on. Unusable if there is a file already."""
+        """Copy what is committed now to a new file, while writes go on. Raise Unusable if the file exists."""
         self._hot.file.backup(to)
 
     def write_points(self, points: Points) -> WriteResult:
-        """Write live samples; they are committed when it returns."""
+        """Write live samples, which are committed when the call returns."""
 
         def write(hot: _Hot) -> WriteResult:
             used, which = np.unique(points.which, return_inverse=True)
@@ -134,16 +134,16 @@ class DuckSamples(SampleReader):
         return self._use(find)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """Return the samples of each series in a range; the means of minutes where that is all that is kept."""
+        """Return the samples of each series in a range; means of minutes where raw samples are gone."""
         return self._of_each(duck_read.samples, joined([]), series, start, end)
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Return samples that draw each series in a range, chosen by DuckDB."""
+        """Return the samples that draw each series in a range, chosen by DuckDB."""
         nothing = Drawn(joined([]), 0)
         return self._of_each(lambda span: duck_read.drawn(span, buckets), nothing, series, start, end)
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean, computed by DuckDB."""
+        """Return minimum, maximum and mean of each series in buckets of `width` ns, computed by DuckDB."""
         return self._of_each(lambda span: duck_read.buckets(span, width), Buckets.joined(), series, start, end)
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
@@ -168,7 +168,7 @@ class DuckSamples(SampleReader):
         return self._use(read_all)
 
     def _use(self, call: Callable[[_Hot], _Result]) -> _Result:
-        """Call with the hot file, and again with a new one if it turns out to be damaged."""
+        """Call a function with the hot file; if the file turns out to be damaged, call it again with a new file."""
         hot = self._hot
         try:
             return call(hot)
@@ -182,7 +182,7 @@ class DuckSamples(SampleReader):
         return call(self._hot)
 
     def _list_aside(self) -> list[tuple[Path, str, tuple[int, int]]]:
-        """Return the files that were set aside, what is lost with each, and the range of the loss (UTC ns)."""
+        """Return the hot files that were set aside: path, what is lost, and the range of the loss (UTC ns)."""
         listed: list[tuple[Path, str, tuple[int, int]]] = []
         for path in sorted(self._path.parent.glob(f"{self._path.name}*{ASIDE}*")):
             if match := _ASIDE.search(path.name):
@@ -192,7 +192,7 @@ class DuckSamples(SampleReader):
         return listed
 
     def _sorted(self, index: StoredSeriesIndex, numbers: NDArray[np.int32]) -> list[Series]:
-        """Return the series of these numbers, sorted. The result is cached, as live series seldom change."""
+        """Return the series with these numbers, sorted; cached, as live series seldom change."""
         key = numbers.tobytes()
         ordered = self._lists.get(key)
         if ordered is None:

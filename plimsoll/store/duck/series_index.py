@@ -1,4 +1,4 @@
-"""The series of the embedded store and their numbers."""
+"""The numbers of the series in an embedded store."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _MOST_RECENT = 400_000  # more than are taken at a time
 
 
 class StoredSeriesIndex:
-    """The number of each series that was ever written, and its names as they were first spelled."""
+    """The number of each series that was ever written, and its name as first spelled."""
 
     def __init__(self, file: HotFile) -> None:
         self._file = file
@@ -35,12 +35,12 @@ class StoredSeriesIndex:
         self._recent: dict[int, tuple[Series, int]] = {}
 
     def find(self, series: Series) -> int | None:
-        """Return the number of a series, or None if nothing was ever written to it."""
+        """Return the number of a series; None if it was never written."""
         number = self._own.get(id(series))
         return self._numbers.get(as_stored(series).key) if number is None else number
 
     def numbers(self, batch: Sequence[Series]) -> NDArray[np.int32]:
-        """Return the numbers of some series; new ones are saved."""
+        """Return the numbers of some series; new series get a number, which is saved."""
         recent = [self._recent.get(id(series)) for series in batch]
         numbers = [entry[1] if entry else None for entry in recent]
         if None in numbers:

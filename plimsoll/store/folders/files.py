@@ -1,4 +1,4 @@
-"""Writes files in a folder that several computers share, as a whole or not at all, and words the errors."""
+"""Writes files in a shared folder, each as a whole or not at all, and translates file system errors."""
 
 import errno
 import hashlib
@@ -23,7 +23,7 @@ _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{kind}{at}" for kind in ("
 
 @contextmanager
 def translated_errors(place: Path) -> Generator[None]:
-    """Raise errors of the file system as Unusable or StoreFull."""
+    """Raise errors of the file system in the context as Unusable or StoreFull."""
     try:
         yield
     except OSError as error:
@@ -34,7 +34,7 @@ def translated_errors(place: Path) -> Generator[None]:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file as a whole or not at all, and flush it to the disk. OSError if its folder is gone."""
+    """Write a file as a whole or not at all, and flush it to the disk. Raise OSError if its folder is gone."""
     partial = path.with_name(f".{token_hex(4)}.partial")
     try:
         with partial.open("xb") as file:
@@ -48,13 +48,13 @@ def write(path: Path, content: bytes) -> None:
 
 
 def move(folder: Path, to: Path) -> None:
-    """Rename a folder, durably. OSError if another folder has the name, or the folder is gone."""
+    """Rename a folder durably. Raise OSError if the name is taken, or if the folder is gone."""
     folder.rename(to)
     sync(to.parent)
 
 
 def copy(folder: Path, to: Path) -> None:
-    """Copy a folder, unless another process removes it. OSError if that is not possible."""
+    """Copy a folder. Raise OSError if that fails, as when another process removes the folder meanwhile."""
     try:
         shutil.copytree(folder, to, copy_function=shutil.copyfile)
     except (shutil.Error, FileNotFoundError):
@@ -64,7 +64,7 @@ def copy(folder: Path, to: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder to which another computer may be writing at this moment."""
+    """Remove a folder, even while another computer writes to it."""
     for _ in range(_TRIES):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
@@ -73,7 +73,7 @@ def remove(folder: Path) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Flush the names in a folder to the disk, if the system supports that."""
+    """Flush a folder's file names to the disk, if the system supports that."""
     if sys.platform != "win32":
         with suppress(OSError):  # some shares cannot
             opened = os.open(folder, os.O_RDONLY)
@@ -84,7 +84,7 @@ def sync(folder: Path) -> None:
 
 
 def folder_name(run: str) -> str:
-    """Return a folder name for a run, valid on every system; characters it cannot have are written as `%3A`."""
+    """Return a folder name for a run that is valid on every system; other characters are encoded, as in `%3A`."""
     name = "".join(_coded(c) if c in _UNSAFE or not c.isprintable() else c for c in run)
     if name.startswith(".") or name.partition(".")[0].casefold() in _DEVICES:
         name = _coded(name[0]) + name[1:]

@@ -42,7 +42,7 @@ class FolderClaims:
         self._folder = folder
 
     def claim(self, claim: Claim) -> None:
-        """Write a claim."""
+        """Write a claim, with the current time."""
         content = {"run": claim.run, "holder": claim.holder, "work": claim.work, "who": claim.who}
         with files.translated_errors(self._folder):
             self._folder.mkdir(exist_ok=True)
@@ -50,12 +50,12 @@ class FolderClaims:
             files.write(self._file(claim.holder, _CLAIM), json.dumps(content).encode())
 
     def beat(self, claim: Claim) -> None:
-        """Save that the holder of a claim is alive. It does not bring back a claim that was withdrawn."""
+        """Save a heartbeat of a claim; it does not restore a claim that was withdrawn."""
         with files.translated_errors(self._folder), suppress(FileNotFoundError):
             os.utime(self._file(claim.holder, _BEAT))
 
     def current(self, life_s: float) -> list[Claim]:
-        """Return all claims; those whose holder was not heard of for `life_s` are not alive."""
+        """Return all claims; a claim without a heartbeat in the last `life_s` seconds is not alive."""
         claims: list[Claim] = []
         with files.translated_errors(self._folder):
             if self._folder.is_dir():
@@ -72,7 +72,7 @@ class FolderClaims:
                 self._file(holder, end).unlink(missing_ok=True)
 
     def _now(self) -> int:
-        """Return the time by the clock of the computer that has the files. It also refreshes the listing of a share."""
+        """Return the time by the clock of the computer with the files. This refreshes a network share's listing."""
         probe = self._folder / f".{token_hex(8)}.now"
         try:
             with probe.open("xb") as file:
@@ -95,19 +95,19 @@ _SAVING_S = 3600.0
 
 
 def folder_of_runs(store: str) -> Path | None:
-    """Return the folder that a store names: `runs:FOLDER`, or the path of a folder of runs; None for others."""
+    """Return the folder of a store `runs:FOLDER`, or of a path that is a folder of runs; otherwise None."""
     if store.startswith(PREFIX):
         return Path(store.removeprefix(PREFIX))
     return Path(store) if (Path(store) / MARK).is_file() else None
 
 
 def runs_only(runs: "RunFolders") -> Store:
-    """Return a store that has runs and no live samples."""
+    """Return a store with these runs and without live samples."""
     return Store(_NoLive(runs.name), runs, name=runs.name)
 
 
 class _NoLive(FolderSamples):
-    """The live samples of a folder of runs: none."""
+    """The live samples of a store that has only runs: none."""
 
     def __init__(self, name: str) -> None:
         super().__init__(lambda start, end: ())
@@ -122,7 +122,7 @@ class _NoLive(FolderSamples):
 
 
 class _RunFolder(NamedTuple):
-    """A run, its folder, and when it was saved (ns)."""
+    """A run with its folder, and the time at which it was saved (ns)."""
 
     run: RunSummary
     folder: Path
@@ -142,9 +142,9 @@ class RunFolders:
 
     @classmethod
     def open(cls, folder: Path, *, make: bool = False, mode: int = 0o777) -> "RunFolders":
-        """Open a folder of runs. With `make`, an empty or missing one becomes one. Unusable if it is none.
+        """Open a folder of runs; with `make`, create it if missing or empty. Raise Unusable if it is another folder.
 
-        Hidden files do not count: another process may be making it one, and shares have some of their own.
+        Hidden files do not count: another process may be creating the folder, and network shares have hidden files.
         """
         mark = folder / MARK
         with files.translated_errors(folder):
@@ -165,14 +165,14 @@ class RunFolders:
         return str(self._folder)
 
     def close(self) -> None:
-        """Do nothing: no file is kept open."""
+        """Do nothing, since no file stays open."""
 
     def oldest(self) -> int | None:
-        """Return None: runs are kept for ever."""
+        """Return None, since runs are kept forever."""
         return None
 
     def save(self, run: StoredRun, generation: str = "") -> RunSummary:
-        """Save a run in place of one of the same name. `generation`: the one that it had in another store."""
+        """Save a run in place of one with the same name; `generation` is given if it comes from another store."""
         summary = RunSummary.new(run, generation)
         folder = self._hidden(summary)
         with files.translated_errors(self._folder):
@@ -186,7 +186,7 @@ class RunFolders:
         return summary
 
     def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
-        """Write each batch as a file in the folder of the run, which must be loading."""
+        """Write each batch as a file in the run's folder; the run must be in the state loading."""
         folder = self._hidden(run)
         with files.translated_errors(folder):
             for number, batch in enumerate(batches, len(samples.files_of(folder))):
@@ -194,7 +194,7 @@ class RunFolders:
                 yield WriteResult(batch.present)
 
     def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
-        """Save the next state of a run. A complete one gets its name, which another one must not have."""
+        """Save the next state of a run. A complete run gets its name as folder name, which must be free."""
         marked = replace(run, state=run.state.to(state), loaded=loaded, refused=refused)
         kept = self._find(run)
         if kept is None:
@@ -214,7 +214,7 @@ class RunFolders:
         return latest_first(kept.run for kept in self._list())
 
     def get(self, name: str) -> StoredRun | None:
-        """Return the run of a name. Unusable if its manifest cannot be read."""
+        """Return the run with this name, or None. Raise Unusable if its manifest cannot be read."""
         run = next((run for run in self.summaries() if run.name == name), None)
         kept = self._find(run) if run else None
         if kept is None:
@@ -228,11 +228,11 @@ class RunFolders:
             raise Unusable(f"{path}: cannot be read: {error}; delete the run, and load its logs again") from None
 
     def samples(self, run: RunSummary | None = None) -> FolderSamples:
-        """Return the samples of a run, or those of all complete runs."""
+        """Return a reader of the samples of a run, or of all complete runs (None)."""
         return FolderSamples(lambda start, end: self._list_files(run, start, end))
 
     def forget(self, run: RunSummary) -> None:
-        """Remove the folder of a run, with all that is in it."""
+        """Remove the folder of a run with all its files."""
         kept = self._find(run)
         if kept is None:
             return
@@ -242,14 +242,14 @@ class RunFolders:
             files.remove(gone)
 
     def copy(self, to: Path) -> None:
-        """Copy the complete runs to a new folder of runs. OSError if that is not possible."""
+        """Copy the complete runs to a new folder of runs. Raise OSError if that fails."""
         self.open(to, make=True, mode=0o700)
         for kept in self._list():
             if kept.run.complete:
                 files.copy(kept.folder, to / kept.folder.name)
 
     def _remove_leftovers(self) -> None:
-        """Remove folders whose removal was cut off, and folders of runs that were not saved within an hour."""
+        """Remove folders of interrupted removals, and folders that have had no saved run for an hour."""
         for folder in self._folder.glob(".*"):
             with suppress(FileNotFoundError):
                 is_saved = len(folder.name) != _LENGTH or (folder / _SUMMARY).exists()
@@ -257,14 +257,14 @@ class RunFolders:
                     files.remove(folder)
 
     def _hidden(self, run: RunSummary) -> Path:
-        """Return the folder of a run that is not complete."""
+        """Return the hidden folder of a run that is not complete."""
         return self._folder / f".{run.generation}"
 
     def _find(self, run: RunSummary) -> _RunFolder | None:
         return next((kept for kept in self._list() if kept.run.generation == run.generation), None)
 
     def _list(self) -> Iterator[_RunFolder]:
-        """Yield all runs. A run in a hidden folder is not complete, whatever its state says."""
+        """Yield all runs; a run in a hidden folder counts as not complete, whatever state it has saved."""
         with files.translated_errors(self._folder):
             for folder in sorted(self._folder.iterdir()):
                 if folder.name.startswith(".") and folder.name.endswith(_GONE):
@@ -276,7 +276,7 @@ class RunFolders:
                     yield kept
 
     def _summary(self, folder: Path) -> _RunFolder:
-        """Return the run of a folder. Its file is read again only when it has changed."""
+        """Return the run in a folder; its file is read again only if it has changed."""
         path = folder / _SUMMARY
         status = path.stat()
         stamp = (status.st_mtime_ns, status.st_ino)
@@ -297,7 +297,7 @@ class RunFolders:
         return cached[1]
 
     def _list_files(self, run: RunSummary | None, start: int, end: int) -> list[SampleFile]:
-        """Return the files with rows in a range; those that were written last come first."""
+        """Return the sample files with rows in a range, the latest written first."""
         if run:
             chosen = [kept for kept in self._list() if kept.run.generation == run.generation]
         else:
@@ -325,7 +325,7 @@ def _write_summary(kept: _RunFolder) -> None:
 
 
 def _read_json(path: Path) -> Mapping[str, Any]:
-    """Read a file of this version or an earlier one. Unusable if it is none."""
+    """Return the content of a JSON file of this or an earlier version. Raise Unusable if it is another file."""
     try:
         content = json.loads(path.read_bytes())
         if content["version"] <= _VERSION:

@@ -1,6 +1,6 @@
-"""The samples of runs as Parquet files: a row for each time, and a column for each series, named by it.
+"""The samples of runs as Parquet files: a row for each time, and a column for each series, with its name.
 
-The name of a file has a hash of its content, so that what is read is what was written.
+The name of a file has a hash of its content, by which damage is noticed.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ _DIGITS = 32
 
 @dataclass(frozen=True)
 class SampleFile:
-    """A file, the times (UTC ns) of its first and last row, and its columns by the keys of their series."""
+    """A file of samples, the times (UTC ns) of its first and last row, and its columns by series key."""
 
     path: Path
     first: int
@@ -38,7 +38,7 @@ class SampleFile:
 
     @classmethod
     def open(cls, path: Path) -> "SampleFile":
-        """Read the columns and the range of a file. OSError if it is gone."""
+        """Return a file's columns and range. Raise OSError if it is gone."""
         with _readable(path):
             series = [_series(name) for name in pl.read_parquet_schema(path) if name != _TIME]
             times = pl.read_parquet(path, columns=[_TIME])[_TIME].to_numpy()
@@ -46,9 +46,9 @@ class SampleFile:
         return cls(path, first, last, {column.key: column for column in series})
 
     def rows(self, keys: Sequence[object], start: int, end: int) -> Iterator[tuple[object, Samples]]:
-        """Yield the samples of these series in a range; nothing if the run was deleted meanwhile.
+        """Yield the key and samples of each of these series in a range; nothing if the run was deleted meanwhile.
 
-        Unusable if the file is damaged.
+        Raise Unusable if the file is damaged.
         """
         content = b""
         with files.translated_errors(self.path), suppress(FileNotFoundError):
@@ -69,9 +69,9 @@ class SampleFile:
 
 
 class FolderSamples(SampleReader):
-    """The samples in some files; of those at the same time, that of the first file counts.
+    """A reader of the samples in some files; at equal times the first file counts.
 
-    See `plimsoll.store.protocol.SampleReader`. `list_files` gives the files with rows in a range.
+    See `plimsoll.store.protocol.SampleReader`. `list_files` returns the files with rows in a range.
     """
 
     def __init__(self, list_files: Callable[[int, int], Sequence[SampleFile]]) -> None:
@@ -103,9 +103,9 @@ class FolderSamples(SampleReader):
 
 
 def write(folder: Path, number: int, log: Log) -> None:
-    """Write the samples of a log as a file of a folder. OSError if the folder is gone.
+    """Write the samples of a log as a numbered file in a folder. Raise OSError if the folder is gone.
 
-    Of columns of the same series, the first value at a time counts.
+    Where several columns are the same series, the first value at each time counts.
     """
     alike: dict[object, list[pl.Series]] = defaultdict(list)
     names: dict[object, str] = {}
@@ -123,7 +123,7 @@ def write(folder: Path, number: int, log: Log) -> None:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the files of a folder in the order in which they were written."""
+    """Return the sample files in a folder, in the order in which they were written."""
     return sorted(folder.glob(f"[0-9]*{END}"))
 
 

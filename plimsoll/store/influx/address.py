@@ -9,9 +9,9 @@ from plimsoll.model.errors import Unusable
 
 @dataclass(frozen=True)
 class InfluxAddress:
-    """A bucket of an InfluxDB, and a token for it. Raises Unusable if the URL is invalid.
+    """The address of an InfluxDB bucket, with a token. Raise Unusable if the URL is invalid.
 
-    `token_file` is the file that holds the token; None if it came from the environment.
+    `token_file` is the file of the token; None if the token is from the environment.
     """
 
     url: str
@@ -31,7 +31,7 @@ class InfluxAddress:
 
     @property
     def token_place(self) -> str:
-        """Where the token is, for messages."""
+        """The words for where the token is from, for messages."""
         return str(self.token_file or "INFLUX_TOKEN")
 
 

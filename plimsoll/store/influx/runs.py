@@ -1,9 +1,8 @@
 """Runs in a bucket of InfluxDB, under the same retention and tokens as live samples.
 
 A run has one point in RUN, which dashboards show as an annotation, its document in parts in DOCUMENT, and its state in
-STATE. All are tagged with a generation, which is new each time that a run is saved. A command that was overtaken by
-another one writes and deletes in its own generation only. The samples of a run have the names that Telegraf gives, and
-the generation as a further tag.
+STATE. All have a tag with the generation, which is new each time a run is saved, so that a command that lost its lease
+only changes its own generation. A run's samples have Telegraf's names, and the generation as an additional tag.
 """
 
 import base64
@@ -33,9 +32,9 @@ _PART_BYTES = 48 * 1024  # InfluxDB documents 64 KB as the longest string
 
 
 class InfluxClaims:
-    """The claims in a bucket, with times of the server. See `plimsoll.store.protocol.Claims`.
+    """The claims in a bucket, with times by the server's clock. See `plimsoll.store.protocol.Claims`.
 
-    A claim is one point, and each heartbeat is another one with the same tags.
+    A claim is a point; each heartbeat is another point with the same tags.
     """
 
     def __init__(self, server: InfluxServer) -> None:
@@ -46,11 +45,11 @@ class InfluxClaims:
         self._write(claim, {"work": value(str(claim.work), "string"), "who": value(claim.who, "string")})
 
     def beat(self, claim: Claim) -> None:
-        """Write a heartbeat. It does not bring back a claim that has ended."""
+        """Write a heartbeat of a claim; it does not restore a claim that has ended."""
         self._write(claim, {})
 
     def current(self, life_s: float) -> list[Claim]:
-        """Return all claims; those whose holder was not heard of for `life_s` are not alive."""
+        """Return all claims; a claim without a heartbeat in the last `life_s` seconds is not alive."""
         by = 'GROUP BY "run", "holder"'
         written = [*self._server.query(f'SELECT "work", "who" FROM "{CLAIM}" WHERE {time_range(*EVER)} {by}')]
         query = f'SELECT last("beat") FROM "{CLAIM}" WHERE time > now() - {round(life_s * 1e9)} {by}'
@@ -63,7 +62,7 @@ class InfluxClaims:
         return claims
 
     def withdraw(self, holder: str) -> None:
-        """End a claim."""
+        """End the claim of a holder."""
         self._server.delete(*EVER, f"_measurement={identifier(CLAIM)} AND holder={identifier(holder)}")
 
     def _write(self, claim: Claim, fields: dict[str, str]) -> None:
@@ -74,7 +73,7 @@ class InfluxClaims:
 class InfluxRuns:
     """The runs in a bucket. See `plimsoll.store.protocol.RunStore`.
 
-    InfluxDB 2.7 can lose the first write into a shard that was idle, though it acknowledged it.
+    InfluxDB 2.7 can lose the first write to an idle shard although it acknowledged the write.
     """
 
     def __init__(self, server: InfluxServer) -> None:
@@ -92,11 +91,11 @@ class InfluxRuns:
         self._server.close()
 
     def oldest(self) -> int | None:
-        """Return the limit of the bucket's retention at the time of the call."""
+        """Return the instant before which the bucket now keeps nothing; None if it keeps everything."""
         return self._server.oldest()
 
     def save(self, run: StoredRun) -> RunSummary:
-        """Save a run: the document first, so that every listed run can be read. Then remove earlier generations."""
+        """Save a run, its document first, so that every listed run can be read; then remove earlier generations."""
         summary = RunSummary.new(run)
         text = base64.b64encode(dumps(run)).decode()
         parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
@@ -123,7 +122,7 @@ class InfluxRuns:
         return summary
 
     def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
-        """Write each batch; the next one is encoded while the last one is being sent."""
+        """Write each batch, and encode the next while the current one is sent."""
         in_flight: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
         pool = ThreadPoolExecutor(_CONNECTIONS)
         try:
@@ -157,7 +156,7 @@ class InfluxRuns:
         return latest_first(_summary(table, states) for table in self._query_all(RUN))
 
     def get(self, name: str) -> StoredRun | None:
-        """Return a run from the parts of its document. Unusable if a part is missing or cannot be read."""
+        """Return a run from the parts of its document. Raise Unusable if a part is missing or cannot be read."""
         summary = next((run for run in self.summaries() if run.name == name), None)
         if summary is None:
             return None
@@ -177,9 +176,9 @@ class InfluxRuns:
             ) from None
 
     def samples(self, run: RunSummary | None = None) -> InfluxSamples:
-        """Return the samples of a run, or those of all runs.
+        """Return a reader of the samples of a run, or of all runs (None).
 
-        Those of a run that an earlier version loaded have no tag, and are among the live ones.
+        Samples of runs that an early version loaded have no generation tag, and count as live samples.
         """
         if run is None:
             return InfluxSamples(self._server, "!= ''")
@@ -187,7 +186,7 @@ class InfluxRuns:
         return InfluxSamples(self._server, f"= {string(run.generation if is_tagged else '')}")
 
     def forget(self, run: RunSummary) -> None:
-        """Remove a generation of a run from the list, then its document, its states and its samples."""
+        """Remove a generation of a run: first from the list, then its document, states and samples."""
         # InfluxDB cannot delete by a tag that points do not have: those of earlier versions have no generation.
         tags = {name: value for name, value in _tags(run).items() if value}
         equal = [f"{name}={identifier(value)}" for name, value in tags.items()]
@@ -265,12 +264,12 @@ def _summary(table: FluxTable, states: Mapping[tuple[str, str], Mapping[str, Any
 
 
 def open_influx(address: InfluxAddress, waiting: Callable[[str], None] = lambda _: None) -> Store:
-    """Open the store of a bucket. `waiting` is called with a sentence when a call begins or ends to wait."""
+    """Return the store in a bucket. `waiting` is called with a sentence when calls begin or cease to wait."""
     return influx_store(InfluxServer(address, waiting=waiting))
 
 
 def influx_store(server: InfluxServer) -> Store:
-    """Return the store in the bucket of a server."""
+    """Return the store in a server's bucket."""
     address = server.address
     place = ("influx", address.url, address.org, address.bucket, address.token)
     return Store(InfluxSamples(server), InfluxRuns(server), runs_place=place)

@@ -1,4 +1,4 @@
-"""Samples in a bucket of InfluxDB 2, with the names that Telegraf gives."""
+"""Samples in a bucket of InfluxDB 2, with Telegraf's names."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -24,9 +24,9 @@ _PLACES_AT_ONCE = 20  # one query for 1000 tag sets takes four times as long as 
 
 
 class InfluxSamples(SampleReader):
-    """Samples in a bucket: live ones, or those of runs. See `plimsoll.store.protocol.SampleStore`.
+    """The samples in a bucket: live ones, or those of runs. See `plimsoll.store.protocol.SampleStore`.
 
-    `generation` is the condition for the tag that samples of runs have.
+    `generation` is the query condition on the tag that only samples of runs have.
     """
 
     def __init__(self, server: InfluxServer, generation: str = "= ''") -> None:
@@ -76,7 +76,7 @@ class InfluxSamples(SampleReader):
         return [joined_spellings(stored, parts.get(stored.key, [])) for stored in map(as_stored, series)]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean, computed by the server."""
+        """Return minimum, maximum and mean of each series in buckets of `width` ns, computed by the server."""
         parts: dict[object, list[Buckets]] = defaultdict(list)
         for measurement, where, names in self._queries(series, start, end):
             fields = ", ".join(
@@ -105,9 +105,9 @@ class InfluxSamples(SampleReader):
         return [counts[as_stored(series).key] for series in series]
 
     def _queries(self, series: Sequence[Series], start: int, end: int) -> Iterator[tuple[str, str, list[str]]]:
-        """Yield the measurement, the condition and the fields of the queries for these series.
+        """Yield the measurement, the condition and the fields of each query for these series.
 
-        Each query is small enough for InfluxDB to answer fast.
+        A query has so few series that InfluxDB answers it fast.
         """
         fields: dict[object, list[str]] = defaultdict(list)
         for stored in map(as_stored, series):
@@ -123,14 +123,14 @@ class InfluxSamples(SampleReader):
                     yield measurement, f"{self._within(start, end)} AND ({either})", list(names)
 
     def _places(self, measurement: str) -> list[Series]:
-        """Return the tag sets of a measurement, each as a series without a field."""
+        """Return the tag sets of a measurement, each as a series with an empty field."""
         query = f"SHOW SERIES FROM {identifier(measurement)} WHERE {self._of_runs.replace('::tag', '')}"
         tagged = [parse_key(row[0]) for table in self._server.query(query) for row in table.rows]
         places = (replace(place, tags=tuple(tag for tag in place.tags if tag[0] != GENERATION)) for place in tagged)
         return list(dict.fromkeys(places))
 
     def _where(self, start: int, end: int, hosts: Sequence[str]) -> str:
-        """Return the condition of a query; empty if the store knows none of the hosts."""
+        """Return the condition of a query for a range and hosts; empty if the store knows none of the hosts."""
         within = self._within(start, end)
         if not hosts:
             return within
@@ -149,7 +149,7 @@ class InfluxSamples(SampleReader):
 
 
 def write_result(values: int, answers: Sequence[tuple[int, str]]) -> WriteResult:
-    """Return the result of writing a batch with several requests."""
+    """Return the result of a batch that was written with several requests."""
     return WriteResult(values, sum(refused for refused, _ in answers), next((why for _, why in answers if why), ""))
 
 

@@ -1,4 +1,4 @@
-"""An InfluxDB 2 over HTTP: influxdb-client connects and authenticates; retries and error messages are ours."""
+"""An HTTP client of an InfluxDB 2 bucket: influxdb-client connects and authenticates; retries and messages are ours."""
 
 import json
 import math
@@ -35,7 +35,7 @@ Answer = TypeVar("Answer")
 
 
 class Retry:
-    """Repeats calls until they are answered, each for at most `seconds`. Safe to use from several threads.
+    """A retry policy: calls are repeated until they are answered, for at most `seconds`. Thread-safe.
 
     `notify` is called with a sentence when the first call begins to wait, and when no call waits any more.
     """
@@ -49,7 +49,7 @@ class Retry:
         self._waiting = 0
 
     def call(self, call: Callable[[], Answer]) -> Answer:
-        """Return the result of `call`.
+        """Return the result of `call`, repeated while the server is busy or does not answer.
 
         Raises:
             ApiException: The server answered with an error other than being busy.
@@ -84,11 +84,11 @@ class Retry:
                 self._count(-1, f"{url} answers again: going on" if answered else "")
 
     def give_up(self) -> None:
-        """Stop waiting in all threads."""
+        """Stop the waiting of calls in all threads."""
         self._given_up.set()
 
     def _away(self, error: Exception) -> tuple[str, float]:
-        """Return why there is no answer, and the pause that the server asks for (s). Raises an error that is final."""
+        """Return why there is no answer, and the pause (s) until the next try. Raise `error` if no retry can help."""
         if not isinstance(error, ApiException):
             return f"does not answer ({last_cause(error)})", 0
         if error.status == NO_TLS:
@@ -103,7 +103,7 @@ class Retry:
         return why, float(wished) if wished.isdecimal() else 0
 
     def _count(self, change: int, text: str) -> None:
-        """Count the calls that wait; notify when the first one begins to wait, and when the last one ends."""
+        """Add `change` to the number of waiting calls; notify when the first begins to wait, and when the last ends."""
         with self._lock:
             self._waiting += change
             if self._waiting == max(change, 0) and text:
@@ -119,7 +119,7 @@ EVER = (-(2**63) + 2, 2**63 - 2)  # the first and last instant that InfluxDB acc
 
 @dataclass(frozen=True, slots=True)
 class FluxTable:
-    """One series in an answer: its measurement and tags, and rows that begin with the time (UTC ns)."""
+    """One series of a query result: measurement, tags, and rows, each beginning with the time (UTC ns)."""
 
     measurement: str
     tags: Mapping[str, str]
@@ -136,10 +136,10 @@ class FluxTable:
 
 
 class InfluxServer:
-    """One bucket of an InfluxDB.
+    """A client of one bucket of an InfluxDB.
 
-    Every call is retried for `retry_s` seconds if the server is busy or away, and then raises Unreachable. `waiting`
-    is called with a sentence when calls begin to wait, and when the server answers again.
+    A call is retried for `retry_s` seconds while the server is busy or away, and then raises Unreachable. `waiting` is
+    called with a sentence when calls begin to wait, and when the server answers again.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class InfluxServer:
         self._write = self._client.write_api(write_options=SYNCHRONOUS)
 
     def post(self, lines: bytes) -> tuple[int, str]:
-        """Write line protocol. Returns how many points the server refused, and why."""
+        """Write line protocol; return how many points the server refused, and why."""
         try:
             self._retry.call(lambda: self._write.write(self.address.bucket, self.address.org, lines))
         except ApiException as error:
@@ -172,7 +172,7 @@ class InfluxServer:
         return 0, ""
 
     def query(self, influxql: str) -> Iterator[FluxTable]:
-        """Yield the series that an InfluxQL query returns, in chunks of rows."""
+        """Yield the series of an InfluxQL query's result, in chunks of rows."""
         parameters = {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)}
         response: Any = self._translated(
             lambda: self._api.call_api(
@@ -215,7 +215,7 @@ class InfluxServer:
         return None if kept is None else time.time_ns() - kept
 
     def retention(self) -> int | None:
-        """Return how long the bucket keeps points (ns); None if for ever, or if the token may not read it."""
+        """Return how long the bucket keeps points (ns); None if it keeps them forever, or the token may not read it."""
         translated = self._translated(
             lambda: self._client.buckets_api().find_buckets(name=self.address.bucket, org=self.address.org)
         )
@@ -267,7 +267,7 @@ def _rfc3339(nanoseconds: int) -> str:
 
 
 def refusal(error: ApiException, address: InfluxAddress) -> Unusable:
-    """Return the error for a refused request, with what to do about it."""
+    """Return the error for a request that the server refused, with advice."""
     text, url = server_message(error), address.url
     match error.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
@@ -282,7 +282,7 @@ def refusal(error: ApiException, address: InfluxAddress) -> Unusable:
 
 
 def tls_error(error: ApiException, address: InfluxAddress) -> Unusable | None:
-    """Return the error if TLS can never work with this address; None if the next try may succeed."""
+    """Return the error if TLS can never work with this address; None if a retry may succeed."""
     why, url = str(error.reason), address.url
     if _PLAIN_HTTP.search(why):
         return Unusable(f"{url}: does not speak TLS there; write http:{url.removeprefix('https:')}")
@@ -295,7 +295,7 @@ def tls_error(error: ApiException, address: InfluxAddress) -> Unusable | None:
 
 
 def server_message(error: ApiException) -> str:
-    """Return the server's message in an error response."""
+    """Return the message in the server's error response."""
     body = error.body if error.body is not None else b""
     if isinstance(body, bytes | bytearray):
         body = body.decode("utf-8", "replace")

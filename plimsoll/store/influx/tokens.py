@@ -1,7 +1,7 @@
-"""Users, buckets and tokens of an InfluxDB; creates the three tokens of the one in Docker.
+"""Users, buckets and tokens of an InfluxDB; creates the three tokens of the InfluxDB in Docker.
 
-`python -m plimsoll.store.influx.tokens FOLDER` writes each to a file, such as FOLDER/telegraf/token; each of these
-folders is a volume that only one service mounts. InfluxDB generates tokens itself, so .env cannot contain them.
+`python -m plimsoll.store.influx.tokens FOLDER` writes each token to a file, such as FOLDER/telegraf/token; each
+subfolder is a volume that only one service mounts. InfluxDB generates tokens itself, so .env cannot hold them.
 """
 
 import json
@@ -48,7 +48,7 @@ RIGHTS = {
 
 
 class ApiError(Exception):
-    """InfluxDB answered with an error; the text is its status and message."""
+    """The error that InfluxDB answered with; the text is its status and message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
@@ -57,7 +57,7 @@ class ApiError(Exception):
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket, by its IDs in InfluxDB's API."""
+    """The IDs of a bucket and its organization in InfluxDB's API."""
 
     id: str
     org_id: str
@@ -65,13 +65,13 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Api:
-    """An InfluxDB's HTTP API, called with a token."""
+    """A client of InfluxDB's HTTP API, with a token."""
 
     url: str
     token: str = ""
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Call the API and return the answer. ApiError if that is an error, Unreachable if there is none."""
+        """Return the answer to an API call. Raise ApiError if it is an error, Unreachable if there is none."""
         headers = {"Authorization": f"Token {self.token}"} if self.token else {}
         data = None if body is None else json.dumps(body).encode()
         if data is not None:
@@ -97,7 +97,7 @@ class Api:
         return Bucket(bucket["id"], bucket["orgID"])
 
     def tokens(self) -> set[str]:
-        """Return all tokens of the server; none before it is set up."""
+        """Return all tokens of the server; an empty set before it is set up."""
         try:
             return {token["token"] for token in self.call("GET", "/api/v2/authorizations")["authorizations"]}
         except ApiError as error:
@@ -106,7 +106,7 @@ class Api:
             raise
 
     def add_token(self, bucket: Bucket, description: str, rights: frozenset[str]) -> str:
-        """Create a token with only these rights, on one bucket."""
+        """Create a token with only these rights on one bucket; return it."""
         resource = {"type": "buckets", "id": bucket.id, "orgID": bucket.org_id}
         permissions = [{"action": action, "resource": resource} for action in sorted(rights)]
         body = {"orgID": bucket.org_id, "description": description, "permissions": permissions}
@@ -132,7 +132,7 @@ def set_up(settings: dict[str, str]) -> dict[str, str]:
 
 
 def provide_tokens(settings: Mapping[str, str], folder: Path) -> list[str]:
-    """Create the tokens that have no file or that InfluxDB does not know. Return their names."""
+    """Create the tokens that have no file, or that InfluxDB does not know; return their names."""
     files = {name: folder / subfolder / "token" for name, subfolder in FOLDERS.items()}
     base = {name: settings[name] for name in REQUIRED}
     valid = Api(base[URL], base[ADMIN_TOKEN]).tokens()
@@ -149,7 +149,7 @@ def provide_tokens(settings: Mapping[str, str], folder: Path) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Create the tokens. Return the exit status: 0 if all three exist."""
+    """Create the tokens; return the exit status, 0 if all three exist."""
     program = "plimsoll.store.influx.tokens"
     try:
         settings = dict(os.environ)

@@ -1,1 +1,1 @@
-"""The store in VictoriaMetrics: live samples there, and runs in another store beside it."""
+"""The store in VictoriaMetrics: live samples in the server, runs in another store beside it."""

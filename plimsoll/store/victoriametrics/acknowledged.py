@@ -1,7 +1,7 @@
-"""Samples that a VictoriaMetrics acknowledged. They are sent again if it may have lost them, and checked for later.
+"""Samples that a VictoriaMetrics acknowledged: sent again if it may have lost them, and later checked.
 
-It keeps samples in memory for up to 5 s (`-inmemoryDataFlushInterval`) before they are on its disk. If it is killed,
-it loses them, though it acknowledged them.
+The server keeps samples in memory for up to 5 s (`-inmemoryDataFlushInterval`) before they are on its disk. If it is
+killed, it loses them although it acknowledged them.
 """
 
 import time
@@ -20,7 +20,7 @@ _WITNESS_S = 3600.0
 
 
 class Acknowledged:
-    """Writes samples, and writes again those that the server may have lost when it was restarted."""
+    """A writer of samples, which sends again what the server may have lost at a restart."""
 
     def __init__(self, server: VictoriaMetricsServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
@@ -31,7 +31,7 @@ class Acknowledged:
         self._started: float | None = None
 
     def write(self, lines: bytes) -> None:
-        """Write line protocol; if the server was restarted since the last call, also what it may have lost."""
+        """Write line protocol; after a restart of the server, also what it may have lost."""
         self._server.write(lines)
         with self._lock:
             self._keep(lines)
@@ -43,7 +43,7 @@ class Acknowledged:
                 self._kept = deque((now, body) for body in again)
 
     def _has_restarted(self) -> bool:
-        """Return whether the server was restarted, or was away if it does not tell when it started."""
+        """Return whether the server has restarted, or was away if it does not tell when it started."""
         is_new, has_failed = self._server.was_away()
         if not is_new:
             return has_failed and self._started is None
@@ -51,7 +51,7 @@ class Acknowledged:
         return has_failed if self._started is None else before not in (None, self._started)
 
     def _keep(self, lines: bytes) -> None:
-        """Keep the lines, and drop those written over `_UNSURE_S` ago: they are on the server's disk."""
+        """Keep lines for a resend, and drop those older than `_UNSURE_S`, which are on the server's disk."""
         now = self._clock()
         self._kept.append((now, lines))
         self._bytes += len(lines)
@@ -61,7 +61,7 @@ class Acknowledged:
 
 @dataclass(frozen=True)
 class Witness:
-    """A sample that the server acknowledged, and when (s)."""
+    """A sample that the server acknowledged: series, time (UTC ns), and when it was written (s, monotonic)."""
 
     series: Series
     at: int
@@ -69,7 +69,7 @@ class Witness:
 
 
 class Witnesses:
-    """One sample that must be readable by now, and a newer one that becomes readable soon."""
+    """Two acknowledged samples: one that must be readable by now, and a newer one that soon will be."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -77,14 +77,14 @@ class Witnesses:
         self._next: Witness | None = None
 
     def add(self, series: Series, at: int) -> None:
-        """Add a sample at an instant (UTC ns) that the server has acknowledged just now."""
+        """Consider a sample (at UTC ns) that the server has just acknowledged."""
         now = self._clock()
         if self._next is None or now - self._next.written >= _SEEN_AFTER_S:
             self._now, self._next = self._next, Witness(series, at, now)
 
     @property
     def ready(self) -> Witness | None:
-        """A sample that the server must be able to give; None if there is none of the last hour."""
+        """A sample of the last hour that the server must be able to return; None if there is none."""
         usable = (
             witness
             for witness in (self._next, self._now)
@@ -93,5 +93,5 @@ class Witnesses:
         return next(usable, None)
 
     def age_s(self, witness: Witness) -> float:
-        """Seconds since it was acknowledged."""
+        """Return the seconds since a sample was acknowledged."""
         return self._clock() - witness.written

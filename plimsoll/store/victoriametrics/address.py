@@ -1,4 +1,4 @@
-"""The address of a VictoriaMetrics: where it takes samples, and where it gives them."""
+"""The address of a VictoriaMetrics: its URLs for writing and for reading."""
 
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -10,15 +10,15 @@ TOKEN = "VICTORIAMETRICS_TOKEN"
 
 
 def names_victoriametrics(store: str) -> bool:
-    """Return whether a store is named by the address of a VictoriaMetrics."""
+    """Return whether a store's name is the address of a VictoriaMetrics."""
     return store.partition("://")[0].casefold() in SCHEMES
 
 
 @dataclass(frozen=True)
 class VictoriaMetricsAddress:
-    """The URLs for writing and reading samples, to which the paths of calls are appended.
+    """The base URLs of a VictoriaMetrics for writing and for reading samples.
 
-    `name` is the address as typed; it holds no secrets. `token` is sent as `Authorization: Bearer`, for vmauth.
+    `name` is the address as typed, without secrets. `token` is sent as `Authorization: Bearer`, for vmauth.
     """
 
     name: str
@@ -28,11 +28,11 @@ class VictoriaMetricsAddress:
 
     @classmethod
     def parse(cls, text: str, token: str = "") -> "VictoriaMetricsAddress":
-        """Return the address `victoriametrics://HOST:8428`, or with the two paths of a cluster, separated by a comma.
+        """Return the address `victoriametrics://HOST:8428`, or of a cluster with two comma-separated paths.
 
-        The paths are those of vminsert and of vmselect: `/insert/0/influx,/select/0`. Before the second one, another
-        host may stand: `victoriametrics://vminsert:8480/insert/0/influx,vmselect:8481/select/0`. Unusable if it is
-        not such an address.
+        The paths are those of vminsert and vmselect: `/insert/0/influx,/select/0`. The second may be on another host:
+        `victoriametrics://vminsert:8480/insert/0/influx,vmselect:8481/select/0`. Raise Unusable if the text is not such
+        an address.
         """
         scheme, _, rest = text.strip().partition("://")
         kind = SCHEMES.get(scheme.casefold())
@@ -71,7 +71,7 @@ def _checked(url: str, text: str) -> str:
 
 
 def _ending(url: str, end: str) -> str:
-    """Return the address, ending in the part of the path that every call begins with."""
+    """Return a URL that ends in `end`, the start of the path of every call."""
     return url if url.endswith(end) else url + end
 
 

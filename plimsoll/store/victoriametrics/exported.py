@@ -1,4 +1,4 @@
-"""Reads what VictoriaMetrics exports: a line of JSON for each series, with its labels, values and times (ms)."""
+"""Reads VictoriaMetrics' exports: a line of JSON for each series, with its labels, values and times (ms)."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ CORNERS = (
 
 
 class Grid(NamedTuple):
-    """Buckets: the begin of the first (UTC ns), their width (ns), a multiple of 1 ms, and their number."""
+    """Buckets of equal length: start of the first (UTC ns), width (ns, a multiple of 1 ms), and number."""
 
     start: int
     width: int
@@ -31,19 +31,19 @@ class Grid(NamedTuple):
 
     @classmethod
     def of(cls, start: int, end: int, buckets: int) -> "Grid":
-        """Return at most this number of buckets of whole milliseconds for a range."""
+        """Return a grid of at most `buckets` buckets of whole milliseconds for a range."""
         first = -(-start // _MS_NS) * _MS_NS
         width = -(-bucket_width(start, end, buckets) // _MS_NS) * _MS_NS
         return cls(first, width, -(-(end + 1 - first) // width))
 
     @property
     def parameters(self) -> tuple[int, int, int]:
-        """The first and the last evaluation and the step (ms): the last millisecond of each bucket."""
+        """The first and last evaluation time and the step of a range query (ms); a bucket's is its last millisecond."""
         first, step = (self.start + self.width) // _MS_NS - 1, self.width // _MS_NS
         return first, first + (self.number - 1) * step, step
 
     def bucket(self, seconds: Values) -> Times:
-        """Return the begin of the buckets of evaluations."""
+        """Return the start (UTC ns) of the buckets with these evaluation times (s)."""
         return np.rint(seconds * 1000).astype(np.int64) * _MS_NS + _MS_NS - self.width
 
 
@@ -52,7 +52,7 @@ _LINES_AT_ONCE = 4000
 
 
 class Exported(NamedTuple):
-    """A series: its labels as they were written, the times (UTC ns, ascending) and the finite values of its samples."""
+    """One series: its labels as written, and the times (UTC ns, ascending) and finite values of its samples."""
 
     metric: bytes
     times: Times
@@ -60,19 +60,19 @@ class Exported(NamedTuple):
 
 
 def read(lines: Iterable[bytes]) -> Iterator[Exported]:
-    """Yield the series of an answer. ValueError if a line is not one of an export."""
+    """Yield the series in an export. Raise ValueError if a line is malformed."""
     remaining = iter(lines)
     while batch := list(islice(remaining, _LINES_AT_ONCE)):
         yield from _series(batch)
 
 
 def metrics(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Return the labels of the series of an answer, as written. ValueError if a line is not one of an export."""
+    """Yield the labels of each series in an export, as written. Raise ValueError if a line is malformed."""
     return (_parts(line)[0] for line in lines)
 
 
 def metric_of(text: bytes) -> dict[str, str]:
-    """Parse the labels of a series. ValueError if they are no JSON object."""
+    """Return the labels of a series. Raise ValueError if the text is not a JSON object."""
     labels = json.loads(text)
     if not isinstance(labels, dict):
         raise ValueError("labels are no object")
@@ -80,7 +80,7 @@ def metric_of(text: bytes) -> dict[str, str]:
 
 
 def _series(lines: Sequence[bytes]) -> Iterator[Exported]:
-    """Yield the series of some lines. All their values are parsed in one call, and equal times only once."""
+    """Yield the series in some lines; all values are parsed in one call, and equal time lists only once."""
     parts = [_parts(line) for line in lines]
     numbers, ends = _floats([value for _, value, _ in parts])
     are_finite = bool(np.isfinite(numbers).all())
@@ -100,7 +100,7 @@ def _series(lines: Sequence[bytes]) -> Iterator[Exported]:
 
 
 def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return the labels, the values and the times, as they are written."""
+    """Return the labels, values and times of a line, as written. Raise ValueError if the line is malformed."""
     middle = line.rfind(_TIMES)
     first = line.rfind(_VALUES, 0, middle)
     end = line.rstrip()
@@ -110,7 +110,7 @@ def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
-    """Return the numbers in all texts, and for each text the index of the end of its numbers."""
+    """Return the numbers of all texts as one array, and the end index of each text's numbers."""
     lengths = [text.count(b",") + 1 if text else 0 for text in texts]
     parsed: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
     try:
@@ -123,7 +123,7 @@ def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
 
 
 def _clean(metric: bytes, times: Times, values: Values) -> Exported:
-    """The finite samples in order; of several at the same time, the highest, as VictoriaMetrics itself chooses."""
+    """Return a series' finite samples in time order; of several at one time the highest, as VictoriaMetrics does."""
     finite = np.isfinite(values)
     times, values = times[finite], values[finite]
     order = np.lexsort((values, times))
@@ -134,7 +134,7 @@ def _clean(metric: bytes, times: Times, values: Values) -> Exported:
 
 
 def drawn(corners: Mapping[str, tuple[Times, Values]], start: int, end: int) -> Drawn:
-    """Return the samples that draw the line, from the answers to the functions `CORNERS`."""
+    """Return the samples for drawing a series, from the results of the functions `CORNERS`."""
     if len(corners) < len(CORNERS):
         return Drawn(joined([]), 0)
     values = np.column_stack([corners[f"{function}_over_time"][1] for function in _CHOSEN])

@@ -1,9 +1,8 @@
-"""Leader election: of several `plimsoll up` that read one VictoriaMetrics, the one there for the longest time alerts.
+"""Leader election: of several `plimsoll up` that read one VictoriaMetrics, the one that started first alerts.
 
-Each process writes a sample every few seconds, labelled with its name and the time of its start. The server gives the
-time of the sample, so that no other clock counts. The process that started first is the leader and alerts. When two
-start at the same time, or one takes over, both may alert for some seconds, or none for less than a minute; a new leader
-sends the notifications that are due then.
+Each process writes a sample every few seconds, labelled with its name and start. The server sets the sample's time, so
+only its clock counts. When two processes start at once, or one takes over, both may alert for some seconds, or none for
+less than a minute; a new leader sends the notifications that are due then.
 """
 
 import logging
@@ -29,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Candidate:
-    """A process in the election: its start (ms by the server's clock), its identifier, and its name for people."""
+    """A process in the election: its start (ms, server's clock), its identifier, and its name for people."""
 
     since: int
     holder: str
@@ -37,7 +36,7 @@ class _Candidate:
 
 
 class LeaderElection:
-    """The part of this process in the election. `step` is called every few seconds, other methods in any thread."""
+    """This process's part in the election. Call `step` every few seconds; other methods are for any thread."""
 
     def __init__(
         self, server: VictoriaMetricsServer, who: str | None = None, clock: Callable[[], float] = time.monotonic
@@ -52,21 +51,21 @@ class LeaderElection:
         self._logged: _Candidate | None = None
 
     def run(self, stop: Event) -> None:
-        """Step until `stop` is set."""
+        """Call `step` repeatedly until `stop` is set."""
         while True:
             self.step()
             if stop.wait(BEAT_S):
                 return
 
     def is_leader(self) -> bool:
-        """Return whether this process is the leader, or has not learned for a minute who is."""
+        """Return whether this process leads, or has not learned for a minute which process does."""
         if self._leader is None:
             return self._clock() - self._begun > _UNKNOWN_S
         return self._leader == self._own
 
     @property
     def status(self) -> str:
-        """Who alerts, in a sentence; empty if it is this process."""
+        """A sentence on which process alerts; empty if it is this one."""
         if self.is_leader():
             return ""
         if self._leader is None:
@@ -78,7 +77,7 @@ class LeaderElection:
         )
 
     def step(self) -> None:
-        """Send a heartbeat, and find out who leads."""
+        """Send a heartbeat, and find out which process leads."""
         try:
             self._step()
         except (Unreachable, Unusable) as error:

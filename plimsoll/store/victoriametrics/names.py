@@ -1,8 +1,8 @@
-r"""Samples as the line protocol that VictoriaMetrics reads, and the names that it makes of them.
+r"""Line protocol for VictoriaMetrics, and the metric names that it makes of series.
 
-Unlike InfluxDB, it takes `\\` for one backslash. A metric is named by the measurement and the field, joined by `_`;
-tags are labels. The name does not show where the measurement ends: it is the longest known measurement that fits, else
-the part before the first `_`.
+Unlike InfluxDB, VictoriaMetrics reads `\\` as one backslash. A metric's name is measurement and field, joined by `_`;
+tags become labels. To split a name, the longest known measurement that fits is taken, else the part before the first
+`_`.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,19 +20,19 @@ _MOST_KNOWN = 1_000_000
 
 
 def metric_name(series: Series) -> str:
-    """Return the name of a series' metric."""
+    """Return the metric name of a series."""
     return f"{series.measurement}_{series.field}" if series.field else series.measurement
 
 
 def labels(series: Series) -> dict[str, str]:
-    """Return the labels of a series, with the name of its metric; empty values are left out."""
+    """Return the labels of a series, including its metric name, without empty values."""
     stored = as_stored(series)
     pairs = {NAME: metric_name(stored), HOST: stored.host, **dict(stored.tags)}
     return {name: value for name, value in pairs.items() if value}
 
 
 class Measurements:
-    """The known measurements. `further` returns those besides the shipped ones, when they are first needed."""
+    """The known measurements. `further` is called when first needed, and returns those besides the shipped ones."""
 
     def __init__(self, further: Callable[[], Collection[str]] = lambda: ()) -> None:
         self._further = further
@@ -40,13 +40,13 @@ class Measurements:
         self._split: dict[str, tuple[str, str]] = {}
 
     def series(self, metric: Mapping[str, str]) -> Series:
-        """Return the series of the labels of a metric."""
+        """Return the series of a metric's labels."""
         measurement, field = self.split(metric.get(NAME, ""))
         tags = sorted((name, value) for name, value in metric.items() if name not in (NAME, HOST))
         return Series(metric.get(HOST, ""), measurement, tuple(tags), field)
 
     def split(self, name: str) -> tuple[str, str]:
-        """Return the measurement and the field of a metric: `win_cpu` and `Percent_User_Time`."""
+        """Return the measurement and field of a metric name: `win_cpu` and `Percent_User_Time`."""
         if name not in self._split:
             if self._measurements is None:
                 self._measurements = frozenset([*measurements(), *LOAD_DRIVER, *self._further()])
@@ -57,13 +57,13 @@ class Measurements:
 
 
 def line(measurement: str, tags: Mapping[str, str], field: str, value: float) -> bytes:
-    """Return one sample, to which the server gives its time."""
+    """Return one sample without a time, which the server sets."""
     return f"{_head(measurement, tags, field)}={value!r}\n".encode()
 
 
 @lru_cache(maxsize=_MOST_KNOWN)
 def line_head(series: Series) -> str:
-    """Return what a line of a series begins with, up to the equals sign."""
+    """Return the start of a line of a series, up to the equals sign."""
     stored = as_stored(series)
     tags = dict(sorted((name, text) for name, text in (("host", stored.host), *stored.tags) if text))
     return _head(stored.measurement, tags, stored.field)
@@ -79,7 +79,7 @@ def _escaped(text: str) -> str:
 
 
 def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
-    """Return selectors of the metrics of these names, on these hosts (in any case) or on all hosts."""
+    """Return PromQL selectors of metrics by name, on these hosts (in any case) or on all hosts."""
     patterns = [literal(name) for name in sorted(set(names))]
     limited = f",{of_hosts(hosts)}" if hosts else ""
     return [
@@ -89,7 +89,7 @@ def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
 
 
 def of_hosts(hosts: Sequence[str], *, exactly: bool = False) -> str:
-    """Return the matcher for hosts, in any case unless `exactly`; without hosts, for all series that have a host."""
+    """Return the PromQL matcher of hosts, in any case unless `exactly`; without hosts, of series with a host."""
     if not hosts:
         return 'host!=""'
     names = "|".join(map(literal, hosts))

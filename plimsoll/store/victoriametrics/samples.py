@@ -1,4 +1,4 @@
-"""Live samples in VictoriaMetrics. Times are kept to the millisecond, and values to about 15 digits."""
+"""Live samples in VictoriaMetrics, which keeps times to the millisecond and values to about 15 digits."""
 
 import time
 from collections import Counter, defaultdict
@@ -39,7 +39,7 @@ _Read = TypeVar("_Read")
 
 
 class _StoredSeries(NamedTuple):
-    """A series as it is stored, its key, and the name of its metric."""
+    """A series as VictoriaMetrics stores it, its key, and its metric name."""
 
     stored: Series
     key: object
@@ -47,9 +47,9 @@ class _StoredSeries(NamedTuple):
 
 
 class VictoriaSamples(SampleReader):
-    """The samples of a VictoriaMetrics. `measurements` splits the name of a metric into measurement and field.
+    """The samples in a VictoriaMetrics. `measurements` splits metric names into measurement and field.
 
-    See `plimsoll.store.protocol.SampleStore`; of two values of the same series and time the higher one stays.
+    See `plimsoll.store.protocol.SampleStore`; of two values of the same series and time the higher stays.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class VictoriaSamples(SampleReader):
 
     @property
     def name(self) -> str:
-        """The address."""
+        """The address of the server."""
         return self.server.address.name
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class VictoriaSamples(SampleReader):
         self.server.close()
 
     def write_points(self, points: Points) -> WriteResult:
-        """Write samples; the server has acknowledged them when it returns, and shows them within about 2 s."""
+        """Write samples; the server has acknowledged them when the call returns, and shows them within about 2 s."""
         for body in request_bodies(encode_points(points, line_head, MS)):
             self._acknowledged.write(body)
         if len(points):
@@ -81,7 +81,7 @@ class VictoriaSamples(SampleReader):
         return WriteResult(len(points))
 
     def hosts(self, start: int, end: int) -> list[str]:
-        """Return the hosts with samples in a range, sorted; in one of over 6 hours, those with samples on its days."""
+        """Return the hosts with samples in a range, sorted; beyond 6 hours, those with samples on the range's days."""
         if end - start <= _EXACT:
             return super().hosts(start, end)
         first, last = _range(start, end)
@@ -89,7 +89,7 @@ class VictoriaSamples(SampleReader):
         return sorted({host_key(host): host for host in reversed(names)}.values(), key=host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """Return the series with samples in a range, sorted; in one of over 6 hours, those with samples on its days."""
+        """Return the series with samples in a range, sorted; beyond 6 hours, those with samples on the range's days."""
         series: dict[object, Series] = {}
         for listed, key in self._listed(hosts, start, end):
             series.setdefault(key, listed)
@@ -132,7 +132,7 @@ class VictoriaSamples(SampleReader):
         return [joined_spellings(entry.stored, parts.get(entry.key, [])) for entry in stored_series]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean; the server computes them if there are many samples."""
+        """Return minimum, maximum and mean of each series in buckets; of many samples, the server computes them."""
         first, last = -(-start // width) * width, (end + 1) // width * width
         if width % MS or last - first < width or not self._are_many(series, start, end):
             return super().buckets(series, start, end, width)
@@ -148,7 +148,7 @@ class VictoriaSamples(SampleReader):
         return [Buckets.joined(parts) for parts in zip(before, middle, after, strict=True)]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Return samples that draw the line of each series; the server chooses them if there are many."""
+        """Return the samples for drawing each series; of many samples, the server chooses them."""
         if not self._are_many(series, start, end):
             return super().drawn(series, start, end, buckets)
         rolled = self._rolled(series, exported.CORNERS, exported.Grid.of(start, end, buckets))
@@ -160,7 +160,7 @@ class VictoriaSamples(SampleReader):
     def _rolled(
         self, series: Sequence[Series], functions: Sequence[str], grid: exported.Grid
     ) -> list[Mapping[str, tuple[Times, Values]]]:
-        """Return the times and values of each function for each series."""
+        """Return, for each series, the times and values of each rollup function on a grid."""
         stored_series = [self._as_stored(series) for series in series]
         columns: dict[object, dict[str, tuple[Times, Values]]] = {stored.key: {} for stored in stored_series}
         for selector in of_series({stored.name for stored in stored_series}, _named_hosts(stored_series)):
@@ -186,11 +186,11 @@ class VictoriaSamples(SampleReader):
             raise Unusable(f"{self.name}: {error}; is it the address of a VictoriaMetrics?") from None
 
     def _series(self, metric: bytes) -> tuple[Series, object]:
-        """Return the series of labels as they are written in an answer, and its key."""
+        """Return the series of labels as written in an export, and its key; cached."""
         return self._series_by_metric.get(metric) or self._learn(metric, exported.metric_of(metric))
 
     def _labelled(self, metric: Mapping[str, str]) -> tuple[Series, object]:
-        """Return the series of labels, and its key."""
+        """Return the series of a query result's labels, and its key; cached."""
         place = tuple(metric.items())
         return self._series_by_metric.get(place) or self._learn(place, metric)
 
@@ -209,7 +209,7 @@ class VictoriaSamples(SampleReader):
         return self._stored_series[series]
 
     def _check_witness(self) -> None:
-        """Raise Unreachable if the server lacks a sample that it acknowledged, so that an empty answer is wrong."""
+        """Raise Unreachable if the server lacks a sample that it acknowledged, since then an empty answer is wrong."""
         witness = self._witnesses.ready
         if witness is None:
             return
@@ -224,12 +224,12 @@ class VictoriaSamples(SampleReader):
 
 
 def _range(start: int, end: int) -> tuple[int, int]:
-    """Return a range in ms: the first and the last one that lie in it."""
+    """Return the first and last whole millisecond in a range (ns)."""
     return max(-(-start // MS), 1), min(max(end // MS, 1), _LAST_MS)
 
 
 def _named_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
-    """Return the hosts of some series, if they are few enough to be named in a query."""
+    """Return the hosts of some series; an empty list if they are too many for a query."""
     hosts = hosts_of(series.stored for series in stored_series)
     return hosts if len(hosts) <= _HOSTS_NAMED and "" not in hosts else ()
 
@@ -237,7 +237,7 @@ def _named_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
 def _groups(
     stored_series: Sequence["_StoredSeries"], start: int, end: int
 ) -> Iterator[tuple[Collection[str], Sequence[str]]]:
-    """Yield the names of metrics to read with one call, and their hosts; few enough that no answer gets too long."""
+    """Yield the metric names and hosts to read in each call, few enough to keep answers short."""
     names = Counter(stored.name for stored in stored_series)
     hosts = _named_hosts(stored_series)
     samples_a_series = max(1, (end - start) // _USUAL)
@@ -254,12 +254,12 @@ def _groups(
 
 
 def open_victoria(address: VictoriaMetricsAddress, beside: Store, measurements: Callable[[], Collection[str]]) -> Store:
-    """Open the store of a VictoriaMetrics. `measurements`: more than the shipped ones, to split metric names."""
+    """Return the store in a VictoriaMetrics. `measurements` returns those besides the shipped ones."""
     server = VictoriaMetricsServer(address)
     return victoria_store(VictoriaSamples(server, Measurements(measurements)), beside)
 
 
 def victoria_store(live: VictoriaSamples, beside: Store) -> Store:
-    """Return the store of live samples in a VictoriaMetrics and all that the store `beside` has."""
+    """Return a store with live samples in a VictoriaMetrics, and the runs of the store `beside`."""
     name = f"{live.name}, runs in {beside.name}"
     return Store(live, beside.runs, name=name, beside=beside, election=LeaderElection(live.server))

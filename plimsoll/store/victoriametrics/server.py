@@ -1,4 +1,4 @@
-"""A VictoriaMetrics over HTTP: its calls, and what to say if it refuses or does not answer."""
+"""An HTTP client of VictoriaMetrics, with messages for refusals and missing answers."""
 
 import gzip
 import json
@@ -37,9 +37,9 @@ Rows = list[tuple[Mapping[str, str], Any]]
 
 
 class VictoriaMetricsServer:
-    """One VictoriaMetrics, or cluster.
+    """A client of one VictoriaMetrics server or cluster.
 
-    A call is repeated for a few seconds if the server is busy or away, and then raises Unreachable. It raises
+    A call is repeated for a few seconds while the server is busy or away, and then raises Unreachable. It raises Raise
     Unusable if the server refuses.
     """
 
@@ -65,7 +65,7 @@ class VictoriaMetricsServer:
         self._pools.clear()
 
     def write(self, lines: bytes) -> None:
-        """Write line protocol with times in ms."""
+        """Write line protocol whose times are in ms."""
         headers, body = {"Content-Type": "text/plain"}, lines
         if self._packed:
             headers["Content-Encoding"], body = "gzip", gzip.compress(lines, 1)
@@ -74,7 +74,7 @@ class VictoriaMetricsServer:
         answer.release_conn()
 
     def started(self) -> float | None:
-        """Return when the process that keeps the samples began (s); None if the server does not tell (vmauth)."""
+        """Return when the server's storage process started (Unix time, s); None if the server does not tell."""
         url = self.address.write.removesuffix("/influx")
         if "/insert/" in self.address.write:
             return None  # vminsert keeps nothing
@@ -86,15 +86,15 @@ class VictoriaMetricsServer:
         return float(match[1]) if match and _SINGLE in answer.data and answer.status == HTTPStatus.OK else None
 
     def was_away(self) -> tuple[bool, bool]:
-        """Return whether a new connection was made since this was last asked, and whether a call had failed."""
+        """Return whether a connection was made since the last call of this method, and whether a request has failed."""
         result = self._is_new, self._has_failed
         self._is_new = self._has_failed = False
         return result
 
     def export(self, selectors: Sequence[str], start: int, end: int) -> Iterator[bytes]:
-        """Yield the lines with the samples of series as they are stored, in a range (ms, both ends included).
+        """Yield the export lines of the raw samples of selected series in a range (ms, both ends included).
 
-        A cluster gives all of them or an error.
+        A cluster returns all samples or an error.
         """
         answer = self._request("/api/v1/export", _parameters(start, end, selectors))
         if not answer.headers.get("Content-Type", "").startswith("application/stream+json"):
@@ -112,7 +112,7 @@ class VictoriaMetricsServer:
             answer.release_conn()
 
     def query(self, promql: str, at: int) -> Rows:
-        """Return the labels and the value of each series of an instant query (ms)."""
+        """Return the labels and value of each series of an instant query at a time (ms)."""
         data = self._data("/api/v1/query", [("query", promql), ("time", _seconds(at))])
         return [(datum["metric"], datum["value"][1]) for datum in data["result"]]
 
@@ -121,23 +121,23 @@ class VictoriaMetricsServer:
         return round(float(self._data("/api/v1/query", [("query", "time()")])["result"][0]["value"][1]) * 1000)
 
     def ages(self, selector: str, within_s: float) -> Sequence[tuple[Mapping[str, str], float]]:
-        """Return the labels of series, and how old the newest sample of each is (s) by the server's clock."""
+        """Return the labels of series with a sample in the last `within_s`, and its age (s) by the server's clock."""
         text = f"tlast_over_time({selector}[{round(within_s * 1000)}ms])"
         data = self._data("/api/v1/query", [("query", text)])
         return [(datum["metric"], float(datum["value"][0]) - float(datum["value"][1])) for datum in data["result"]]
 
     def query_range(self, promql: str, start: int, end: int, step: int) -> Rows:
-        """Return the labels, and the times (s) and values of each series, evaluated every `step` (ms)."""
+        """Return labels, times (s) and values of each series of a range query; `start`, `end` and `step` are in ms."""
         parameters = [("query", promql), ("step", f"{step}ms"), *_parameters(start, end)]
         data = self._data("/api/v1/query_range", parameters)
         return [(datum["metric"], datum["values"]) for datum in data["result"]]
 
     def series(self, selectors: Sequence[str], start: int, end: int) -> list[Mapping[str, str]]:
-        """Return the labels of series with samples on the days (UTC) of a range."""
+        """Return the labels of the series with samples on the days (UTC) of a range."""
         return self._data("/api/v1/series", _parameters(start, end, selectors))
 
     def label_values(self, label: str, start: int, end: int) -> list[str]:
-        """Return the values of a label on the days (UTC) of a range."""
+        """Return a label's values on the days (UTC) of a range."""
         return self._data(f"/api/v1/label/{label}/values", _parameters(start, end))
 
     def _data(self, path: str, parameters: Sequence[tuple[str, str]]) -> Any:
@@ -214,7 +214,7 @@ class VictoriaMetricsServer:
 
 
 def _message(answer: urllib3.BaseHTTPResponse) -> str:
-    """Return the error message of the server, in one line."""
+    """Return the server's error message as one line."""
     try:
         data = answer.read(1 << 16, decode_content=True)
     except (HTTPError, OSError):
