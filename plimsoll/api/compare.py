@@ -62,7 +62,7 @@ def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: Com
 
 
 def _sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[RunSide]:
-    """Return the runs by their names, or as they were named where names are missing or alike."""
+    """Return each reviewed run with its name; with its source as typed where names are missing or not unique."""
     names = [review.run.name or "" for review in reviews]
     if not all(names) or len(set(names)) < len(names):
         names = [Path(source).name or source for source in sources]

@@ -20,7 +20,7 @@ _SECRET = frozenset({"up.toml", "token", "access.json"})
 
 
 def default_folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path:
-    r"""Return the data folder where none is named: that of the user's applications, as the system has it.
+    r"""Return the default data folder, inside the operating system's folder for the user's application data.
 
     `$XDG_DATA_HOME/plimsoll` or `~/.local/share/plimsoll`, `~/Library/Application Support/plimsoll` on macOS,
     `%LOCALAPPDATA%\plimsoll` on Windows.
@@ -41,14 +41,14 @@ def is_address(store: str | None) -> bool:
 
 
 def folder_of(store: str | None) -> Path:
-    """Return the data folder of the store that is named; the default one where none is, or a server."""
+    """Return the data folder of a named store; the default folder if none, or the URL of a server, is named."""
     return Path(store) if store and not is_address(store) else default_folder()
 
 
 def prepare(folder: Path) -> Path:
-    """Return the data folder, made for its owner alone if there is none. Unusable if others may change what is in it.
+    """Return the data folder, created for its owner alone if missing. Raise Unusable if others may change its content.
 
-    What is in it becomes readable by its owner alone.
+    Its files become readable by the owner alone.
     """
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
     if not (names <= {"lost+found", "up.lock"} or bool(names & _FILES)):

@@ -54,7 +54,7 @@ class Inputs:
 
     @property
     def run(self) -> str | None:
-        """The name of the run to read, if it is one. Unusable if something else is named with it."""
+        """The name of the stored run to read, or None. Raise Unusable if anything is named beside a run."""
         runs = [source.removeprefix(RUN) for source in self.sources if source.startswith(RUN)]
         if runs and len(self.sources) > 1:
             raise Unusable(f"{RUN}{runs[0]}: name it alone; a run is reviewed by itself")

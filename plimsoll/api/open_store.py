@@ -73,7 +73,7 @@ def open_store(
 
 
 def influx_store(address: InfluxAddress, notify: Notify) -> Store:
-    """Return the InfluxDB at an address. `notify` is as in `open_store`."""
+    """Return the InfluxDB store at an address. `notify` is as in `open_store`."""
     # Its client is slow to import, and most have no InfluxDB.
     from plimsoll.store.influx.runs import open_influx  # noqa: PLC0415
 

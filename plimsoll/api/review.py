@@ -44,7 +44,7 @@ def review_inputs(inputs: Inputs, options: ReviewSettings) -> Review:
 
 
 def reviewed(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path | None, settings.Settings]:
-    """Return the same, and the settings with where they are from."""
+    """Judge the inputs; return the review, the path of its settings (None if they have none), and the settings."""
     files = read(replace(inputs, measurements=lambda: _measurements(options)))
     catalogue = load(options.packs, options.only)
     path, configured = _settings(inputs, options.config, files)
@@ -70,7 +70,7 @@ def _measurements(options: ReviewSettings) -> Collection[str]:
 
 
 def _settings(inputs: Inputs, config: Path | None, files: LogSet) -> tuple[Path | None, settings.Settings]:
-    """The settings and where they are from: --config, else those stored with the run, else a file beside the logs."""
+    """Return the settings and their path: from --config, else stored with the run, else a file beside the logs."""
     if config is None and files.run is not None:
         source = Path(inputs.sources[0])
         return source, settings.parse(files.run.settings or "", source)
@@ -87,12 +87,12 @@ class ReviewResult:
 
     @property
     def review(self) -> Review:
-        """Everything that was judged."""
+        """The complete review: what was judged, and with which results."""
         return self.insights.review
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the run was healthy, not healthy, or that is not known."""
+        """The verdict on the run: healthy, not healthy, or not known."""
         return self.review.verdict
 
     @property
@@ -102,12 +102,12 @@ class ReviewResult:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What became of each rule on each host, the worst first."""
+        """The result of each rule on each host or instance, the worst first."""
         return self.review.findings
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
-        """Everything that was skipped, repaired or guessed."""
+        """Remarks on everything that was skipped, repaired or guessed."""
         return self.review.remarks
 
     @cached_property

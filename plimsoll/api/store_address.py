@@ -47,7 +47,7 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAd
 
 
 def _names(settings: Mapping[str, str], url: str) -> bool:
-    """Return whether settings name this address, or the same without TLS.
+    """Return whether settings name this URL, or the URL with http in place of https.
 
     https for a server without TLS uses its token, so that the error is about TLS and not about a missing token.
     """
@@ -55,7 +55,7 @@ def _names(settings: Mapping[str, str], url: str) -> bool:
 
 
 def _no_token(url: str, environment: Mapping[str, str], file: Path | None) -> Unusable:
-    """Return the error for an address without a token; `file` is the file that names it, if no person did."""
+    """Return the error that no token was found for a URL; `file` is the file that names the URL, if one does."""
     if file and environment.get(_TOKEN):
         return Unusable(
             f"{_TOKEN} in the environment is not sent to {url}, which only {file} names; if it "

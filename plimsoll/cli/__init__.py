@@ -1,1 +1,1 @@
-"""The command line: what a person may type, and what each command does."""
+"""The command line of Plimsoll: its commands, their options, and their output."""

@@ -1,4 +1,4 @@
-"""What the commands share: how they are declared, their options, and their inputs."""
+"""Code that all commands share: how they are declared, their common options, and their inputs."""
 
 import codecs
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def command_app(help_: str | None = None) -> typer.Typer:
 
 
 def examples(*lines: str) -> str:
-    """Return the end of the help of a command, whose lines are kept as they are."""
+    """Return the examples for the end of a command's help, with their line breaks kept."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
@@ -32,7 +32,7 @@ def typed_inputs(
     store: str | None = None,
     when: tuple[str | None, str | None, str | None] = (None, None, None),
 ) -> "Inputs":
-    """Return the inputs; `when` is what was typed for --from, --to and --last."""
+    """Return the inputs of a command; `when` has the values of --from, --to and --last."""
     # The service of Windows, which has these options too, must not wait for what reads logs.
     from plimsoll.api.inputs import Inputs
     from plimsoll.cli.console import print_notice
@@ -43,7 +43,7 @@ def typed_inputs(
 
 
 def typed_duration(option: str, text: str) -> int:
-    """Return the duration (ns) that was typed for an option. Unusable if it is none."""
+    """Return the duration (ns) given to an option. Raise Unusable if the text is no duration."""
     from plimsoll.model.errors import Unusable
     from plimsoll.model.times import parse_duration
 
@@ -54,14 +54,14 @@ def typed_duration(option: str, text: str) -> int:
 
 
 def not_empty(value: str | None) -> str | None:
-    """Return the value unchanged. BadParameter if it is empty, as when a shell variable is not set."""
+    """Return a value unchanged. Raise BadParameter if it is empty, as when a shell variable is not set."""
     if value == "":
         raise typer.BadParameter("it is empty; give it a value, or leave the option out.")
     return value
 
 
 def _path(text: str) -> Path:
-    """Return the path of a file or folder. BadParameter if the text is empty: Path('') would be the current folder."""
+    """Return the path of a file or folder. Raise BadParameter if empty: Path('') would be the current folder."""
     if not text:
         raise typer.BadParameter("no file is named.")
     return Path(text)
@@ -73,17 +73,17 @@ def path_option(default: Any, name: str, help_: str) -> Any:  # like typer.Optio
 
 
 def _paths(name: str, help_: str) -> Any:
-    """Return the same for an annotation."""
+    """Return an option that names a file or folder, for use in a type annotation."""
     return typer.Option(name, help=help_, parser=_path, metavar="<path>")
 
 
 def _text(name: str, help_: str, metavar: str | None = None) -> Any:
-    """Return an option whose text is not empty, for an annotation."""
+    """Return an option whose text must not be empty, for use in a type annotation."""
     return typer.Option(name, help=help_, metavar=metavar, callback=not_empty)
 
 
 def text_encoding(value: str | None) -> str | None:
-    """Return the name of a text encoding, unchanged. BadParameter if Python does not know it."""
+    """Return the name of a text encoding unchanged. Raise BadParameter if Python does not know it."""
     if value is None:
         return None
     not_empty(value)

@@ -52,7 +52,7 @@ def load_command(name: str) -> Any:
 
 
 class _Commands(TyperGroup):
-    """The commands, whose stand-ins have their names and help."""
+    """The group of all commands. Names and help are known at once; a command's module is imported when it is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the name of the command that is called, the command and its arguments."""
@@ -96,7 +96,7 @@ def plimsoll_command(
 
 @cache
 def _command() -> Any:
-    """Return the commands as Typer reads them from their functions, which takes longer than many a call."""
+    """Return the whole command as Typer builds it from the functions."""
     return get_command(app)
 
 
@@ -154,7 +154,7 @@ def _say(line: str) -> None:
 
 
 def _lines(error: typer.TyperException) -> list[str]:
-    """Typer's message in one line, but for the help, which it gives where no command is named."""
+    """Return Typer's error message as one line; the help in full if no command was named."""
     message = error.format_message()
     if "Usage:" in message:
         return message.split("\n")
@@ -163,7 +163,7 @@ def _lines(error: typer.TyperException) -> list[str]:
 
 
 def _called(error: typer.TyperException) -> str:
-    """Return the command that was called wrongly: `plimsoll rules list`."""
+    """Return the name of the command whose call was wrong, such as `plimsoll rules list`."""
     names: list[str] = []
     context = getattr(error, "ctx", None)
     while context is not None and context.parent is not None:

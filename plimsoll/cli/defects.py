@@ -1,4 +1,4 @@
-"""What is said of an error that Plimsoll did not expect: it is a defect of Plimsoll, with exit status 70."""
+"""The message for an unexpected error: it is a defect of Plimsoll, with exit status 70."""
 
 import platform
 import sys

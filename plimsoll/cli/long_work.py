@@ -39,7 +39,7 @@ def working_on(verb: str, sources: Sequence[str]) -> Generator[None]:
 
 
 def _sizes(sources: Sequence[str]) -> list[int]:
-    """Bytes of each file that is named or in a folder that is; what cannot be read is refused where it is read."""
+    """Return the size in bytes of each log that the sources name; empty if they cannot be read."""
     with suppress(OSError, Unusable, ValueError):
         return [
             log.path.stat().st_size for log in find_logs([Path(source) for source in sources]) if log.path.is_file()

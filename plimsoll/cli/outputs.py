@@ -1,4 +1,4 @@
-"""What a command writes: files, and its text on stdout."""
+"""The outputs of a command: files, and text on stdout."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ STDOUT = Path("-")
 
 
 def refuse_overwriting(logs: Sequence[Log], *outputs: Path | None, also_read: Sequence[Path] = ()) -> None:
-    """Unusable if an output is one of the logs, another file that was read, or the same file as another output."""
+    """Raise Unusable if an output is a log, another file that was read, or the file of another output."""
     inputs = {(log.file or log.path).resolve() for log in logs if log.sha256 is None or log.file}
     read = {path.resolve() for path in also_read}
     taken: set[Path] = set()
@@ -77,7 +77,7 @@ class Outputs:
                 raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
 
     def refuse_overwriting(self, logs: Sequence[Log], *also_read: Path | None) -> None:
-        """Raise Unusable if one would overwrite a log, or another file that was read."""
+        """Raise Unusable if an output would overwrite a log or another file that was read."""
         read = [path for path in also_read if path is not None]
         refuse_overwriting(logs, self.report, self.json, self.junit, self.markdown, also_read=read)
 
@@ -90,7 +90,7 @@ class Outputs:
         junit: Callable[[], str] | None = None,
         markdown: Callable[[], str] | None = None,
     ) -> None:
-        """Write what was asked for, each as rendered by a function; the text unless stdout has another output."""
+        """Write each requested output; and the text for the terminal unless another output goes to stdout."""
         for path, render in ((self.report, report), (self.junit, junit), (self.markdown, markdown)):
             if path and path != STDOUT and render:
                 write_text(path, render())

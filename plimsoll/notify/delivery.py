@@ -131,7 +131,10 @@ def _apprise_sender(address: str, setting: str) -> Send:
 
 
 def _each(message: Message, send: Callable[[MessageEvent], str | None]) -> str | None:
-    """Send the events until one cannot be sent, and return why. All are sent again then, harmless by their keys."""
+    """Send the events of a message one by one; return why one failed, or None.
+
+    After a failure all events are sent again, which is harmless: the receiver recognizes them by their keys.
+    """
     return next((why for why in map(send, message.events) if why is not None), None)
 
 

@@ -43,7 +43,7 @@ ENDED = ("ended", "fired and ended")
 
 @dataclass(frozen=True, slots=True)
 class Notified:
-    """The last news of an alert that a target was told, when (UTC ns), and how often it was told that it fires."""
+    """What a target was last told of an alert, when (UTC ns), and how often it was told that the alert fires."""
 
     news: Literal["fired", "ended"]
     at: int
@@ -86,7 +86,7 @@ class Policy:
                 raise Unusable(f'{setting}.labels: no host of plimsoll.toml has the label {name} = "{pattern}"')
 
     def spares(self, alert: Alert, now: int) -> bool:
-        """Return whether the target is not told of an alert, or not yet: it is acknowledged, or may still be."""
+        """Return whether the target is not told of an alert because somebody acknowledged it, or still has time to."""
         lasted = (now if alert.ended_at is None else alert.ended_at) - alert.fired_at
         return self.target.after > 0 and (alert.acked_at is not None or lasted < self.target.after)
 
@@ -125,12 +125,12 @@ class Situation:
 
     @cached_property
     def past(self) -> Mapping[IncidentKey, Sequence[Alert]]:
-        """All warning and critical alerts of rules that fire, by incident."""
+        """All warning and critical rule alerts that fire, by incident."""
         return _by_incident(alert for alert in self.firing if alert.severity != "info")
 
     @cached_property
     def told_limits(self) -> Mapping[IncidentKey, Sequence[Alert]]:
-        """The alerts of rules that fire, are not muted, and are known to the target, by incident."""
+        """The firing rule alerts that are not muted and that the target knows of, by incident."""
         alerts = (alert for alert in self.firing if alert.id in self.told and self.told[alert.id].news == "fired")
         return _by_incident(alert for alert in alerts if not _is_muted(alert, self))
 
@@ -219,9 +219,9 @@ def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
 
 
 def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
-    """Return whether an item is worth a message of its own. Others are added to the next message.
+    """Return whether an alert is worth a message of its own; others wait for the next message.
 
-    These are early repetitions, and alerts of an incident of which the target knows an alert that is as grave.
+    Early repetitions wait, and alerts of an incident of which the target already knows an alert as grave.
     """
     if item.news == "fired":
         rank = SEVERITIES.index(item.alert.severity)
@@ -231,7 +231,7 @@ def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
 
 
 def _remaining(alert: Alert, situation: Situation) -> Alert | None:
-    """Return the gravest alert that still fires of the incident of an alert that recovered."""
+    """Return the gravest firing alert of the incident to which a recovered alert belongs; None if none fires."""
     if alert.kind != "rule" or alert.ended_how != "recovered":
         return None
     alerts = situation.past.get(alert.incident, ())
@@ -257,7 +257,7 @@ def _is_muted(alert: Alert, situation: Situation) -> bool:
 
 
 def _repeat_after(alert: Alert, notified: Notified) -> int:
-    """Return the time to the next repetition (ns). A flapping alert is repeated later: it may end within an hour."""
+    """Return the time until the next repetition (ns); it is longer for a flapping alert, which may end soon."""
     times = notified.times + (alert.kind == "flapping")
     return _REPEATS[min(times, len(_REPEATS)) - 1]
 

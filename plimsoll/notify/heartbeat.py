@@ -34,11 +34,11 @@ class Heartbeat:
         self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread that sends the requests."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End."""
+        """End the thread that sends the requests."""
         self._stop.set()
         self._thread.join(1.0)
 

@@ -56,7 +56,7 @@ class MessageEvent:
 
     @property
     def worst(self) -> Alert:
-        """The alert that stands for the incident."""
+        """The gravest alert of the incident."""
         return self.alerts[0]
 
 
@@ -158,7 +158,7 @@ def _title(groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -
 
 
 def _others(groups: Sequence[Sequence[Item]]) -> str:
-    """Return the counts of incidents: ` (also 2 critical, 1 warning on 2 hosts, 1 recovered)`."""
+    """Return the counts of the other incidents as text: ` (also 2 critical, 1 warning on 2 hosts, 1 recovered)`."""
     firing = [items[0].alert for items in groups if items[0].news not in ENDED]
     levels = [alert.severity for alert in firing]
     counts = [f"{levels.count(severity):,} {severity}" for severity in SEVERITIES if severity in levels]
@@ -191,7 +191,7 @@ def _firing_title(alert: Alert) -> str:
 
 
 def _is_closed(alert: Alert) -> bool:
-    """Return whether it ended because nothing is judged there any more, and not because it recovered."""
+    """Return whether an alert ended because its rule is no longer judged there, not because it recovered."""
     return alert.ended_how not in (None, "recovered")
 
 

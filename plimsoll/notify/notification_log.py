@@ -24,7 +24,7 @@ LONGEST_WAIT = _WAITS[-1]
 
 @dataclass(frozen=True, slots=True)
 class TargetState:
-    """Whether messages to a target arrive. `address` is redacted; `attempts` are those that failed in a row."""
+    """The delivery state of a target. `address` is redacted; `attempts` counts the failures in a row."""
 
     name: str
     address: str
@@ -50,7 +50,7 @@ class NotificationLog:
             )
 
     def state(self) -> TargetState:
-        """Return whether messages to the target arrive."""
+        """Return the delivery state of the target."""
         return next(state for state in states(self._file) if state.name == self._name)
 
     def situation(self, policy: Policy, now: int) -> Situation:
@@ -88,13 +88,13 @@ class NotificationLog:
         )
 
     def attempt(self, group: AlertGroup, title: str, now: int) -> int:
-        """Write down that a message is going to be sent."""
+        """Record that a message is about to be sent. Return the id of the attempt."""
         alerts = json.dumps([item.alert.id for item in group.items])
         with self._file.transaction() as connection:
             return _log(connection, self._name, now, title, alerts, "sending")
 
     def succeeded(self, attempt: int, group: AlertGroup, now: int) -> None:
-        """Write down that a message was sent: the target now knows its news."""
+        """Record that a message was sent, so that the target knows its alerts."""
         with self._file.transaction() as connection:
             connection.execute("UPDATE notifications SET outcome = 'sent' WHERE id = ?", (attempt,))
             self._knows(connection, group, now)
@@ -106,12 +106,12 @@ class NotificationLog:
             count(connection, "messages sent")
 
     def left(self, group: AlertGroup, now: int) -> None:
-        """Write down that another `plimsoll up` has told the target."""
+        """Record that another `plimsoll up` has told the target of these alerts."""
         with self._file.transaction() as connection:
             self._knows(connection, group, now)
 
     def failed(self, attempt: int, error: str, now: int) -> None:
-        """Write down why a message could not be sent, and when it is tried again."""
+        """Record why a message could not be sent, and when to try again."""
         wait = _WAITS[min(self.state().attempts, len(_WAITS) - 1)]
         with self._file.transaction() as connection:
             connection.execute("UPDATE notifications SET outcome = 'failed', error = ? WHERE id = ?", (error, attempt))
@@ -150,7 +150,7 @@ class NotificationLog:
 
 
 def states(file: AlertsFile) -> list[TargetState]:
-    """Return the state of each target in the log."""
+    """Return the delivery state of each target in the log."""
     return [TargetState(**dict(row)) for row in file.rows("SELECT * FROM targets ORDER BY name")]
 
 
@@ -176,7 +176,7 @@ def notifications(file: AlertsFile, alert: int) -> list[Notification]:
 
 
 def forget_others(file: AlertsFile, names: set[str]) -> None:
-    """Forget the targets that up.toml no longer names."""
+    """Delete the log of targets that up.toml no longer names."""
     gone = [state.name for state in states(file) if state.name not in names]
     with file.transaction() as connection:
         for name in gone:

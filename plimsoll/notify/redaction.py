@@ -46,14 +46,14 @@ _HIDDEN_IN_LOGS: list[str] = []
 
 
 def _hide_in_record(record: logging.LogRecord) -> bool:
-    """Replace the secrets of addresses in a record before any handler has it. The record is always kept."""
+    """Replace the secrets of addresses in a log record before any handler sees it; return True to keep it."""
     record.msg, record.args = hide(record.getMessage(), _HIDDEN_IN_LOGS), ()
     record.exc_info, record.exc_text = None, None  # a traceback may show the address
     return True
 
 
 def hide_in_logs(addresses: Iterable[str]) -> None:
-    """Keep the secrets of these addresses, in place of those before, out of the logs of libraries."""
+    """Hide the secrets of these addresses in the logs of libraries; they replace the addresses of earlier calls."""
     _HIDDEN_IN_LOGS[:] = addresses
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_hide_in_record)  # once, also if it is called again

@@ -59,7 +59,7 @@ class QuietWindow(Strict):
     end: _Clock = Field(default=time(), alias="to")
 
     def covers(self, today: str, yesterday: str, clock: time) -> bool:
-        """Return whether a time of today is in the window."""
+        """Return whether a time is in the window, given the weekday, the weekday before, and the time of day."""
         if self.begin < self.end:
             return today in self.days and self.begin <= clock < self.end
         if self.begin == self.end:
@@ -68,7 +68,7 @@ class QuietWindow(Strict):
 
 
 class QuietSettings(Strict):
-    """Quiet hours, and the alerts that pass in them."""
+    """The quiet hours of up.toml, and the severities that are notified even then."""
 
     passes: Literal["critical", "nothing"] = "critical"
     hours: tuple[QuietWindow, ...] = ()
@@ -115,7 +115,7 @@ class TargetSettings(Strict):
 
 
 class NotifySettings(Strict):
-    """The contents of up.toml, as far as notifications need them."""
+    """The sections of up.toml on notifications."""
 
     zone: _Zone = Zone.parse("UTC")
     notify: dict[str, TargetSettings] = Field(default={})
@@ -123,10 +123,10 @@ class NotifySettings(Strict):
 
     @property
     def secrets(self) -> Sequence[SecretStr]:
-        """All addresses and passwords, which nobody may see."""
+        """All notification addresses and passwords, which must not be shown."""
         return [target.url for target in self.notify.values()]
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """The secrets as text."""
+        """All notification addresses and passwords as plain text."""
         return tuple(secret.get_secret_value() for secret in self.secrets)

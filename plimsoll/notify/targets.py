@@ -102,7 +102,7 @@ class NotifyTarget:
             state = self._outbox.state()
 
     def _is_told(self, group: AlertGroup, now: int) -> bool:
-        """Return whether another `plimsoll up` must have told the target by now."""
+        """Return whether another `plimsoll up` should have told the target by now."""
         keys = [(item.alert.id, item.news) for item in group.items]
         if now - max(self._due.setdefault(key, now) for key in keys) < LEFT_AFTER:
             return False
@@ -112,7 +112,7 @@ class NotifyTarget:
         return True
 
     def _keep(self) -> None:
-        """Write down the outcome of the last message. Until that is possible, none is sent: it would be repeated."""
+        """Record the outcome of the last message. Until that works nothing is sent, as it would be repeated."""
         if self._unkept is not None:
             self._unkept()
             self._unkept = None
@@ -155,7 +155,7 @@ class Notifier:
         ]
 
     def start(self) -> None:
-        """Begin to send."""
+        """Start the thread of each target."""
         self._threads = [
             Thread(target=self._run, args=(target,), name=f"notify {target.name}") for target in self.targets
         ]
@@ -185,11 +185,11 @@ class Notifier:
             self._wake[target.name].set()
 
     def states(self) -> list[TargetState]:
-        """Return whether messages arrive, by target."""
+        """Return the delivery state of each target."""
         return states(self._file)
 
     def trouble(self, now: int) -> str | None:
-        """Return why nobody can rely on the notifications: no evaluations, or messages that do not arrive; or None."""
+        """Return why notifications cannot be relied on (no evaluations, or failing messages); None if they can."""
         if now - self._stepped > LATEST_STEP:
             return f"nothing was evaluated since {iso(self._stepped)}"
         for state in self.states():

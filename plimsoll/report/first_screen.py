@@ -1,4 +1,4 @@
-"""What the first screen of every output says: the cause, the evidence, and what to look at next."""
+"""The first screen of every report: the cause, the evidence, and what to look at next."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _MOST_NEXT = 4
 
 @dataclass(frozen=True)
 class EvidenceRow:
-    """A value, and the limit that it is compared with; `number` and `healthy` are the same as numbers."""
+    """A value and its limit as text; `number` and `healthy` are both as numbers."""
 
     value: str
     limit: str
@@ -31,9 +31,9 @@ class EvidenceRow:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """What follows the verdict. `cause` and `next` are sentences, empty where there is nothing to say.
+    """The part of a report after the verdict. `cause` and `next` are sentences, empty if there is nothing to say.
 
-    `named` is the value that the verdict's sentence names, None if it names none; it comes first in the `evidence`.
+    `named` is the value that the verdict's sentence names (None if it names none); it comes first in `evidence`.
     """
 
     cause: str

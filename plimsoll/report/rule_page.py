@@ -85,7 +85,7 @@ def source_text(source: Source) -> str:
 
 
 def _field(source: Source) -> str:
-    """`field `x``, `fields `x` + `y``."""
+    """Return the field of a source as text: `` field `x` `` or `` fields `x` + `y` ``."""
     names = [f"`{name}`" for name in source.fields]
     if not isinstance(source.field, Fields):
         return f"field {names[0]}"

@@ -64,7 +64,7 @@ def spans_text(review: Review, zone: Zone, finding: Finding, crossings: Sequence
 
 
 def until(review: Review, crossing: Crossing) -> int:
-    """Return when a crossing ended, as it is shown: its last evaluation, or the end of the run if that is after it."""
+    """Return the time at which a crossing is shown to end: its last evaluation, or the end of the run if earlier."""
     return max(crossing.start, min(crossing.end, review.end or crossing.end))
 
 
@@ -89,7 +89,7 @@ def used_by(finding: Finding, start: int) -> str:
 
 
 def host_of(finding: Finding) -> str:
-    """Return the host; empty if the rule applies to none."""
+    """Return the host of a finding; empty if its rule applies to no host."""
     return finding.subject.host if finding.subject else ""
 
 
@@ -131,7 +131,7 @@ def old_limits_in_brief(findings: Sequence[Finding]) -> str:
 
 
 def reason(finding: Finding) -> str:
-    """Why a finding was not judged or was switched off; empty for states that need no reason."""
+    """Return why a finding was not judged or was switched off; empty for other states."""
     override = finding.override
     if finding.outcome not in WITH_REASON:
         return ""
@@ -149,7 +149,7 @@ def crossed_summary(findings: Sequence[Finding]) -> str:
 
 
 def never_tested(finding: Finding) -> bool:
-    """Return whether its other conditions never held, so that its value was never judged."""
+    """Return whether the further conditions of a finding's rule never held, so its value was never judged."""
     return finding.outcome in (Outcome.HELD, Outcome.TOO_SHORT) and math.isnan(finding.nearest)
 
 

@@ -1,1 +1,1 @@
-"""Serves HTTP: who may ask, within which limits, and the write endpoint."""
+"""Serves HTTP: checks who sends a request and its limits, and has the endpoints to which agents write samples."""

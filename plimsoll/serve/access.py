@@ -30,7 +30,7 @@ _MOST = 20
 
 
 class UnknownUser(Exception):
-    """The proxy names a user who has no role here."""
+    """The error if the proxy names a user who has no role here."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,16 @@ class TrustedProxy:
     separator: str = ","
 
     def is_at(self, address: str) -> bool:
-        """Return whether the proxy is at an address."""
+        """Return whether an IP address is one of the proxy's."""
         ip = ip_of(address)
         if isinstance(ip, IPv6Address) and ip.ipv4_mapped:
             ip = ip.ipv4_mapped
         return ip is not None and any(ip in network for network in self.addresses)
 
     def person(self, address: str, headers: Headers, users: UserFile) -> Person | None:
-        """Return whom a request from an address names; None if it is not of the proxy, or names nobody.
+        """Return the person whom the proxy names in a request; None if the request is not the proxy's, or names nobody.
 
-        UnknownUser if that person has no role.
+        Raise UnknownUser if that person has no role.
         """
         names = [name.strip() for name in headers.getlist(self.header)]
         sent = headers.getlist(SECRET_HEADER)
@@ -105,7 +105,7 @@ class Access:
         return self.listen.is_loopback and self.login
 
     def is_named(self, host: str) -> bool:
-        """Return whether a Host header has a name of this server."""
+        """Return whether a Host header holds one of the names of this server."""
         match = _HOST.fullmatch(host.lower())
         name = (match["address"] or match["name"].rstrip(".")) if match else ""
         names = {"127.0.0.1", "localhost", "::1", self.listen.host.lower(), *map(str.lower, self.allowed_hosts)}

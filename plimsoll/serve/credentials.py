@@ -25,7 +25,7 @@ _HOW_TO_MEND = "delete it, and a new token and password are made"
 
 
 class CredentialUse(StrEnum):
-    """The use of a token. One for changes, or for the actions of operators, may also read."""
+    """What a token may be used for. A token for changes or for operators may also read."""
 
     SAMPLES = "samples"
     READ = "read"
@@ -34,7 +34,7 @@ class CredentialUse(StrEnum):
 
     @property
     def kept_as(self) -> str:
-        """The name of such tokens in the file."""
+        """The key under which the file of secrets stores tokens of this use."""
         return _TOKEN if self is CredentialUse.SAMPLES else self.value
 
     @property
@@ -48,7 +48,7 @@ class CredentialUse(StrEnum):
 
 
 def owner_token(folder: Path) -> str:
-    """Return the token by which the owner's commands reach the store. Make it if it is missing."""
+    """Return the token with which the owner's commands reach the store; create it if it is missing."""
     path, token = folder / OWNERS_FILE, ""
     with suppress(FileNotFoundError):
         token = read(path).strip()
@@ -59,9 +59,9 @@ def owner_token(folder: Path) -> str:
 
 
 def make_missing(folder: Path) -> dict[str, str]:
-    """Make the token for samples if there is none, and the shared password if there is none, and no user.
+    """Create the token for samples if there is none, and the shared password if there is neither one nor any user.
 
-    Return the new ones by name (`token`, `password`), to be shown once.
+    Return the new secrets by name (`token`, `password`), to be shown once.
     """
     hashes = _hashes(folder)
     new = {} if _TOKEN in hashes else {_TOKEN: new_token(folder)}
@@ -69,21 +69,21 @@ def make_missing(folder: Path) -> dict[str, str]:
 
 
 def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
-    """Write new secrets to a file of the owner, where nobody is at a terminal to see them. Return the file."""
+    """Write new secrets to a file that only the owner can read, for a server without a terminal. Return its path."""
     path = folder / NEW_FILE
     save(path, "".join(f"{name}: {secret}\n" for name, secret in new.items()))
     return path
 
 
 def new_token(folder: Path, name: str = "", use: CredentialUse = CredentialUse.SAMPLES) -> str:
-    """Return a new token. The old one of this name and use is no longer valid, for a running server too."""
+    """Return a new token, which replaces the token of this name and use at once, in a running server too."""
     token = _new_secret()
     _change(folder, _token_name(name, use), _token_hash(token))
     return token
 
 
 def end_token(folder: Path, name: str, use: CredentialUse = CredentialUse.SAMPLES) -> None:
-    """Make a token invalid. Unusable, naming the tokens for this use, if there is none of this name."""
+    """Revoke a token. Raise Unusable, naming the tokens of this use, if there is none of this name."""
     hashes = _hashes(folder)
     if hashes.pop(_token_name(name, use), None) is None:
         begin = f"{use.kept_as} "
@@ -95,12 +95,12 @@ def end_token(folder: Path, name: str, use: CredentialUse = CredentialUse.SAMPLE
 
 
 def has_password(folder: Path) -> bool:
-    """Return whether there is a password that everybody shares."""
+    """Return whether there is a shared password."""
     return _PASSWORD in _hashes(folder)
 
 
 def end_password(folder: Path) -> None:
-    """Make the password that everybody shares invalid. Unusable if there is none, or nobody could log in then."""
+    """Revoke the shared password. Raise Unusable if there is none, or if nobody could log in without it."""
     hashes = _hashes(folder)
     if hashes.pop(_PASSWORD, None) is None:
         raise Unusable("there is no password that everybody shares")
@@ -110,14 +110,14 @@ def end_password(folder: Path) -> None:
 
 
 def new_password(folder: Path) -> str:
-    """Return a new password that everybody shares. The old one is no longer valid, for a running server too."""
+    """Return a new shared password, which replaces the old one at once, in a running server too."""
     password = secrets.token_urlsafe(15)
     _change(folder, _PASSWORD, secret_files.shared_hash(password))
     return password
 
 
 class Credentials:
-    """Checks tokens and passwords. A file that was changed is read again."""
+    """Checks tokens and passwords. Their files are read again when they change."""
 
     def __init__(self, folder: Path) -> None:
         self.users = UserFile(folder)
@@ -127,15 +127,15 @@ class Credentials:
         self._key = secrets.token_bytes(32)
 
     def is_owner(self, token: str) -> bool:
-        """Return whether this is the owner's token."""
+        """Return whether a token is the owner's."""
         return hmac.compare_digest(token.encode(), self._owner)
 
     def may_write(self, token: str) -> bool:
-        """Return whether this is a token for samples."""
+        """Return whether a token permits writing samples."""
         return self._token_name(token, CredentialUse.SAMPLES) is not None
 
     def program(self, token: str) -> Person | None:
-        """Return the program that has a token; None if it is no token for reading or changes."""
+        """Return the program that has a token; None if the token permits neither reading nor changes."""
         person: Person | None = None
         for use in CredentialUse:
             name = self._token_name(token, use) if use.role else None
@@ -144,9 +144,9 @@ class Credentials:
         return person
 
     def person(self, name: str, password: str) -> Person | None:
-        """Return who has this name and password; None if one is wrong.
+        """Return the user with this name and password; None if either is wrong.
 
-        The hash takes a part of a second, just as long for a name that nobody has.
+        The check takes a fraction of a second, and as long for an unknown name.
         """
         users = self.users
         role = users.role(name)
@@ -158,13 +158,13 @@ class Credentials:
         return Person("", Role.ADMIN, "shared password") if self.may_read(password) else None
 
     def may_read(self, password: str) -> bool:
-        """Return whether this is the password that everybody shares. The hash takes a part of a second."""
+        """Return whether a password is the shared one. The check takes a fraction of a second."""
         shared = self._shared
         with self._hash_lock:
             return bool(shared) and secret_files.is_right(password, shared)
 
     def mark(self, name: str, password: str) -> bytes:
-        """Return a digest of a name and password, which changes when the stored role or hash of that name does."""
+        """Return a digest of a name and password, which changes when the user's stored role or password does."""
         parts = (self._shared, self.users.role(name) or "", self.users.hash_of(name), name, password)
         return hmac.digest(self._key, "\n".join(parts).encode(errors="surrogatepass"), "sha256")
 

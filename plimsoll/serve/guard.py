@@ -33,7 +33,7 @@ class Guard:
         self._limit = ConcurrencyLimit()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
+        """Handle an ASGI request: refuse it, or pass it on to the application."""
         if scope["type"] == "http":
             # Limits are counted by client; the peer may be a proxy.
             scope = {**scope, "client": (self._client(Request(scope)), 0), PEER: scope.get("client")}
@@ -51,9 +51,9 @@ class Guard:
         await self._app(scope, receive, send)
 
     def _refuse_other_site(self, request: Request) -> Response | None:
-        """Refuse requests under another name or from another origin, as pages of other sites make browsers send.
+        """Return a refusal if the Host or Origin header is foreign, as other sites make browsers send; else None.
 
-        Also those that a proxy passes on where everybody may read and write.
+        Requests passed on by a proxy are refused, too, where everybody may read and write.
         """
         host = request.headers.get("host", "")
         if not self._access.is_named(host):
@@ -81,7 +81,7 @@ class Guard:
         return None
 
     def _client(self, request: Request) -> str:
-        """Return the address that a request comes from; behind a trusted proxy, the last one that it names."""
+        """Return the IP address of the client; behind a trusted proxy, the last address that the proxy names."""
         access, peer = self._access, request.client.host if request.client else ""
         is_proxy = access.is_behind_proxy or (access.proxy is not None and access.proxy.is_at(peer))
         forwarded = request.headers.get("x-forwarded-for", "") if is_proxy else ""
@@ -90,7 +90,7 @@ class Guard:
 
 
 def _refuse_role(request: Request, person: Person) -> Response | None:
-    """Refuse a request that the role of a person does not include."""
+    """Return a refusal if a person's role does not permit a request; else None."""
     role = needed(request.method, request.scope["path"])
     if person.role.may(role) or request.scope["path"] in WRITING:
         return None
@@ -122,7 +122,7 @@ class SecurityHeaders:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
+        """Handle an ASGI request, and add the headers to its response."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -136,13 +136,13 @@ class SecurityHeaders:
 
 
 class ConcurrencyLimit:
-    """Limits how many requests of one address are handled at a time. An answer that is being sent does not count."""
+    """Limits how many requests of one address are handled at a time. Responses being sent do not count."""
 
     def __init__(self) -> None:
         self._slots: WeakValueDictionary[str, _Slots] = WeakValueDictionary()
 
     async def answer(self, app: ASGIApp, address: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have a request answered when a slot is free; refuse it if too many requests of its address wait."""
+        """Handle a request once its address has a free slot; refuse it if too many requests wait already."""
         slots = self._slots.setdefault(network_of(address), _Slots(AT_ONCE))
         if slots.waiting >= _MAX_WAITING:
             await later("too much is asked for at the moment", _AGAIN_S)(scope, receive, send)

@@ -15,14 +15,14 @@ _ADDRESS = re.compile(r"(?P<host>\[[^\[\]]*\]|[^\[\]:]*)(?::(?P<port>[0-9]{1,5})
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """A host name or IP address without brackets, and a port; 0 for any free one."""
+    """An address to listen on: a host name or IP address without brackets, and a port (0: any free port)."""
 
     host: str = _LOOPBACK
     port: int = DEFAULT_PORT
 
     @classmethod
     def parse(cls, text: str) -> "Listen":
-        """Parse `HOST`, `HOST:PORT`, `[IPv6]:PORT` or `:PORT`. Unusable if it is none of these."""
+        """Parse `HOST`, `HOST:PORT`, `[IPv6]:PORT` or `:PORT`. Raise Unusable if the text is none of these."""
         match = _ADDRESS.fullmatch(text)
         port = int(match["port"]) if match and match["port"] else DEFAULT_PORT
         if match is None or not text or port > 65_535:
@@ -31,16 +31,16 @@ class Listen:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether only this machine can reach the address."""
         return self.host.lower() == "localhost" or ((ip := ip_of(self.host)) is not None and ip.is_loopback)
 
     @property
     def everywhere(self) -> bool:
-        """Whether it is on all addresses of the machine."""
+        """Whether the address stands for all addresses of the machine."""
         return (ip := ip_of(self.host)) is not None and ip.is_unspecified
 
     def url(self, *, tls: bool) -> str:
-        """Return the address for people; where it is on all addresses of the machine, by the name of the machine."""
+        """Return the URL to show to people, with the machine's name if the server listens on all addresses."""
         return f"{'https' if tls else 'http'}://{Listen(socket.gethostname(), self.port) if self.everywhere else self}"
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class PublicAddress:
 
     @classmethod
     def parse(cls, text: str) -> "PublicAddress":
-        """Parse `https://HOST` or `https://HOST:PORT`. Unusable if it is neither, or has a path."""
+        """Parse `https://HOST` or `https://HOST:PORT`. Raise Unusable if the text is neither, or has a path."""
         try:
             parts = urlsplit(text.strip())
             port = parts.port
@@ -70,7 +70,7 @@ class PublicAddress:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether only this machine can reach the address."""
         return Listen(self.host).is_loopback
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class PublicAddress:
 
 
 def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return the IP address that a text is, or None."""
+    """Return the IP address that a text spells; None if it is not an IP address."""
     try:
         return ipaddress.ip_address(text)
     except ValueError:
@@ -87,6 +87,6 @@ def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def network_of(address: str) -> str:
-    """Return the address; of an IPv6 one the first half, since one host may have all others."""
+    """Return an IPv4 address as it is, and the /64 network of an IPv6 address: one host may own all of it."""
     ip = ip_of(address)
     return address if ip is None or ip.version == 4 else ip.exploded[:19]

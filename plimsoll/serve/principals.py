@@ -26,7 +26,7 @@ class Role(StrEnum):
     ADMIN = "admin"
 
     def may(self, needed: "Role") -> bool:
-        """Return whether it is the needed role, or one that may do more."""
+        """Return whether this role includes the rights of the needed role."""
         order = [*Role]
         return order.index(self) >= order.index(needed)
 
@@ -42,7 +42,7 @@ class RolesOf:
     usual: Role | None = None
 
     def role(self, values: Iterable[str]) -> Role | None:
-        """Return the highest role among those of some groups."""
+        """Return the highest role that a person's groups give; the usual role if they give none."""
         groups = {*values}
         return next((role for role in reversed(Role) if groups & {*self.values.get(role, ())}), self.usual)
 
@@ -66,7 +66,7 @@ NOBODY = Person("", Role.ADMIN)
 
 
 def needed(method: str, path: str) -> Role:
-    """Return the role that a request needs."""
+    """Return the lowest role that may send a request with this method and path."""
     if method in _SAFE:
         return Role.VIEWER
     return Role.OPERATOR if _OF_OPERATORS.fullmatch(path) else Role.ADMIN

@@ -22,19 +22,19 @@ _RATIO = 200  # line protocol shrinks to a twentieth; what does not change at al
 
 
 class TooLarge(Exception):
-    """A body is longer than allowed, packed or unpacked."""
+    """The error if a body is longer than allowed, compressed or uncompressed."""
 
 
 class TooSlow(Exception):
-    """A body did not arrive in time, or its sender went away."""
+    """The error if a body does not arrive in time, or its sender closes the connection."""
 
 
 class Full(Exception):
-    """The bodies of all requests, or of those of one sender, take all the memory that they may."""
+    """The error if the bodies of all requests, or of one sender, already take all the memory they may."""
 
 
 class DamagedBody(Exception):
-    """A body cannot be unpacked; the text is the reason, for gzip in InfluxDB's words."""
+    """The error if a body cannot be uncompressed. The text is the reason, for gzip in InfluxDB's words."""
 
 
 async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenerator[bytes]:
@@ -49,7 +49,7 @@ async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenera
 
 
 class Bodies:
-    """The bodies of all requests that are being read or handled."""
+    """The memory held by the bodies of all requests that are being read or handled."""
 
     def __init__(self, limits: RequestLimits) -> None:
         self._limits = limits
@@ -91,9 +91,9 @@ class Bodies:
 
 
 def gunzip(body: bytes | bytearray, longest: int) -> bytes:
-    """Return the content of gzip, of one or several members. DamagedBody if it is invalid, TooLarge if too long.
+    """Return the uncompressed content of a gzip body. Raise DamagedBody if it is invalid.
 
-    TooLarge also if it has more members, or a higher ratio of compression, than any writer's.
+    Raise TooLarge if the content is too long, or has more members or a higher compression ratio than any writer makes.
     """
     if not body:
         raise DamagedBody("EOF")
@@ -131,7 +131,7 @@ def _reason(error: zlib.error) -> str:
 
 
 def unpack_snappy(packed: bytes, longest: int) -> bytes:
-    """Return the content of a block of snappy. DamagedBody if it is not valid, TooLarge if it is too long."""
+    """Return the uncompressed content of a snappy block. Raise DamagedBody if invalid, TooLarge if too long."""
     try:
         if cramjam.snappy.decompress_raw_len(packed) > longest:
             raise TooLarge

@@ -71,7 +71,7 @@ class RequestIdentity:
         return await self._passwords.check(address_of(request), name, password)
 
     def _by_proxy(self, request: Request, proxy: TrustedProxy) -> Person | Response | None:
-        """Return whom the proxy names, or a refusal; None if the request is not from it, or names nobody."""
+        """Return the person whom the proxy names, or a refusal; None if the proxy did not send it or names nobody."""
         peer = request.scope[PEER]
         try:
             return proxy.person(peer[0] if peer else "", request.headers, self._access.credentials.users)
@@ -105,7 +105,7 @@ class PasswordCheck:
         self._verified: OrderedDict[tuple[str, bytes], Person] = OrderedDict()
 
     async def check(self, address: str, name: str, password: str) -> Person | Response:
-        """Return who has a name and password, or a refusal. Browsers send both with every request."""
+        """Return the user with a name and password, or a refusal. Browsers send both with every request."""
         if not password:
             return self._challenge()
         key = network_of(address), self._credentials.mark(name, password)
@@ -143,7 +143,7 @@ class PasswordCheck:
         return person
 
     def _challenge(self) -> Response:
-        """Return the answer after which a browser asks for a name and password."""
+        """Return the 401 response that makes a browser ask for a name and password."""
         has_users = self._credentials.users.any
         needed = "the name and password of a user" if has_users else "its password here; the user name does not matter"
         return PlainTextResponse(
@@ -154,9 +154,9 @@ class PasswordCheck:
 
 
 class Throttle:
-    """Refuses passwords from an address for PAUSE_S after each wrong one, from FREE_ATTEMPTS wrong ones on.
+    """Delays guessing: from FREE_ATTEMPTS wrong passwords on, an address is refused for PAUSE_S after each one.
 
-    A right one in between resets nothing: whoever has one may be guessing that of another user.
+    A right password in between resets nothing: its owner may be guessing another user's password.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -169,7 +169,7 @@ class Throttle:
         return max(0.0, last + PAUSE_S - self._clock()) if count >= FREE_ATTEMPTS else 0.0
 
     def attempt(self, address: str) -> None:
-        """Count an attempt before its test, so that many at once are limited as well."""
+        """Count an attempt before its password is tested, so that simultaneous attempts are limited as well."""
         place = network_of(address)
         count, last = self._failed.pop(place, (0, 0.0))
         now = self._clock()
@@ -178,7 +178,7 @@ class Throttle:
             self._failed.popitem(last=False)
 
     def succeeded(self, address: str) -> None:
-        """Uncount an attempt whose password was right."""
+        """Take back the count of an attempt whose password was right."""
         place = network_of(address)
         count, last = self._failed.get(place, (0, 0.0))
         if count > 1:

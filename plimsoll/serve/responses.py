@@ -1,4 +1,4 @@
-"""Answers in InfluxDB's form."""
+"""Error responses in InfluxDB's form."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -21,12 +21,12 @@ _CODES = {
 def refusal(
     status: HTTPStatus, message: str, *, headers: Mapping[str, str] | None = None, **details: str | int
 ) -> Response:
-    """Return an error: InfluxDB 2's `code` and `message`, and InfluxDB 1's `error`."""
+    """Return an error response with InfluxDB 2's fields `code` and `message`, and InfluxDB 1's field `error`."""
     code = _CODES.get(status, status.phrase.lower())
     content = {"code": code, "message": message, "error": message, **details}
     return JSONResponse(content, status, {**INFLUXDB, "X-Platform-Error-Code": code, **(headers or {})})
 
 
 def later(message: str, seconds: int) -> Response:
-    """Return a refusal after which the request can be sent again in some seconds, as Telegraf does."""
+    """Return a refusal with a Retry-After header, after which Telegraf sends the request again."""
     return refusal(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"Retry-After": str(seconds)})

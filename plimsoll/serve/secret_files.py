@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def read(path: Path) -> str:
-    """Return the content of a file. FileNotFoundError if there is none; Unusable if others can read it."""
+    """Return the content of a file. Raise FileNotFoundError if it is missing, Unusable if others can read it."""
     try:
         with path.open(encoding="utf-8") as file:
             status = os.fstat(file.fileno())
@@ -40,7 +40,7 @@ def read(path: Path) -> str:
 
 
 def read_json(path: Path, mended: str) -> dict[str, Any]:
-    """Return the object in a file; an empty one without a file. Unusable, saying how to mend it, if it is no object."""
+    """Return the JSON object in a file, empty without a file. Raise Unusable, saying how to mend it, if invalid."""
     try:
         content = json.loads(read(path))
     except FileNotFoundError:
@@ -53,7 +53,7 @@ def read_json(path: Path, mended: str) -> dict[str, Any]:
 
 
 def save(path: Path, content: str) -> None:
-    """Write a file that its owner alone can read, replacing the old one."""
+    """Write a file that only its owner can read, replacing the old one."""
     check_private(path.parent)
     with atomic_write(path) as partial:
         partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
@@ -61,14 +61,14 @@ def save(path: Path, content: str) -> None:
 
 
 def save_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write an object."""
+    """Write an object as JSON to a file that only its owner can read."""
     save(path, json.dumps(content, indent=2) + "\n")
 
 
 class Reread:
-    """An object in a file, which is read again when the file was changed. Unusable if it cannot be read at first.
+    """The JSON object in a file, read again when the file changes. Raise Unusable if the first reading fails.
 
-    A later fault in the file leaves the object as it was: a slip of an editor must not lock everybody out.
+    If a later reading fails, the object stays as it was: a slip of an editor must not lock everybody out.
     """
 
     def __init__(self, path: Path, mended: str) -> None:
@@ -78,7 +78,7 @@ class Reread:
 
     @property
     def current(self) -> Mapping[str, Any]:
-        """The object now; empty without a file."""
+        """The current object; empty without a file."""
         try:
             status = self._path.stat()
         except OSError:
@@ -94,20 +94,20 @@ class Reread:
 
 
 def hashed(password: str) -> str:
-    """Return a hash of the password of a user."""
+    """Return a slow hash of a user's password."""
     n, r, p = _COST
     salt = secrets.token_bytes(16)
     return f"scrypt {n} {r} {p} {_text(salt)} {_text(_digest(password, salt, _COST))}"
 
 
 def shared_hash(password: str) -> str:
-    """Return a hash of the password that everybody shares, which is long and random."""
+    """Return a hash of the shared password, which is long and random."""
     salt = secrets.token_bytes(16)
     return f"{_text(salt)}:{_text(_digest(password, salt, _SHARED_COST))}"
 
 
 def is_right(password: str, stored: str) -> bool:
-    """Return whether a hash is of this password. False if it is none."""
+    """Return whether a password matches a stored hash; False if the stored text is no hash."""
     try:
         if stored.startswith("scrypt "):
             _, n, r, p, salt, digest = stored.split(" ")

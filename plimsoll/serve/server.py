@@ -126,7 +126,7 @@ def _health_routes(health: Callable[[], Health]) -> list[Route]:
 
 
 class _LatestHealth:
-    """The health as it was a moment ago, computed once for all requests of that time: anyone may send many."""
+    """The health, computed at most once per moment for all requests, as anyone may send many."""
 
     def __init__(self, health: Callable[[], Health]) -> None:
         self._health = health
@@ -136,7 +136,7 @@ class _LatestHealth:
         self._until = 0.0
 
     async def get(self) -> Health:
-        """Return the health, at most _MOMENT_S old."""
+        """Return the health, which is at most `_MOMENT_S` seconds old."""
         async with self._lock:
             health = self._last
             if health is None or time.monotonic() >= self._until:
@@ -154,7 +154,7 @@ def _no_route(_: Request, error: Exception) -> Response:
 
 
 def _metric_lines(health: Health) -> Iterator[str]:
-    """Yield the metrics in Prometheus's text format."""
+    """Yield Plimsoll's own metrics in Prometheus's text format."""
     states = Counter(host.state for host in health.hosts)
     firing = Counter(alert.severity for alert in health.alerts)
     firing["info"] = health.info

@@ -33,7 +33,7 @@ _COME_BACK_S = 30
 
 
 class Listener(socket.socket):
-    """A listening socket. It closes a new connection at once if its address, or all, have as many as they may.
+    """A listening socket that closes a new connection at once if its address, or all addresses, have too many.
 
     The event loop of Windows accepts connections in another way; there, only those with a protocol are counted.
     """
@@ -46,7 +46,7 @@ class Listener(socket.socket):
         self._connections: Counter[str] = Counter()
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Return the next connection. ConnectionAbortedError if it is one too many."""
+        """Return the next connection. Raise ConnectionAbortedError if there are too many."""
         accepted, address = super().accept()
         network, limits = network_of(str(address[0])), self.bounds
         max_connections = limits.connections + limits.reserved
@@ -66,7 +66,7 @@ class Listener(socket.socket):
 
 
 class _Connection(socket.socket):
-    """A connection that reports once that it was closed."""
+    """A connection that reports when it is closed."""
 
     on_close: Callable[[], None] | None = None
 
@@ -91,7 +91,7 @@ class Certificate:
     key: Path
 
     def check(self) -> None:
-        """Raise Unusable if they cannot be used."""
+        """Raise Unusable if the certificate and key cannot be used."""
         for file in (self.chain, self.key):
             try:
                 file.read_bytes()
@@ -108,7 +108,7 @@ class Certificate:
 
 
 class Serving:
-    """A running server. Unusable if it cannot listen."""
+    """A running HTTP server. Raise Unusable if it cannot listen."""
 
     def __init__(
         self,
@@ -160,19 +160,19 @@ class Serving:
             raise Unusable(f"{self.address}: the web server does not start; see its log")
 
     def stop(self) -> None:
-        """Answer the requests that were begun, then close all connections."""
+        """Finish the requests in progress, then close all connections."""
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
 
     @property
     def running(self) -> bool:
-        """Whether it serves; if not, and `stop` was not called, its log says why."""
+        """Whether the server runs. If it ended before `stop` was called, the log says why."""
         return self._thread.is_alive()
 
     @property
     def connections(self) -> tuple[int, int]:
-        """How many connections are open, and how many may be of agents."""
+        """The number of open connections, and the number that agents may open."""
         return self._connections.total(), self._most
 
     def _run(self) -> None:

@@ -30,7 +30,7 @@ class User:
 
 
 class UserFile:
-    """The users as they are now: a file that was changed is read again."""
+    """The file of users, read again when it changes."""
 
     def __init__(self, folder: Path) -> None:
         self._file = Reread(folder / FILE, _HOW_TO_MEND)
@@ -47,16 +47,16 @@ class UserFile:
         return _role(entry) if entry else None
 
     def name(self, name: str) -> str:
-        """Return the name of a user in its own upper and lower case."""
+        """Return the name of a user, spelled as when the user was added."""
         return str(self._file.current.get(name.casefold(), {}).get("name", name))
 
     def hash_of(self, name: str) -> str:
-        """Return the hash of a user's password; without one a hash of a random password, whose test takes as long."""
+        """Return the hash of a user's password; if there is none, a random hash, whose check takes as long."""
         return str(self._file.current.get(name.casefold(), {}).get("password") or self._nobody)
 
 
 def listed(folder: Path) -> list[User]:
-    """Return all users, sorted."""
+    """Return all users, sorted by name."""
     users = [
         User(str(entry.get("name", key)), _role(entry), bool(entry.get("password")))
         for key, entry in _all(folder).items()
@@ -65,7 +65,7 @@ def listed(folder: Path) -> list[User]:
 
 
 def add(folder: Path, name: str, role: Role, password: str | None) -> None:
-    """Add a user. Unusable if there is one of this name, or the password is too short."""
+    """Add a user. Raise Unusable if the name is taken, or the password is too short."""
     if not _NAME.fullmatch(name):
         raise Unusable(f"{name!r}: is no name of a user; letters, digits, dots, dashes, underscores and @ are")
     users = _all(folder)
@@ -76,7 +76,7 @@ def add(folder: Path, name: str, role: Role, password: str | None) -> None:
 
 
 def change(folder: Path, name: str, *, password: str | None = None, role: Role | None = None) -> None:
-    """Change the password or the role of a user. Unusable if there is none of this name."""
+    """Change the password or the role of a user. Raise Unusable if there is no user of this name."""
     users = _all(folder)
     entry = dict(_entry(users, name, folder))
     if password is not None:
@@ -87,14 +87,14 @@ def change(folder: Path, name: str, *, password: str | None = None, role: Role |
 
 
 def remove(folder: Path, name: str) -> None:
-    """Remove a user. Unusable if there is none of this name."""
+    """Remove a user. Raise Unusable if there is no user of this name."""
     users = _all(folder)
     _entry(users, name, folder)
     save_json(folder / FILE, {key: entry for key, entry in users.items() if key != name.casefold()})
 
 
 def new_password() -> str:
-    """Return a password that cannot be guessed."""
+    """Return a random password."""
     return secrets.token_urlsafe(15)
 
 

@@ -114,7 +114,7 @@ def _answer(parsed: Parsed, result: WriteResult) -> Response:
 
 
 def _partial(reasons: list[str], dropped: int, *, kept: bool) -> str:
-    """Return the message on `dropped` lines, with the reasons of the first ones."""
+    """Return the message for a write of which `dropped` lines were refused, with the reasons of the first ones."""
     rest = [f"and {dropped - len(reasons)} more"] if dropped > len(reasons) else []
     text = "\n".join(reasons + rest)
     return f"partial write: {text} dropped={dropped}" if kept else text

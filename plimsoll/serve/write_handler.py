@@ -27,7 +27,7 @@ Lines: TypeAlias = Callable[[bytearray, int], bytes]
 
 
 class NotTaken(Exception):
-    """A body was not taken: the status to answer with, why, and after how many seconds it may be sent again."""
+    """The error if a body is not accepted: the HTTP status, the reason, and when it may be sent again (seconds)."""
 
     def __init__(self, status: HTTPStatus, why: str, again_s: int = 0) -> None:
         super().__init__(why)
@@ -37,7 +37,7 @@ class NotTaken(Exception):
 
 
 class WriteHandler:
-    """Has bodies parsed and written. `initial_series` returns the series that count as known at the start."""
+    """Parses bodies and writes their samples. `initial_series` returns the series that are known at the start."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class WriteHandler:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def close(self) -> None:
-        """End the threads that parse."""
+        """End the threads that parse bodies."""
         self._pool.shutdown()
         self._long_ones.shutdown()
 

@@ -1,1 +1,1 @@
-"""`plimsoll up`: puts the parts together that collect, receive, judge, notify and serve."""
+"""`plimsoll up`: one process that collects, receives, judges, notifies and serves pages."""

@@ -17,10 +17,10 @@ _PRIORITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ER
 
 
 def set_up(file: Path | None = None) -> None:
-    """Have all logging written to stderr, or to a file that is kept below 5 MB, with three older ones.
+    """Send all logging to stderr, or to a file that is rotated at 5 MB with three older ones kept.
 
-    Where stderr goes to the journal of systemd, lines begin with their priority instead of the time. Libraries are
-    heard from warnings on.
+    If stderr goes to the journal of systemd, lines begin with a priority in place of the time. Libraries log from
+    level warning on.
     """
     if file is None:
         handler: logging.Handler = logging.StreamHandler(sys.stderr)
@@ -53,7 +53,7 @@ class _Lines(logging.Formatter):
         self._is_journal = is_journal
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the lines of a record; characters that cannot be seen are escaped."""
+        """Return a log record as lines of text, with invisible characters escaped."""
         lines = [record.getMessage()]
         if record.exc_info:
             lines += self.formatException(record.exc_info).split("\n")
@@ -64,14 +64,14 @@ class _Lines(logging.Formatter):
 
 
 class _Repetitions(logging.Filter):
-    """Lets the same warning or error through once an hour, with the number of its repetitions since."""
+    """A log filter that passes the same warning or error once an hour, with the number of suppressed repetitions."""
 
     def __init__(self) -> None:
         super().__init__()
         self._repeats: dict[tuple[str, str], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record is written."""
+        """Return whether a log record is written."""
         if record.levelno < logging.WARNING:
             return True
         message = record.getMessage()

@@ -117,7 +117,7 @@ def health(
     duty: str = "",
     unscraped: Sequence[str] = (),
 ) -> Health:
-    """Return the state of everything. `mended` are the problems to mend; warnings among them become notes.
+    """Return the health of all hosts and of Plimsoll. `mended` are the problems to mend; warnings become notes.
 
     `duty` says which process notifies, if there are several. `unscraped` are the exporters that gave no metrics.
     """
@@ -235,7 +235,7 @@ def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Ite
 
 
 def _unjudged(host: Host, progress: Progress, now: int) -> str:
-    """Return why not all of a host is judged; empty if all is."""
+    """Return why some limits of a host are not judged; empty if all are."""
     if host.host in progress.impossible:
         return f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
     if host.host in progress.beyond:

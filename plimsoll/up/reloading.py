@@ -1,4 +1,4 @@
-"""Reads up.toml anew while `plimsoll up` runs."""
+"""Reads up.toml again while `plimsoll up` runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ _NEED_RESTART = ("zone", "store", "limits", "login", "proxy")
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """The outcome of reading the settings anew: when (UTC ns), whom they notify, which changes wait for a restart.
+    """The outcome of reading the settings again: when (UTC ns), whom they notify, which changes need a restart.
 
-    `refused`: why they were refused, and those of before hold; empty if they were not.
+    `refused` says why the new settings were refused and the old ones stay in use; empty if they were accepted.
     """
 
     at: int
@@ -31,7 +31,7 @@ class Reloaded:
 
     @property
     def text(self) -> str:
-        """The outcome in words."""
+        """The outcome as a sentence."""
         if self.refused:
             return f"The new settings are refused, and those of before hold: {self.refused}"
         text = f"The settings were read anew; they notify {', '.join(self.targets) or 'nobody'}."
@@ -39,9 +39,9 @@ class Reloaded:
 
 
 def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
-    """Return the settings of up.toml, but the `old` ones where a change needs a restart; and the names of those.
+    """Return the settings in up.toml, with the `old` values where a change needs a restart, and the names of those.
 
-    Unusable, naming the setting, if it is invalid.
+    Raise Unusable, naming the setting, if up.toml is invalid.
     """
     settings = up_settings.load(folder)
     changed = tuple(name for name in _NEED_RESTART if getattr(settings, name) != getattr(old, name))
@@ -49,7 +49,7 @@ def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
 
 
 def route(reload: Callable[[], Reloaded], done_by_owner: Callable[[str], None]) -> Route:
-    """Return the route by which the owner's command has settings read anew."""
+    """Return the route with which the owner's `plimsoll reload` has the settings read again."""
 
     def answer(_: Request) -> Response:
         done = reload()

@@ -36,7 +36,7 @@ _LOCK = "up.lock"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A running `plimsoll up`: the number of its process, when that began (Unix time in s), and its address."""
+    """A running `plimsoll up`: its process id, its start time (Unix time in s), and its address."""
 
     pid: int
     began: float
@@ -44,7 +44,7 @@ class Running:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process still runs. Another one may have got its number."""
+        """Whether the process still runs; another process with the same id does not count."""
         with suppress(psutil.Error):
             return abs(psutil.Process(self.pid).create_time() - self.began) < 1
         return False
@@ -59,7 +59,7 @@ class Running:
 
 
 class OnlyOne:
-    """A lock on a data folder, for this process. Unusable if another process has it."""
+    """A lock of this process on a data folder. Raise Unusable if another process holds it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -75,13 +75,13 @@ class OnlyOne:
             ) from None
 
     def announce(self, address: str) -> None:
-        """Have other commands find this process at an address."""
+        """Record the address of this process in the data folder, where other commands find it."""
         record = {"pid": os.getpid(), "began": psutil.Process().create_time(), "address": address}
         with atomic_write(self._folder / _FILE) as partial:
             partial.write_text(json.dumps(record) + "\n", "utf-8")
 
     def release(self) -> None:
-        """Let other processes have the folder."""
+        """Release the lock on the data folder."""
         (self._folder / _FILE).unlink(missing_ok=True)
         self._lock.close()
 

@@ -62,7 +62,7 @@ def _parse_network(value: object) -> object:
 
 
 def _require(is_valid: Callable[[Any], object], why: str) -> AfterValidator:
-    """Return a validator of valid values; the others are refused with the reason."""
+    """Return a pydantic validator that refuses values for which `is_valid` is false, with the reason `why`."""
 
     def check(value: Any) -> Any:
         if not is_valid(value):
@@ -77,7 +77,7 @@ def _is_http(address: str) -> object:
 
 
 def _scrape_address(target: str) -> str:
-    """Return the address of a target, with the path that is usual where it has none."""
+    """Return the URL of a scrape target, with the usual path if the target has none."""
     url = target if "://" in target else f"http://{target}"
     try:
         parts = urlsplit(url)
@@ -139,7 +139,7 @@ class LimitsSettings(Strict):
 
     @property
     def bounds(self) -> Bounds:
-        """The bounds of received series. Names may take more memory where there are more series."""
+        """The bounds on received series; the memory for names grows with the number of series."""
         names = max(_BOUNDS.names, self.series * _BOUNDS.names // _BOUNDS.series)
         return Bounds(self.series, self.hosts, self.writer_series, self.writer_hosts, names)
 
@@ -230,7 +230,7 @@ class UpSettings(NotifySettings):
 
     @property
     def targets(self) -> tuple[ScrapeTarget, ...]:
-        """The exporters that are scraped."""
+        """The exporters to scrape."""
         return tuple(target for section in self.scrape for target in section.scrape_targets())
 
     @property
@@ -240,7 +240,7 @@ class UpSettings(NotifySettings):
 
     @property
     def secrets(self) -> Sequence[SecretStr]:
-        """All addresses and passwords, which nobody may see."""
+        """All notification addresses and passwords, which must not be shown."""
         heartbeat = [self.heartbeat.url] if self.heartbeat else []
         exporters = [secret for section in self.scrape for secret in (section.token, section.password) if secret]
         return [*super().secrets, *heartbeat, *exporters]

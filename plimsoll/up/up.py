@@ -106,7 +106,7 @@ _log = logging.getLogger(__name__)
 
 
 class Up:
-    """Everything that runs. `stop` ends it, in an order in which nothing that was received is lost."""
+    """The running `plimsoll up`. `stop` ends its parts in an order in which no received sample is lost."""
 
     def __init__(self, setup: Setup, lock: OnlyOne, store: Store, site: Site, configured: ConfiguredFacts) -> None:
         self._setup = setup
@@ -180,7 +180,7 @@ class Up:
         ]
 
     def start(self) -> None:
-        """Begin to collect, judge and notify; the server listens already."""
+        """Start to collect, judge and notify; the server listens already."""
         self._lock.announce(self._servers[-1].address)
         self._notifier.start()
         if self._heartbeat:
@@ -224,7 +224,7 @@ class Up:
         self._lock.release()
 
     def put(self, points: Points) -> None:
-        """Write points now; the demo writes those of its past so."""
+        """Write points to the store at once; the demo writes its past samples with this."""
         try:
             self._writing.put(points).result()
         except NotWritten as error:
@@ -232,11 +232,11 @@ class Up:
 
     @property
     def is_running(self) -> bool:
-        """Whether the server and the loop run."""
+        """Whether the server and the alert loop run."""
         return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
 
     def _listening(self) -> list[Serving]:
-        """Return the servers. If one cannot listen, what was opened before is closed."""
+        """Start the servers and return them. If one cannot listen, close those that were opened before."""
         with ExitStack() as undone:
             undone.callback(self._file.close)
             undone.callback(self._closing.close)
@@ -276,9 +276,9 @@ class Up:
         return Heartbeat(url, self._trouble) if url else None
 
     def _reload(self, now: int) -> Reloaded:
-        """Make everything new that depends on the settings, and only then replace the old. Return the outcome.
+        """Build everything that depends on the settings, and only then replace the old. Return the outcome.
 
-        Unusable if the settings are invalid, or `plimsoll up` is starting or ending.
+        Raise Unusable if the settings are invalid, or `plimsoll up` is starting or ending.
         """
         if not self._is_started or self._stop.is_set():
             raise Unusable("plimsoll up is starting or ending")

@@ -26,12 +26,12 @@ class Watchdog:
         self._barked = False
 
     def run(self, stop: Event) -> None:
-        """Look every 5 s until `stop` is set."""
+        """Check the alert loop every 5 s until `stop` is set."""
         while not stop.wait(_LOOKS_EVERY_S):
             self.look(time.monotonic())
 
     def look(self, now_s: float) -> None:
-        """Compare the last evaluation with the one of the previous look. `now_s` is the time of a monotonic clock."""
+        """Compare the last evaluation with that of the previous check. `now_s` is the time of a monotonic clock."""
         last = self._last()
         if self._since is None or last != self._last_value:
             self._last_value, self._since = last, now_s

@@ -253,7 +253,7 @@ def send_test_message(store: args.FolderOption = None) -> None:
 
 
 def _list_hosts(store: Path | None) -> None:
-    """List the hosts of the host_inventory."""
+    """Print the hosts of the host inventory."""
     with opened(store) as (file, zone):
         hosts = host_inventory.hosts(file)
     for host in hosts:
@@ -266,13 +266,13 @@ def _list_hosts(store: Path | None) -> None:
 
 
 def at_terminal() -> actions.Actor:
-    """Return the user of the system; under sudo the one who called it."""
+    """Return the user of the operating system as the actor; under sudo, the user who called sudo."""
     return actions.Actor(os.environ.get("SUDO_USER") or getpass.getuser(), "command")
 
 
 @contextmanager
 def opened(store: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
-    """The alerts of a data folder, and its zone."""
+    """Open the alerts of a data folder; yield them and the time zone of up.toml."""
     folder = _folder(store)
     file = AlertsFile.existing(folder)
     try:

@@ -84,7 +84,7 @@ def export(
 
 @dataclass(frozen=True)
 class _Selection:
-    """The rules that are left of all; `shown` are the signals of dashboards, None for all."""
+    """The rules to export, and the signals that dashboards draw (`shown`; None: all signals)."""
 
     catalogue: Catalogue
     signals: Mapping[str, Signal]

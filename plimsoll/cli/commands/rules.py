@@ -273,7 +273,7 @@ def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Se
 
 
 def _interval(typed: str | None, form: Form) -> int | None:
-    """The sampling interval in ns, None for the default. Unusable if it is not one, or if this form cannot hold it."""
+    """Return the sampling interval (ns), None for the default. Raise Unusable if it is invalid for this form."""
     if typed is None:
         return None
     if form is Form.LIST:

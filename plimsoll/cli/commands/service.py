@@ -143,7 +143,7 @@ def _plan(arguments: Sequence[str]) -> list[Step]:
 
 
 def _unreachable(*places: str) -> str:
-    """Why the user of the service cannot run the program; empty if nothing says that it cannot."""
+    """Return why the service's user cannot run the program; empty if nothing speaks against it."""
     homes = (Path(os.environ.get("SYSTEMDRIVE", "C:") + "\\Users"),) if sys.platform == "win32" else _HOMES
     fitting = "C:\\Program Files\\Plimsoll" if sys.platform == "win32" else "/opt/plimsoll"
     for place in map(Path, places):

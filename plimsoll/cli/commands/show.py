@@ -101,7 +101,7 @@ def _print_log(log: Log, zone: Zone) -> None:
 
 
 def _by_object(title: str, text: str, counters_by_object: dict[str, list[str]]) -> None:
-    """Print how many counters there are of a kind, and which, if there are any."""
+    """Print the number of counters of one kind and their names by object; nothing if there are none."""
     if not counters_by_object:
         return
     count = sum(map(len, counters_by_object.values()))

@@ -56,7 +56,7 @@ _OPEN_FILES = 4096  # more than serve.limits.Limits.connections
 
 @dataclass(frozen=True)
 class UpOptions:
-    """How to run, as typed. `open_page`: in the browser of the person at the terminal, if there is one."""
+    """The options of `plimsoll up`. `open_page`: open the pages in the browser of the person at the terminal."""
 
     store: str | None = None
     listen: str | None = None
@@ -162,7 +162,7 @@ def up(
 
 
 def run(options: UpOptions) -> None:
-    """Run until it is interrupted. Unusable if that is not possible."""
+    """Run `plimsoll up` until it is interrupted. Raise Unusable if it cannot start."""
     if options.store and folder_of_runs(options.store) is not None:
         raise Unusable(
             f"--store {options.store}: is a folder of runs, which keeps no live samples; name a data folder, or a "
@@ -296,7 +296,7 @@ def _demo(started: int) -> Source:
 
 @contextmanager
 def _folder(options: UpOptions) -> Generator[Path]:
-    """The data folder; a new one for a demo, which is deleted afterwards."""
+    """Yield the data folder; for a demo, a new folder that is deleted afterwards."""
     if options.demo and (options.store is None or data_folder.is_address(options.store)):
         with tempfile.TemporaryDirectory(prefix="plimsoll-demo-", ignore_cleanup_errors=True) as name:
             yield Path(name)
@@ -339,7 +339,7 @@ def _show(name: str, secret: str, use: CredentialUse = CredentialUse.SAMPLES) ->
 
 
 def load_demo_runs(store: Store) -> None:
-    """Load both runs, named by the memory of their database server; nothing is done if they are there."""
+    """Load both demo runs into a store, named by their servers' memory, unless they are there."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-demo-runs-", ignore_cleanup_errors=True) as folder:
         for logs in write_runs(Path(folder)):
             contents = read_files(find_logs([logs]), ReadOptions(), whole=True)

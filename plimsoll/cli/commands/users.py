@@ -172,7 +172,7 @@ def _show(password: str | None) -> None:
 
 
 def _record(folder: Path, text: str) -> None:
-    """Keep what was done. It is done even if that cannot be kept."""
+    """Add an action to the audit log. A failure is ignored: the action is done already."""
     try:
         file = AlertsFile.existing(folder) if (folder / NAME).exists() else AlertsFile(folder / NAME)
     except Unusable as error:

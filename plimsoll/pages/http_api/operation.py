@@ -80,12 +80,12 @@ class Page(BaseModel, Generic[Item]):
 
     @classmethod
     def of(cls, entries: Sequence[Any], query: PageQuery, make_item: Callable[[Any], Item]) -> "Page[Item]":
-        """Return the requested part of a list; `make_item` is called for its entries alone."""
+        """Return the requested part of a list. `make_item` converts only the entries of that part."""
         return cls.at(entries[query.offset : query.offset + query.limit], len(entries), query, make_item)
 
     @classmethod
     def at(cls, part: Sequence[Any], total: int, query: PageQuery, make_item: Callable[[Any], Item]) -> "Page[Item]":
-        """Return a part of a list of `total` entries that was read as such."""
+        """Return a page from entries that were already cut to the requested part of a list of `total` entries."""
         end = query.offset + len(part)
         return cls(items=[*map(make_item, part)], total=total, next=end if part and end < total else None)
 
@@ -101,14 +101,14 @@ LONGEST_BODY = 32 << 10
 
 
 class Operation(APIRoute):
-    """An operation; its docstring's first line is its summary, unless it has one."""
+    """A route of the API. Without a given summary, its summary is the docstring."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.summary = self.summary or self.description.rstrip(".")
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler of requests."""
+        """Return the handler, which checks the request before the operation runs."""
         handle = super().get_route_handler()
 
         async def answer(request: Request) -> Response:

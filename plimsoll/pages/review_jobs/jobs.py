@@ -57,7 +57,7 @@ class ToReview:
 
 @dataclass(frozen=True)
 class ToCompare:
-    """Stored runs to compare with the first, and the id of the comparison."""
+    """A comparison to make: the names of stored runs, the baseline first, and the id of the comparison."""
 
     setup: ReviewSetup
     runs: tuple[str, ...]
@@ -123,12 +123,12 @@ class Job:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more happens."""
+        """Whether the job is done or has failed."""
         return self.stage in (Stage.DONE, Stage.FAILED)
 
     @property
     def share(self) -> float | None:
-        """How much of the stage is done, if that is known."""
+        """The share of the present stage that is done, from 0 to 1; None if it is not known."""
         return self.done / self.total if self.total else None
 
 
@@ -145,7 +145,7 @@ class Jobs:
         self._stopped = False
 
     def add(self, job: Job, task: Task) -> None:
-        """Have a task performed, unless a job of the same id has not ended yet."""
+        """Add a task to the queue, unless a job of its id is waiting or running."""
         with self._changed:
             if (earlier := self._jobs.get(job.id)) and not earlier.has_ended:
                 return
@@ -164,14 +164,14 @@ class Jobs:
         return self._jobs.get(id_)
 
     def forget(self, id_: str) -> None:
-        """Let a task that has ended be performed again."""
+        """Forget a job that has ended, so that its task can be added again."""
         with self._changed:
             if (job := self._jobs.get(id_)) and job.has_ended:
                 del self._jobs[id_]
 
     @property
     def comparing(self) -> int:
-        """How many comparisons wait to be made."""
+        """The number of comparisons that wait in the queue."""
         with self._changed:
             return sum(isinstance(task, ToCompare) for _, task in self._tasks)
 
@@ -186,7 +186,7 @@ class Jobs:
         return f"Waiting: {before} {'other comes' if before == 1 else 'others come'} first" if before else "Waiting"
 
     def cancel(self, id_: str) -> Job | None:
-        """End a job, which then has failed, and return it; None if there was nothing to end."""
+        """Cancel a waiting or running job, which then counts as failed, and return it; None if there is none."""
         with self._changed:
             job = self._jobs.get(id_)
             waiting = next((task for task in self._tasks if task[0].id == id_), None)
@@ -201,7 +201,7 @@ class Jobs:
             return None
 
     def stop(self) -> None:
-        """End the worker, and let no other begin."""
+        """End the worker process and start no other."""
         with self._changed:
             self._stopped = True
             if self._process:

@@ -72,7 +72,7 @@ class KeptMeans(_KeptModel):
 
     @classmethod
     def of(cls, run_means: RunMeans) -> "KeptMeans":
-        """Return the means of a run, without those that are no numbers."""
+        """Return the means of a run to keep, without means that are NaN or infinite."""
         means = tuple(
             KeptMean(signal=key[0], host=on.host, instance=on.instance, service=on.service, mean=run_means.means[key])
             for key, (_, on) in run_means.subjects.items()
@@ -150,7 +150,7 @@ class KeptReviews:
         return self._read(id_, _SHORT, KeptReview)
 
     def has_means(self, id_: str) -> bool:
-        """Return whether there are means of the signals of a run."""
+        """Return whether the means of a run's signals are kept."""
         return self._path(id_, _MEANS).is_file()
 
     def means(self, id_: str) -> KeptMeans | None:
@@ -158,7 +158,7 @@ class KeptReviews:
         return self._read(id_, _MEANS, KeptMeans)
 
     def text(self, id_: str, kind: str) -> str | None:
-        """Return the report (kind `REPORT`) or document (`DOCUMENT`) of a review or comparison; None without it."""
+        """Return the report (`REPORT`) or the JSON document (`DOCUMENT`) of a review or comparison; None if missing."""
         with suppress(OSError):
             return self._path(id_, kind).read_text("utf-8")
         return None

@@ -28,7 +28,7 @@ _MOST_COMPARISONS = 20  # that wait: very many can be requested
 
 
 class TooManyComparisons(Exception):
-    """Too many comparisons wait to be made."""
+    """The error if too many comparisons wait to be made."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class RunReview:
 
     @property
     def has_failed(self) -> bool:
-        """Whether its review could not be made."""
+        """Whether the last attempt to review the run failed."""
         return self.job is not None and bool(self.job.error)
 
 
@@ -82,13 +82,13 @@ class RunReviews:
         return next((self._of(run) for run in runs if run.name == name), None)
 
     def make(self, review: RunReview) -> RunReview:
-        """Have a run reviewed."""
+        """Queue the review of a run; return the run with the job."""
         name = review.run.name
         self.jobs.add(Job(review.id, name), ToReview(self._setup, name, review.id))
         return replace(review, job=self.jobs.find(review.id))
 
     def make_missing(self, runs: Sequence[RunReview]) -> list[RunReview]:
-        """Have the latest runs without a review reviewed. Return all runs."""
+        """Queue reviews of the latest runs that have none; return all given runs, with their jobs."""
         missing = [run.id for run in runs if run.run.complete and not run.kept and not run.job][:_MOST_AT_ONCE]
         return [self.make(run) if run.id in missing else run for run in runs]
 
@@ -137,7 +137,7 @@ class RunReviews:
         return self._arrived.get(id_) or self.uploads.find(id_)
 
     def to_show(self) -> list[Record]:
-        """Return the uploads whose run is not (yet) in the store, the latest first."""
+        """Return the uploads whose run is not in the store, or not yet, the latest first."""
         records = (self._arrived.get(record.job.id, record) for record in self.uploads.all())
         return [record for record in records if not record.job.stored]
 

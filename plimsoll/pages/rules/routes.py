@@ -134,7 +134,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
-    """Return the content of the form: the hosts of the rule, the hosts with a changed limit, and the usual limit."""
+    """Return the variables of the form that changes a limit: the rule's hosts, changed limits, the usual limit."""
     hosts = {state.subject.host for state in watched.judged() if state.rule.id == rule.id}
     try:
         here = overlay.changed_here(watched.folder, rule.id)
@@ -166,7 +166,7 @@ def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
 
 
 def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> str:
-    """Change the file and judge by it, or leave it as it was. Return why that is refused, empty if it is not."""
+    """Change the file of limits and reload the settings; restore the file if refused. Return why, or an empty text."""
     with _one_at_a_time:
         try:
             before = overlay.text(watched.folder)
@@ -184,7 +184,7 @@ def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> 
 
 
 def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any]:
-    """Return the content of the page of a rule."""
+    """Return the template variables of the page of a rule."""
     catalogue = watched.site.catalogue
     judged = sorted((state for state in watched.judged() if state.rule.id == rule.id), key=_rank)
     alerts = alert_queries.find_latest(watched.file, rule.id, 0, _MOST_ALERTS)
@@ -221,7 +221,7 @@ def _rank(state: RuleState) -> tuple[int, float, str, str]:
 
 
 def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
-    """Return a host or instance for which the rule is judged now; `severity` is empty unless its limit is crossed."""
+    """Return a host or instance on which the rule is judged, for the page; `severity` is empty if not crossed."""
     is_crossed = state.state in (State.FIRING, State.PENDING)
     return {
         "host": state.subject.host,

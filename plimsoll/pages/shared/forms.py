@@ -66,19 +66,19 @@ class Forms:
         return Route(path, endpoint, methods=["POST"])
 
     def routes(self, path: str, handle: Callable[[Request, Fields], Response], page: str) -> list[Route]:
-        """Return a route for POST, and one that leads to the form's `page`: a refused form is shown at `path`."""
+        """Return a route for POST at `path`, and a route that redirects GET from there to the form's `page`."""
         return [self.route(path, handle), Route(path, lambda request: see(page.format(**request.path_params)))]
 
 
 def own_address(text: str) -> str:
-    """Return an address as a path of this server; `/` if it is that of another server."""
+    """Return the path of a URL on this server; `/` for a URL of another server."""
     url = urlsplit(text[:_LONGEST_ADDRESS])
     path = url.path if url.path.startswith("/") and not url.path.startswith(("//", "/\\")) else "/"
     return f"{path}?{url.query}" if url.query else path
 
 
 def see(address: str) -> Response:
-    """Return a redirect from an accepted form to a page."""
+    """Return the redirect to a page after a form was accepted."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
@@ -93,7 +93,7 @@ def number(text: str) -> int | None:
 
 
 def actor_of(request: Request, typed: str = "", usual: str = "someone on the page") -> Actor:
-    """Return the user who is logged in; without a login one with the typed name, or the usual one."""
+    """Return the sender of a form, named by the login, else by the typed name, else by the usual name."""
     person = person_of(request)
     return Actor(person.name or typed or usual, person.how or _NO_LOGIN)
 

@@ -34,7 +34,7 @@ _UTC = Zone.parse("UTC")
 
 @dataclass(frozen=True)
 class Frame:
-    """Makes pages. Their times are in the zone of the address (`?zone=Europe/Berlin`), else of the browser's cookie,
+    """The frame of the pages. Times are in the zone of the URL (`?zone=Europe/Berlin`), else of the browser's cookie,
     else in `zone`.
     """
 
@@ -84,7 +84,7 @@ class Links:
     usual: Zone
 
     def to(self, path: str, **parameters: str | int | None) -> str:
-        """Return a link to a page with these parameters."""
+        """Return the link to a page, with these parameters and the zone of the request."""
         chosen = {"zone": self.kept_zone} if self.kept_zone else {}
         texts = {name: str(value) for name, value in parameters.items() if value is not None}
         query = urlencode({**texts, **chosen}, errors="replace")
@@ -103,7 +103,7 @@ class Links:
 
     @property
     def kept_zone(self) -> str:
-        """The zone that links keep, for forms; empty if it is the usual one."""
+        """The zone to keep, for a hidden field of a form; empty if it is the usual zone."""
         return self.zone.name if self.zone != self.usual else ""
 
     def is_current(self, path: str) -> bool:
@@ -113,7 +113,7 @@ class Links:
 
     @property
     def zones(self) -> list[tuple[str, str, bool]]:
-        """The zones to choose from: its name, the link to this page in it, and whether it is the chosen one."""
+        """The zones to choose from: name, link to this page in that zone, and whether it is the current one."""
         kept = [(name, value) for name, value in self.request.query_params.multi_items() if name != "zone"]
         zones = {zone.name: zone for zone in (self.usual, _UTC, self.zone)}
         return [(name, f"?{urlencode([*kept, ('zone', name)])}", zone == self.zone) for name, zone in zones.items()]
@@ -131,7 +131,7 @@ def _environment() -> Environment:
 
 
 def asset(name: str) -> str:
-    """Return the text of a file of the pages, such as `health/health.css`."""
+    """Return the text of a file of the pages, such as a style or a script."""
     return files("plimsoll.pages").joinpath(name).read_text(encoding="utf-8")
 
 

@@ -25,7 +25,7 @@ class PageRange:
 
     @property
     def live(self) -> bool:
-        """Whether it ends now, and moves with the clock."""
+        """Whether the range ends now, and so moves with the clock."""
         return self.end_text == NOW
 
     @classmethod
@@ -39,7 +39,7 @@ class PageRange:
         return cls(first, last, start, end)
 
     def words(self, zone: Zone) -> str:
-        """Return the range for people: `Last 6 h`, or both ends in the zone."""
+        """Return the range as text: `Last 6 h`, or its begin and end in the zone."""
         if self.live and self.start_text.startswith(NOW):
             return f"Last {duration_text(self.end - self.start)}"
         return zone.span(self.start, self.end)
@@ -64,7 +64,7 @@ class RangePicker:
             return cls(request, zone, PageRange.parse(None, None, zone), str(error))
 
     def last(self) -> list[tuple[str, str, bool]]:
-        """Return the ranges that end now: text, link, and whether it is the chosen one."""
+        """Return the ranges to offer that end now: text, link, and whether it is the current one."""
         chosen = self.chosen.start_text if self.chosen.live else ""
         return [(text, self._link(start, NOW), start == chosen) for start, text in LAST]
 
@@ -75,18 +75,18 @@ class RangePicker:
         return self._link(str(start), str(end))
 
     def ends(self) -> tuple[str, str]:
-        """Return both ends to the second, for fields of a form."""
+        """Return the begin and end of the range as text, to the second, for fields of a form."""
         start, end = (self.zone.local(at // SECOND * SECOND) for at in (self.chosen.start, self.chosen.end))
         return start.strftime("%Y-%m-%dT%H:%M:%S"), end.strftime("%Y-%m-%dT%H:%M:%S")
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """The parameters of the address but for the range, for hidden fields of a form."""
+        """The URL parameters other than the range, for hidden fields of a form."""
         return [(name, value) for name, value in self.request.query_params.multi_items() if name not in _KEYS]
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The range as parameters of an address; none if it is the usual one."""
+        """The URL parameters that set this range; empty for the default range."""
         query = self.request.query_params
         return {} if self.problem else {name: query[name] for name in _KEYS if query.get(name)}
 

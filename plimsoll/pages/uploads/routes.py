@@ -58,7 +58,7 @@ class UploadDescription(BaseModel):
 
 
 class UploadRefused(Exception):
-    """A refused upload, with the status and the reason."""
+    """The error if an upload is refused: the HTTP status and the reason."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
@@ -75,7 +75,7 @@ class Uploads:
         self._arriving: list[int] = []  # the sizes of those that arrive now
 
     async def take(self, request: Request) -> Response:
-        """Take an upload, and have it read, reviewed and stored."""
+        """Receive an upload, and queue it to be read, reviewed and stored."""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "multipart/form-data":
             why = f"send a form, as curl does with -F files=@LOG{_SEE}"
             raise UploadRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
@@ -193,7 +193,7 @@ def _described(about: UploadDescription) -> Upload:
 
 
 def _shown(name: str, number: int) -> str:
-    """Return the name of a file for people, without the folders that some senders put before it."""
+    """Return the name of an uploaded file as shown, without the folders that some clients put before it."""
     return short(printable(name.replace("\\", "/").rpartition("/")[2]).strip(), _LONGEST_NAME) or f"file {number}"
 
 

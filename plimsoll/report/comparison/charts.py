@@ -17,7 +17,7 @@ _UTC = Zone.parse("UTC")
 
 
 class Overlaid:
-    """The charts of a comparison."""
+    """The charts of a comparison, each drawing a signal in both runs."""
 
     def __init__(self, comparisons: Sequence[Comparison]) -> None:
         sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]

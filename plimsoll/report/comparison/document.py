@@ -1,4 +1,4 @@
-"""What is said of runs compared with a baseline, as blocks of a document; and the checks of a build server."""
+"""The text of a comparison as blocks of a document, and its checks for a build server."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -100,7 +100,7 @@ def name_of(comparisons: Sequence[Comparison]) -> str:
 
 
 def verdict(comparison: Comparison) -> VerdictBlock:
-    """Return the answer and the sentences it rests on."""
+    """Return the block with the comparison's answer and the sentences that support it."""
     result = answer(comparison)
     first, *items = account(comparison)
     return VerdictBlock(ANSWERS[result], first, _KINDS[result], tuple(items))
@@ -227,7 +227,7 @@ def _reason(comparison: Comparison) -> str:
 def _table(
     groups: Sequence[Sequence[Compared]], label: str, most: int = _MOST_ROWS, *, results: bool = False
 ) -> DocumentTable:
-    """Return a row for each group of signals, of the place where it differs most."""
+    """Return a table with a row per group of signals, for the host or instance that changed most."""
     rows = tuple(_row(group, results=results) for group in groups[:most])
     heads = (*_HEADS[:2], Column("Result"), *_HEADS[2:]) if results else _HEADS
     return DocumentTable(heads, rows, label, style="signals", hidden=max(0, len(groups) - most))
@@ -241,7 +241,7 @@ def _row(group: Sequence[Compared], *, results: bool = False) -> tuple[str, ...]
 
 
 def _cells(compared: Compared) -> tuple[str, str, str, str, str]:
-    """Baseline, other run, change, interval of the difference, effective samples."""
+    """Return five cells: value in the baseline, in the other run, change, its interval, effective samples."""
     unit = compared.signal.unit
     points = "points" if unit == "%" else unit
     low, high = compared.interval
@@ -258,7 +258,7 @@ def _cells(compared: Compared) -> tuple[str, str, str, str, str]:
 def _charts(
     comparison: Comparison, groups: Sequence[Sequence[Compared]], charts: Overlaid | None
 ) -> Iterator[ChartBlock]:
-    """Charts of the first signal of each group in both runs over each other."""
+    """Yield a chart of the first signal of each group, with both runs laid over each other."""
     for at, group in enumerate(groups if charts else ()):
         first = group[0]
         if charts and (chart := charts.add(comparison, first)):

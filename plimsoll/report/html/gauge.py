@@ -16,7 +16,7 @@ def level(finding: Finding) -> float | None:
 
 
 def level_of(value: float, healthy: Healthy) -> float | None:
-    """The water level: 1 at the limit, 2 when full; None if the value cannot be compared to the limit by a ratio.
+    """Return the water level: 1 at the limit, 2 when full; None if value and limit cannot be compared by a ratio.
 
     If low values are bad the water rises as the value falls, so that a higher level is always worse.
     """

@@ -30,7 +30,7 @@ _SHOWN_ALIKE_AT_LEAST = 3
 
 
 class NotCrossed:
-    """The items of one outcome."""
+    """The items of the report for all findings of one outcome, such as within limits."""
 
     def __init__(
         self, review: Review, outcome: Outcome, signals: RecordedSignals, charts: Charts | None, zone: Zone

@@ -19,7 +19,7 @@ from plimsoll.model.value_text import number, percent
 
 
 def environment(read: Callable[[str], str], entries: Mapping[str, Any]) -> Environment:
-    """The templates whose text `read` gives by their names. `known` are functions and data that all of them use."""
+    """Return a Jinja environment. `read` returns a template's text by name; `known` are variables for all of them."""
     result = Environment(
         loader=FunctionLoader(read),
         autoescape=True,
@@ -65,5 +65,5 @@ def _state_of_options() -> bytes:
 
 
 def _shown(value: object) -> object:
-    """What an expression of a template shows: a text's invisible characters as what they are, but for line ends."""
+    """Return the value of a template expression, with invisible characters of a text escaped, except line ends."""
     return value if isinstance(value, Markup) else printable_lines(str(value))

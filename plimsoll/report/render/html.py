@@ -41,7 +41,7 @@ _TICKS = 5
 
 
 class Drawing:
-    """A curve in the units of its drawing: points as (x, y, text), lines as the points of a polyline."""
+    """A curve to draw: its points as (x, y, text) and its lines as lists of points, in drawing units."""
 
     width, height, left, top = _WIDTH, _HEIGHT, _LEFT, _TOP
     right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
@@ -187,7 +187,7 @@ def page_script() -> Markup:
 
 
 def chart_script() -> str:
-    """UPlot in a function of the device's pixel ratio, which is another when printing; then what draws charts."""
+    """Return the script that draws charts: uPlot as a function of the pixel ratio, and our own code."""
     plot = f"/*\n{asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
     plot += f"{asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
     return f"{plot}{asset('page/clock.js')}\n{asset('page/chart.js')}\n{asset('page/pointer.js')}\n"
@@ -199,12 +199,12 @@ def chart_style() -> str:
 
 
 def asset(name: str) -> str:
-    """Return a file of the page."""
+    """Return the text of a file of the pages, such as a style or a script."""
     return files("plimsoll.report.html").joinpath(name).read_text(encoding="utf-8")
 
 
 def _ticks(end: float) -> list[float]:
-    """About five values up to `end`, at steps of 1, 2, 2.5 or 5 times a power of ten."""
+    """Return about five axis values up to `end`, at steps of 1, 2, 2.5 or 5 times a power of ten."""
     value = end / _TICKS
     power = 10 ** np.floor(np.log10(value))
     step = next(float(factor * power) for factor in (1, 2, 2.5, 5, 10) if factor * power >= value * 0.999)

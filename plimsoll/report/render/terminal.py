@@ -60,7 +60,7 @@ def render_lines(blocks: Iterable[Block | VerdictBlock], width: int | None = Non
 
 
 def answer_lines(blocks: Iterable[Block]) -> Iterator[Line]:
-    """Render what is said in blocks without what explains it."""
+    """Render blocks in brief: only the first sentence of each statement."""
     for block in blocks:
         if isinstance(block, Statement):
             yield (f"  {block.sentences[0]}",)

@@ -23,7 +23,7 @@ _KEY = f"HKLM\\SYSTEM\\CurrentControlSet\\Services\\{NAME}"
 
 @dataclass(frozen=True)
 class Command:
-    """The call of `plimsoll up`: the words that call `plimsoll`, the option of the data folder, further arguments."""
+    """The command line of `plimsoll up`: the words that start `plimsoll`, the data folder, and further arguments."""
 
     program: Sequence[str]
     store_option: str
@@ -44,7 +44,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of an installation: a call, or a file to write. Exit statuses in `fine` are no failure."""
+    """A step of an installation: a command to run, or a file to write. Exit statuses in `fine` are no failure."""
 
     call: tuple[str, ...] = ()
     path: Path | None = None
@@ -52,7 +52,7 @@ class Step:
     fine: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        """The step as a person would type it."""
+        """Return the step as a person would type it."""
         return f"write {self.path}" if self.path else subprocess.list2cmdline(self.call)
 
 
@@ -64,7 +64,7 @@ def systemd_unit(command: Command) -> str:
 
 
 def _escape_for_systemd(word: str) -> str:
-    """Escape a word of ExecStart, in which systemd replaces what follows `%` and `$`."""
+    """Return a word escaped for ExecStart, where systemd expands `%` and `$`."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"' if not word or any(char in word for char in " \t'\"\\;") else escaped
 

@@ -21,7 +21,7 @@ _PATIENCE_MS = 60_000  # how long it may take to begin and to end
 
 
 class _Status(Structure):
-    """SERVICE_STATUS."""
+    """The SERVICE_STATUS structure of the Windows API."""
 
     _fields_ = tuple(
         (name, c_uint32) for name in ("type", "state", "accepted", "error", "own_error", "checkpoint", "patience_ms")
@@ -29,9 +29,9 @@ class _Status(Structure):
 
 
 class Service:
-    """A service of this process.
+    """A Windows service in this process.
 
-    `run` is its work, and returns an exit status; `stop` has it end, `reload` has it read its settings anew.
+    `run` does the work and returns an exit status; `stop` ends the work; `reload` reads the settings again.
     """
 
     def __init__(self, name: str, run: Callable[[], int], stop: Callable[[], None], reload: Callable[[], None]) -> None:
@@ -47,7 +47,7 @@ class Service:
         self._set_status.argtypes, self._set_status.restype = (c_void_p, POINTER(_Status)), c_int
 
     def serve(self) -> None:
-        """Run until the service has ended. OSError if no service manager started this process."""
+        """Run until the service ends. Raise OSError if no service manager started this process."""
         dispatch = self._library.StartServiceCtrlDispatcherW
         dispatch.argtypes, dispatch.restype = (POINTER(_ServiceEntry),), c_int
         table = (_ServiceEntry * 2)(_ServiceEntry(self._name, _MAIN(self._main)), _ServiceEntry(None, _MAIN()))
@@ -98,6 +98,6 @@ _HANDLER = _FUNCTION(c_uint32, c_uint32, c_uint32, c_void_p, c_void_p)
 
 
 class _ServiceEntry(Structure):
-    """SERVICE_TABLE_ENTRYW."""
+    """The SERVICE_TABLE_ENTRYW structure of the Windows API."""
 
     _fields_ = (("name", c_wchar_p), ("main", _MAIN))
