@@ -1,4 +1,4 @@
-"""Runs the cases of a rule: judges the samples of a case and compares the result with what the case expects."""
+"""The test cases of rules: judges the samples of a case and compares the result with the one it expects."""
 
 from collections.abc import Iterator, Mapping
 
@@ -28,8 +28,8 @@ _ANYTHING, _ROWS = "anything", 60  # placeholder series and its rows, for a case
 def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | None:
     """Return None if the case passes, else a sentence that says what happened instead.
 
-    The series of a case hold values of the signals, after any rate or transform; for a derived signal the case gives
-    its operands. A rule with `drive` is judged as if the instance were marked with that drive.
+    The series of a case hold the values of signals, after any rate or transform. For a derived signal the case gives
+    its operands. If the rule has `drive`, the instance is judged as one that is marked with that drive.
     """
     try:
         track = _judged(rule, case, signals)
@@ -52,7 +52,7 @@ _EXPECTED = {True: "to fire", False: "to be judged and not to fire", None: "to h
 
 
 class _BadCase(ValueError):
-    """The case cannot be run; the text says why."""
+    """Error: a case cannot be run; its text says why."""
 
 
 def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvaluation | None:
@@ -81,7 +81,7 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvalua
 
 
 def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Series, Samples]]:
-    """Yield the series of a case, each recorded under the name of its signal, from second 0 on."""
+    """Yield the series of a case and their samples from second 0 on, each named after its signal."""
     for name, values in case.series.items():
         signal = signals.get(name)
         if signal is None:
@@ -100,9 +100,9 @@ def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Serie
 
 
 class _AsRecorded(Mapping[str, Signal]):
-    """The signals with one source each: the series that `_recorded` makes, without rate or transform.
+    """The signals of a case, each with one source: the series that `_recorded` makes, without rate or transform.
 
-    Each is made when it is asked for, as a case needs few of them.
+    A signal is made on first access, as a case needs few of them.
     """
 
     def __init__(self, signals: Mapping[str, Signal]) -> None:
@@ -124,7 +124,7 @@ class _AsRecorded(Mapping[str, Signal]):
 
 
 def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
-    """Return why a rule had no data throughout, as far as the case shows it."""
+    """Return why a rule had no data in the whole case, as far as the case shows it."""
     if case.phase and rule.phase and case.phase != rule.phase:
         return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
     if not applies(rule, case.facts.get):
@@ -144,7 +144,7 @@ def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
 
 
 def _why_not(rule: Rule, track: RuleEvaluation, unit: str) -> str:
-    """Return why a rule that was judged did not fire."""
+    """Return a sentence on why a rule that was judged did not fire."""
     brief = track.crossings.crossings()
     if brief:
         longest = max(brief, key=lambda crossing: crossing.duration)
@@ -158,7 +158,7 @@ def _why_not(rule: Rule, track: RuleEvaluation, unit: str) -> str:
 
 
 def _extreme(track: RuleEvaluation, unit: str) -> str:
-    """Return `the highest value was 79 %, healthy is < 80`."""
+    """Return the value nearest to the limit as text: `the highest value was 79 %, healthy is < 80`."""
     which = {"higher": "highest", "lower": "lowest", "either": "worst"}[track.healthy.worse]
     worst = track.worst
     value = "there was no value" if np.isnan(worst) else f"the {which} value was {worst:.6g} {unit}"

@@ -17,13 +17,16 @@ NOT_JUDGED = -2  # where a truth of -1 is no data
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A maximal run of evaluations with the condition true.
+    """A stretch of consecutive evaluations in which a rule's condition was true.
 
-    `start` and `end` are its first and last evaluation (UTC ns). `fired_at` is the first evaluation from `start` on
-    at which the rule was firing, None for a brief crossing. An alert that `recover` kept pending may fire after `end`;
-    if the condition was true for less than `for` in all while the alert lasted, the crossing is brief all the same.
-    `worst` and `mean` are taken over the rule's reduced value. `cut`: it begins or ends where data or judged time does,
-    so it may have lasted longer.
+    Attributes:
+        start: The first evaluation (UTC ns).
+        end: The last evaluation (UTC ns). An alert that `recover` keeps pending may fire later than this.
+        fired_at: The first evaluation at which the rule was firing; None for a brief crossing, one that did not fire or
+            whose condition was true for less than `for` in all while the alert lasted.
+        worst: The worst of the rule's reduced values.
+        mean: The mean of the rule's reduced values.
+        cut: Whether it begins or ends where data or judged time does, so it may have lasted longer.
     """
 
     start: int
@@ -35,22 +38,22 @@ class Crossing:
 
     @property
     def duration(self) -> int:
-        """From the first to the last evaluation, in ns."""
+        """The time from the first to the last evaluation, in ns."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, eq=False)
 class CrossingColumns:
-    """Crossings as columns, in time order; most are only counted and compared.
+    """Crossings in time order, as one array for each attribute; most are only counted and compared.
 
     Attributes:
-        starts: Their first evaluations (UTC ns).
-        ends: Their last evaluations.
-        fired_at: When each fired; 0 for a brief one.
-        fired: Whether it fired.
-        worst: Their worst values.
-        means: Their mean values.
-        cut: Whether each begins or ends where data or judged time does.
+        starts: The first evaluation of each crossing (UTC ns).
+        ends: The last evaluation of each crossing (UTC ns).
+        fired_at: When each crossing fired (UTC ns); 0 for a brief one.
+        fired: Whether each crossing fired.
+        worst: The worst value of each crossing.
+        means: The mean value of each crossing.
+        cut: Whether each crossing begins or ends where data or judged time does.
     """
 
     starts: Times
@@ -65,11 +68,11 @@ class CrossingColumns:
         return len(self.starts)
 
     def part(self, first: int, stop: int) -> "CrossingColumns":
-        """Return the crossings from `first` to before `stop`."""
+        """Return the crossings with indices from `first` up to, but not including, `stop`."""
         return CrossingColumns(*(column[first:stop] for column in vars(self).values()))
 
     def crossings(self) -> tuple[Crossing, ...]:
-        """Return the crossings as objects."""
+        """Return the crossings as `Crossing` objects."""
         rows = zip(*(column.tolist() for column in vars(self).values()), strict=True) if len(self) else ()
         return tuple(
             Crossing(start, end, at if fired else None, worst, mean, cut)
@@ -83,7 +86,7 @@ NO_CROSSINGS = CrossingColumns(
 
 
 class _CrossingSpans(NamedTuple):
-    """Runs of consecutive evaluations: the first, the one after the last (as indices of a flat matrix), and the row."""
+    """Runs of consecutive evaluations: start and end (exclusive) as indices of the flattened matrix, and row."""
 
     first: NDArray[np.intp]
     stop: NDArray[np.intp]
@@ -95,21 +98,21 @@ class _CrossingSpans(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EvaluationMatrix:
-    """A rule judged for several subjects: a row each, a column for each evaluation.
+    """The evaluations of a rule for several subjects: a row for each subject, a column for each evaluation.
 
     Counts and comparisons are computed for all rows at once.
 
     Attributes:
-        healthy: The limits, scaled for each subject; their operators are the same.
-        windows: The windows (ns) after widening.
+        healthy: The limit of each subject, scaled; all have one operator.
+        windows: The window of each subject (ns) after widening.
         times: The evaluations (UTC ns).
         values: The rule's own reduced values; NaN for no data.
-        truths: The condition; false where only `recover` keeps an alert firing.
+        truths: Whether the condition holds; false where only `recover` keeps an alert firing.
         states: The state after each evaluation.
         other_conditions_hold: Whether all other conditions of the rule held.
-        impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
+        impossible: The reduced values that the signal cannot have, which count as no data; NaN elsewhere.
         for_: How long (ns) the condition must be true before the rule fires.
-        begun: Whether there was data before the first evaluation, as where only a part of a log is judged.
+        begun: Whether there was data before the first evaluation, because only a part of a log is judged.
     """
 
     healthy: Sequence[Healthy]
@@ -125,7 +128,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _runs(self) -> tuple[_CrossingSpans, NDArray[np.int8]]:
-        """The runs of evaluations with equal truth, by row and time, and the truth of each, which may be NOT_JUDGED."""
+        """The runs of evaluations with equal truth, by row and time, and the truth of each run (may be NOT_JUDGED)."""
         outside = self.states == State.NOT_JUDGED
         truths = np.where(outside, np.int8(NOT_JUDGED), self.truths) if outside.any() else self.truths
         changed = np.ones(truths.shape, dtype=np.bool_)
@@ -135,7 +138,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _goes_on(self) -> NDArray[np.bool_]:
-        """Whether a run and the run before it in its row were both judged."""
+        """Whether each run of equal truth, and the run before it in its row, were both judged."""
         runs, truths = self._runs
         goes_on = truths >= Truth.FALSE
         goes_on[1:] &= goes_on[:-1] & (runs.row[1:] == runs.row[:-1])
@@ -144,7 +147,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _stretches(self) -> _CrossingSpans:
-        """The stretches that were judged without a break."""
+        """The stretches of evaluations that were judged without a break."""
         runs, truths = self._runs
         judged = truths >= Truth.FALSE
         begins, ends = judged & ~self._goes_on, judged & ~np.append(self._goes_on[1:], False)[: len(judged)]
@@ -157,29 +160,29 @@ class EvaluationMatrix:
 
     @cached_property
     def judged(self) -> Sequence[int]:
-        """How many evaluations of each row had data."""
+        """The number of evaluations with data in each row."""
         return self._sums(self._stretches)
 
     @cached_property
     def true(self) -> Sequence[int]:
-        """How many evaluations of each row were true."""
+        """The number of evaluations in each row at which the condition was true."""
         return self._sums(self._true)
 
     @cached_property
     def longest_stretch(self) -> Sequence[int]:
-        """The longest time of each row judged without a break (ns), which is the longest a crossing can last."""
+        """The longest time (ns) that each row was judged without a break: no crossing can last longer."""
         spans = self._stretches
         return self._longest(spans.row, self._time(spans.stop - 1) - self._time(spans.first))
 
     @cached_property
     def longest_fired(self) -> Sequence[int]:
-        """The duration of the longest crossing of each row that fired, in ns; -1 if none did."""
+        """The duration (ns) of the longest crossing that fired in each row; -1 for a row in which none fired."""
         columns = self.crossings
         return self._longest(self._true.row, np.where(columns.fired, columns.ends - columns.starts, -1), -1)
 
     @cached_property
     def any_brief(self) -> Sequence[bool]:
-        """Whether some crossing of each row did not fire."""
+        """Whether each row has a crossing that did not fire."""
         return (np.bincount(self._true.row[~self.crossings.fired], minlength=len(self.values)) > 0).tolist()
 
     def _sums(self, spans: _CrossingSpans) -> list[int]:
@@ -195,10 +198,9 @@ class EvaluationMatrix:
 
     @cached_property
     def telling(self) -> NDArray[np.bool_]:
-        """The evaluations from which worst values are taken: those whose windows lie within the data.
+        """Whether the window of each evaluation lies within the data; worst values are taken from these evaluations.
 
-        Where data begins, a window has only a sample or two. A crossing that ended before a window was full counts
-        all the same.
+        Where data begins, a window holds only a sample or two. A crossing that ended before a window was full counts too.
         """
         first, stop, row = self._stretches
         count = len(self.times)
@@ -214,7 +216,7 @@ class EvaluationMatrix:
         return telling
 
     def _mark(self, first: NDArray[np.intp], stop: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return a matrix in which spans that do not overlap are true."""
+        """Return a matrix that is true inside the given spans, which do not overlap."""
         edges = np.zeros(self.values.size + 1, dtype=np.int8)
         np.add.at(edges, first, 1)
         np.subtract.at(edges, stop, 1)
@@ -222,12 +224,12 @@ class EvaluationMatrix:
 
     @cached_property
     def worst(self) -> Sequence[float]:
-        """The value of each row closest to its limit, or furthest past it, of windows within the data; NaN without."""
+        """The value of each row closest to its limit, or furthest past it, of windows within the data; NaN if none."""
         return self._worst(None).tolist()
 
     @cached_property
     def nearest(self) -> Sequence[float]:
-        """The worst value of each row while all other conditions of the rule held; NaN where they never did."""
+        """The worst value of each row while all other conditions of the rule held; NaN if they never held."""
         return self.worst if self.other_conditions_hold.all() else self._worst(self.other_conditions_hold).tolist()
 
     def _worst(self, where: NDArray[np.bool_] | None) -> Values:
@@ -251,7 +253,7 @@ class EvaluationMatrix:
 
     @cached_property
     def crossings(self) -> CrossingColumns:
-        """All crossings, those of the first row first."""
+        """The crossings of all rows, in the order of rows and then of time."""
         first, stop, row = self._true
         ends, active = (row + 1) * len(self.times), (self.states == State.PENDING) | (self.states == State.FIRING)
         over, firing = _Places(~active), _Places(self.states == State.FIRING)
@@ -275,7 +277,7 @@ class EvaluationMatrix:
         )
 
     def crossings_of(self, row: int) -> CrossingColumns:
-        """Return the crossings of a row."""
+        """Return the crossings of one row."""
         return self.crossings.part(self._bounds[row], self._bounds[row + 1])
 
     @cached_property
@@ -305,7 +307,7 @@ class EvaluationMatrix:
         return worst, means
 
     def gaps_crossed(self, row: int) -> NDArray[np.bool_]:
-        """Return whether only evaluations without data lie between each crossing of a row and the one before it."""
+        """Return for each crossing of a row whether only evaluations without data separate it from the one before."""
         return self._gaps_crossed[self._bounds[row] : self._bounds[row + 1]]
 
     @cached_property
@@ -318,22 +320,22 @@ class EvaluationMatrix:
 
 
 class _Places:
-    """The indices of a flat matrix at which a mask is true."""
+    """The indices of a flattened matrix at which a mask is true."""
 
     def __init__(self, matrix: NDArray[np.bool_]) -> None:
         self._places = np.flatnonzero(matrix)
 
     def at_or_after(self, flat: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the first true index at or after each; the end of its row where there is none before that."""
+        """Return the first true index at or after each of `flat`; the end of the row if there is none before it."""
         return np.minimum(np.append(self._places, ends.max(initial=0))[np.searchsorted(self._places, flat)], ends)
 
     def at_or_before(self, flat: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the last true index at or before each; -1 if there is none."""
+        """Return the last true index at or before each of `flat`; -1 if there is none."""
         return np.concatenate(([-1], self._places))[np.searchsorted(self._places, flat, "right")]
 
 
 def worst_of(healthy: Healthy, values: Values) -> float:
-    """Return the value closest to a limit, or furthest past it; NaN if there is none."""
+    """Return the value closest to a limit, or furthest past it; NaN if all values are NaN."""
     if np.isnan(values).all():
         return float("nan")
     match healthy.worse:

@@ -53,13 +53,13 @@ _OF_SAMPLES: tuple[Reduce, ...] = ("mean", "min", "max", "last", "median")
 
 
 class Constants:
-    """The last value of each row, from one call to the next; the calls are in the order of time."""
+    """The last value of each row, remembered between calls; the calls must be in the order of time."""
 
     def __init__(self, rows: int) -> None:
         self._last = np.full((rows, 1), np.nan)
 
     def filled(self, values: Values) -> Values:
-        """Return the values, with each NaN replaced by the last value before it, or else by the next one."""
+        """Return the values with each NaN replaced by the last value before it, else by the next value after it."""
         if not values.shape[1]:
             return values
         filled = _forward(np.concatenate((self._last, values), axis=1))[:, 1:]
@@ -71,7 +71,7 @@ _MOST_CELLS = 2_000_000  # evaluations times subjects that are judged at once; m
 
 
 class _Idle(NamedTuple):
-    """The rows that are times per request: those whose rate is recorded, with the minimum rate, and the others."""
+    """The rows whose signal is a time per request: with a recorded request rate and its minimum, or without a rate."""
 
     rated: list[int]
     rates: Layout
@@ -81,7 +81,9 @@ class _Idle(NamedTuple):
 
 
 class _Joint(NamedTuple):
-    """A further condition: its distinct sources, and the index of each row's source, as instances may share one."""
+    """A further condition of a rule, its distinct sources, and for each row the index of its source (rows may share
+    one).
+    """
 
     condition: Condition
     layout: Layout
@@ -93,9 +95,9 @@ class _Joint(NamedTuple):
 
 
 class SubjectBatch(NamedTuple):
-    """A rule for subjects that are judged together. It is valid while their sampling intervals stay the same.
+    """A rule and the subjects that it judges in one go. Valid while the sampling intervals of the subjects do not change.
 
-    `borders` are the times (UTC ns) around each change of the sampling interval.
+    `borders` are the times (UTC ns) around each change of a sampling interval.
     """
 
     rule: Rule
@@ -110,11 +112,11 @@ class SubjectBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class RuleEvaluator:
-    """The data that rules are judged on: sources of signals, samples, host facts and phases.
+    """Evaluates rules by the sources of signals, their samples, host facts and phases.
 
-    Values that `signals` cannot have are not judged. Detected phases say when to judge, but not that a host is warm, so
-    conditions under `when_phase_unknown` apply as well; phases set by hand say both. Evaluations whose windows reach
-    into `planned` work are not judged.
+    Samples with values that a signal in `signals` cannot have are ignored. Detected phases say when to judge, but not
+    that a host is warm, so conditions under `when_phase_unknown` apply to them too; phases set by hand say both.
+    Evaluations whose windows reach into `planned` work are not judged.
     """
 
     sources: Callable[[str], ResolvedSources]
@@ -131,7 +133,9 @@ class RuleEvaluator:
         return SignalValues(self.samples, self.fact, self.series_together)
 
     def evaluate(self, rule: Rule, times: Callable[[Subject], Times]) -> Iterable[RuleEvaluation]:
-        """Yield the evaluation of a rule for every subject that has its signal, at the `times` of each."""
+        """Yield the evaluation of a rule for every subject that has the rule's signal; `times` gives the evaluation
+        times of each.
+        """
         for subject, source in self.sources(rule.signal).values():
             yield from self.evaluate_subjects(rule, [(subject, source)], times(subject))
 
@@ -140,13 +144,13 @@ class RuleEvaluator:
     ) -> Iterator[RuleEvaluation]:
         """Yield the evaluations of a rule for several subjects, in their order, at the times `at`.
 
-        `begun`: there was data before the first of these times.
+        `begun` says that there was data before the first of these times.
         """
         for matrix in self.matrices(rule, subjects, at):
             yield from self._run_states(rule, matrix, begun)
 
     def evaluate_conditions(self, rule: Rule, subject: Subject, source: ResolvedSource, at: Times) -> Conditions:
-        """Return the conditions of a rule for one subject at the evaluations `at`, before the state machine."""
+        """Return the conditions of a rule for one subject at the times `at`, before the state machine is applied."""
         return next(self.matrices(rule, [(subject, source)], at)).row(0)
 
     def _run_states(self, rule: Rule, matrix: ConditionMatrix, begun: bool) -> Iterator[RuleEvaluation]:
@@ -172,13 +176,15 @@ class RuleEvaluator:
     def matrices(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times
     ) -> Iterator[ConditionMatrix]:
-        """Yield the conditions for the subjects, in their order: a matrix for those with the same evaluations."""
+        """Yield the conditions of a rule for the subjects, in their order: one matrix for each batch with equal
+        evaluation times.
+        """
         return (self.evaluate_batch(part, at) for part in self.split_batches(rule, subjects, len(at)))
 
     def split_batches(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], evaluations: int
     ) -> Iterator[SubjectBatch]:
-        """Yield the subjects in batches that are judged together, small enough for this number of evaluations."""
+        """Yield the subjects in batches small enough to judge in one go at this number of evaluations."""
         batch: list[tuple[Subject, ResolvedSource]] = []
         for pair in subjects:
             window, stretches = self._values.windows(rule, pair[1])
@@ -212,7 +218,7 @@ class RuleEvaluator:
         )
 
     def evaluate_batch(self, part: SubjectBatch, at: Times) -> ConditionMatrix:
-        """Return the conditions for the subjects of a part."""
+        """Return the conditions of a rule for the subjects of a batch, at the times `at`."""
         rule = part.rule
         values = self._values.of(part.layout, at)
         if part.borders:
@@ -237,7 +243,7 @@ class RuleEvaluator:
         )
 
     def coverage(self, source: ResolvedSource, track: RuleEvaluation) -> int | None:
-        """Return the longest part of a window (ns) that samples covered; None if some window was covered completely."""
+        """Return the longest part of a window (ns) that samples covered; None if they covered some window completely."""
         fullest = 0
         for series in series_of(source):
             samples = self.samples(series)
@@ -252,12 +258,14 @@ class RuleEvaluator:
         return fullest
 
     def _knows(self, rule: Rule) -> bool:
-        """Return whether the phase of a rule is determined: phases by hand are complete, detected ones are not."""
+        """Return whether it is known when the phase of a rule is: always with phases set by hand, else if it was
+        detected.
+        """
         phase_exists = self.phases_by_hand or any(phase.name == rule.phase for phase in self.phases)
         return not rule.phase or (bool(self.phases) and phase_exists)
 
     def _inside(self, rule: Rule, at: Times) -> np.ndarray:
-        """Return which evaluations lie in the phase of a rule, if that is known, and not in planned work."""
+        """Return which evaluations lie in the phase of a rule (if it is known) and not in planned work."""
         inside = np.ones(len(at), dtype=bool)
         if rule.phase and self._knows(rule):
             inside[:] = False
@@ -271,7 +279,7 @@ class RuleEvaluator:
         return inside
 
     def _layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
-        """Return the layout of sources. Raises UnknownFact if a fact that they need is not known."""
+        """Return the layout of sources. Raise UnknownFact if a fact that they need is not known."""
         for source in sources:
             for fact in facts_of(source):
                 self.fact(fact.subject, fact.fact)
@@ -301,7 +309,7 @@ class RuleEvaluator:
         )
 
     def _joint_truths(self, joint: _Joint, at: Times) -> Truths:
-        """Return whether a further condition is true, a row for each subject."""
+        """Return whether a further condition holds, with a row for each subject."""
         condition = joint.condition
         reduced, _ = self._possible(condition, self._values.of(joint.layout, at))
         if joint.constants:
@@ -331,7 +339,7 @@ class RuleEvaluator:
         )
 
     def _idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
-        """Return which values are times per request in windows with no requests, or too few to judge."""
+        """Return which values are times per request of windows with no requests, or with too few to judge."""
         idle = np.zeros(values.shape, dtype=bool)
         if rows and rows.rated:
             idle[rows.rated] = is_idle(values[rows.rated], self._values.of(rows.rates, at), rows.minimum_rates)
@@ -340,7 +348,9 @@ class RuleEvaluator:
         return idle
 
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
-        """Return the values that the signal can have, and those that it cannot have; NaN elsewhere."""
+        """Return the values that the signal can have, and those that it cannot have; each has NaN where the other has
+        a value.
+        """
         signal = self.signals.get(condition.signal)
         can_be = possible(values, signal, condition.reduce) if signal else np.True_
         if np.all(can_be):
@@ -360,7 +370,9 @@ def possible(values: Values, signal: Signal, reduce: Reduce) -> NDArray[np.bool_
 
 
 def impossible(values: Values, signal: Signal) -> NDArray[np.bool_]:
-    """Return which samples a signal cannot have: too far below zero, or above its highest value; False for NaN."""
+    """Return which samples have values that a signal cannot have: too far below zero, or above its maximum; False for
+    NaN.
+    """
     above_zero = not signal.negative and signal.unit in _NEVER_BELOW_ZERO
     low = -_SMALL.get(signal.unit, -BELOW_ZERO) if above_zero else -np.inf
     return (values <= low) | (values > (np.inf if signal.highest is None else _ABOVE * signal.highest))

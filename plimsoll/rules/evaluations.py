@@ -1,4 +1,4 @@
-"""What judging a rule gives, evaluation by evaluation: its values, conditions and states."""
+"""The result of judging a rule: its value, condition and state at each evaluation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,14 +17,14 @@ from plimsoll.rules.subjects import Subject
 
 @dataclass(frozen=True, eq=False)
 class RuleEvaluation:
-    """A rule judged for one subject: a row of a matrix, with a value for each evaluation.
+    """The evaluations of a rule for one subject: one row of an `EvaluationMatrix`.
 
     Attributes:
         subject: The host or instance.
-        matrix: The rule judged for all subjects that were judged together.
-        row: The row of the subject.
-        is_phase_determined: Whether the phases of the run were known, if the rule is for one.
-        other_windows: Windows (ns) of parts of the log that were sampled at another interval.
+        matrix: The evaluations of all subjects that were judged together.
+        row: The row of this subject.
+        is_phase_determined: Whether the phases of the run were known, if the rule is for one phase.
+        other_windows: The windows (ns) of parts of the log that were sampled at another interval.
     """
 
     subject: Subject
@@ -55,7 +55,7 @@ class RuleEvaluation:
 
     @property
     def truths(self) -> Truths:
-        """The condition; false where only `recover` keeps an alert firing."""
+        """Whether the condition holds; false where only `recover` keeps an alert firing."""
         return self.matrix.truths[self.row]
 
     @property
@@ -70,32 +70,32 @@ class RuleEvaluation:
 
     @property
     def impossible(self) -> Values:
-        """Reduced values that the signal cannot have, which are no data; NaN elsewhere."""
+        """The reduced values that the signal cannot have, which count as no data; NaN elsewhere."""
         return self.matrix.impossible[self.row]
 
     @property
     def judged(self) -> int:
-        """How many evaluations had data."""
+        """The number of evaluations with data."""
         return self.matrix.judged[self.row]
 
     @property
     def time_crossed(self) -> int:
-        """How long the condition was true in total (ns): true evaluations times the time between two."""
+        """The total time (ns) for which the condition was true."""
         return self.matrix.true[self.row] * EVALUATION_INTERVAL
 
     @property
     def share_of_time(self) -> float | None:
-        """True evaluations divided by evaluations with data; None if there are none."""
+        """The share of evaluations with data at which the condition was true; None if none had data."""
         return self.matrix.true[self.row] / self.judged if self.judged else None
 
     @property
     def longest_stretch(self) -> int:
-        """The longest time judged without a break (ns), which is the longest a crossing can last."""
+        """The longest time (ns) judged without a break: no crossing can last longer."""
         return self.matrix.longest_stretch[self.row]
 
     @property
     def longest_fired(self) -> int | None:
-        """The duration of the longest crossing that fired, in ns; None if none did."""
+        """The duration (ns) of the longest crossing that fired; None if none fired."""
         longest = self.matrix.longest_fired[self.row]
         return longest if longest >= 0 else None
 
@@ -106,18 +106,18 @@ class RuleEvaluation:
 
     @property
     def nearest(self) -> float:
-        """The value nearest to the limit while all other conditions of the rule held; NaN if they never did."""
+        """The value nearest to the limit while all other conditions of the rule held; NaN if they never held."""
         return self.matrix.nearest[self.row]
 
     @property
     def crossings(self) -> CrossingColumns:
-        """All crossings, in time order."""
+        """All crossings of the subject, in time order."""
         return self.matrix.crossings_of(self.row)
 
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """The conditions of a rule for one subject, with one row per evaluation.
+    """The conditions of a rule for one subject, with one element for each evaluation.
 
     Attributes:
         healthy: The limit, scaled for this subject.
@@ -148,11 +148,11 @@ class ConditionMatrix:
     impossible: Values
 
     def row(self, at: int) -> Conditions:
-        """Return the conditions for the subject of a row."""
+        """Return the conditions of one subject, by its row."""
         return Conditions(self.healthy[at], self.times, self.values[at], self.enter[at], self.stay[at])
 
     def without(self, rows: NDArray[np.bool_]) -> "ConditionMatrix":
-        """Return the matrix with no data in the rows of a mask."""
+        """Return the matrix with "no data" in the rows that the mask marks."""
         hidden = rows[:, np.newaxis]
         return replace(
             self,
@@ -164,29 +164,29 @@ class ConditionMatrix:
 
 
 class RowLimits(NamedTuple):
-    """Limits of several rows, all with one operator."""
+    """The limits of several rows, which all have one operator."""
 
     limits: Sequence[Healthy]
     values: Values
 
     @classmethod
     def of(cls, limits: Sequence[Healthy]) -> "RowLimits":
-        """Return the limits, a row each."""
+        """Return the limits of several rows, one for each row."""
         return cls(limits, np.array([limit.limit for limit in limits])[:, np.newaxis])
 
     def hold(self, values: Values) -> NDArray[np.bool_]:
-        """Return which values are healthy, by the limit of each row; False for NaN."""
+        """Return which values are on the healthy side of the limit of their row; False for NaN."""
         return holds(self.limits[0].operator, values, self.values)
 
 
 def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
-    """Return whether the condition is true: false where there were no requests, no data where there is no value."""
+    """Return whether the condition holds: false where there were no requests (`idle`), no data where the value is NaN."""
     truths = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
     return np.where(idle, np.int8(Truth.FALSE), truths).astype(np.int8)
 
 
 def together_of(truths: Sequence[Truths]) -> Truths:
-    """Return conditions joined by AND: false if one is false, else no data if one has none, else true."""
+    """Return several conditions joined by AND: false if one is false, else no data if one has none, else true."""
     if len(truths) == 1:
         return truths[0]
     stacked = np.stack(truths)
@@ -196,6 +196,6 @@ def together_of(truths: Sequence[Truths]) -> Truths:
 
 
 def spans_of(inside: np.ndarray) -> list[slice]:
-    """Return the runs of consecutive true evaluations of a mask."""
+    """Return the runs of consecutive true elements of a mask, as slices."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False])).astype(np.int8)))
     return [slice(first, last) for first, last in edges.reshape(-1, 2).tolist()]

@@ -1,4 +1,4 @@
-"""Counters that repeat one value: what samples them goes on sending what it last read."""
+"""Finds frozen counters: those that repeat one value because their agent goes on sending the last one it read."""
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
@@ -17,7 +17,7 @@ _MB = 1 << 20
 
 
 def count_digits(values: Iterable[float]) -> int:
-    """Return the digits of values together; 0 if all are small counts. Memory in whole MB may be the same for long."""
+    """Return the significant digits of all values together; 0 if all are small whole numbers. Whole MB do not count."""
     numbers = list(values)
     if all(value.is_integer() and value < _MB for value in numbers):
         return 0
@@ -25,9 +25,9 @@ def count_digits(values: Iterable[float]) -> int:
 
 
 def frozen_times(series: Sequence[Samples]) -> list[tuple[int, int]]:
-    """Return from when to when (UTC ns) series that belong together all repeat values of many digits.
+    """Return the times (start and end, UTC ns) at which all of some related series repeat values with many digits.
 
-    Each time is longer than five minutes and ten samples, and ends with the first new value, or with the last sample.
+    Each is longer than five minutes and ten samples, and ends with the first new value, or with the last sample.
     """
     filled = [part for part in (samples.present for samples in series) if len(part.times) > _SAMPLES]
     if not filled:

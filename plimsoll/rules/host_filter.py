@@ -1,4 +1,4 @@
-"""Decides whether a rule is for a host, by the host's facts (`where`)."""
+"""Decides by the facts of a host whether a rule is for it (`where`)."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class JudgedSubjects:
             self._instances_by_rule.setdefault((rule.id, subject.key[0]), _JudgedInstances()).add(subject.key[1])
 
     def discard(self, rule: Rule, subject: Subject) -> None:
-        """Take out a subject that a rule is not judged for after all."""
+        """Remove a subject for which a rule was not judged after all."""
         if judged := self._instances_by_rule.get((rule.id, subject.key[0])):
             judged.discard(subject.key[1])
 
@@ -35,7 +35,7 @@ class JudgedSubjects:
 
 
 class _JudgedInstances:
-    """The instances of one host."""
+    """The instances of one host for which one rule was judged."""
 
     def __init__(self) -> None:
         self._whole: set[str | None] = set()  # the host as a whole: without a name, or a total
@@ -56,7 +56,7 @@ class _JudgedInstances:
             self._instances.remove(instance)
 
     def has(self, instance: str | None) -> bool:
-        """Return whether it is the same instance, or either is the host as a whole."""
+        """Return whether the rule was judged for this instance, or for the host as a whole, or vice versa."""
         if self._whole:
             return True
         if instance is None or is_total(instance):
@@ -68,9 +68,9 @@ _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at leas
 
 
 def matches(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool | Fact:
-    """Return whether the rule is for a host with these facts, or the first fact that is missing to decide.
+    """Return whether a rule is for a host with these facts; the first missing fact if that decides.
 
-    One known fact that does not hold is enough for False, even if others are missing.
+    One known fact that does not match is enough for False, even if others are missing.
     """
     values: dict[Fact, float | None] = {fact: fact_of(fact) for fact in rule.where}
     if any(value is not None and not rule.where[fact].holds(np.array(value)) for fact, value in values.items()):
@@ -83,9 +83,9 @@ class Fitted:
     """How a rule applies to one host, by the facts of the host.
 
     Attributes:
-        rule: The rule with the severity it has there: info where it is only a note.
+        rule: The rule with its severity on that host: info where it is only a note.
         outside: Whether the rule is for other hosts.
-        unknown: The fact that decides whether the rule is for the host, if it is not known.
+        unknown: The unknown fact that would decide whether the rule is for the host; None if the facts suffice.
     """
 
     rule: Rule
@@ -95,7 +95,7 @@ class Fitted:
 
 
 def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
-    """Return how a rule applies to a host with these facts (None: not known)."""
+    """Return how a rule applies to a host with these facts (None for a fact that is not known)."""
     note = rule.model_copy(update={"severity": "info"})
     match matches(rule, fact_of):
         case True:
@@ -109,7 +109,7 @@ def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
 
 
 def applies(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Return whether the rule is judged on a host with these facts, if only as a note."""
+    """Return whether a rule is judged on a host with these facts, at least as a note."""
     return rule.where_outside != "skip" or matches(rule, fact_of) is not False
 
 
@@ -120,7 +120,7 @@ def hosts_text(rule: Rule) -> str:
 
 
 def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack, ...]:
-    """Return the packs with severity info for superseded rules; packs chosen by the user are unchanged."""
+    """Return the packs with severity info for rules superseded by a loaded rule; packs in `by_hand` are unchanged."""
     ids = {rule.id for pack in packs for rule in pack.rules}
 
     def noted(rule: Rule) -> Rule:
@@ -131,17 +131,17 @@ def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack
 
 
 def is_for_such(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Return whether the facts of a host or instance match the systems that an old limit was measured on.
+    """Return whether a host or instance is one of the systems that an old limit was measured on.
 
-    All facts in `where` must match, and the fact that the limit is multiplied by must be known: only a disk whose
-    spindles plimsoll.toml gives has spindles. False for a rule without such facts, as nothing identifies its systems.
+    All facts in `where` must match, and the fact that scales the limit must be known (a disk has spindles only if
+    plimsoll.toml gives them). False for a rule with neither, as nothing identifies its systems.
     """
     named = bool(rule.where) or rule.scale is not None
     return named and matches(rule, fact_of) is True and (rule.scale is None or fact_of(rule.scale) is not None)
 
 
 def says_nothing(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Return whether a rule is an old limit, and a note, that scales by a fact which is not known of the host."""
+    """Return whether a rule is a superseded limit kept as a note, scaled by a fact that is not known of the host."""
     is_old_note = rule.severity == "info" and bool(rule.superseded_by)
     return is_old_note and rule.scale is not None and fact_of(rule.scale) is None
 

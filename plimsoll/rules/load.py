@@ -27,14 +27,14 @@ _INSTEAD = {
 
 
 class UniqueNames:
-    """Checks that each name of one kind is used once; `places` says where each is defined."""
+    """Checks that each name of one kind (such as rules) is used once; `places` says where each is defined."""
 
     def __init__(self, kind: str, places: Mapping[str, str] | None = None) -> None:
         self._kind = kind
         self.places = dict(places or {})
 
     def mistakes(self, document: StrictDocument, place: Place, name: str) -> Iterator[str]:
-        """Yield a message if the name was used before."""
+        """Yield a message if the name was already used, else remember it."""
         if name in self.places:
             first = self.places[name]
             text = f"{first} has a {self._kind} of that {'id' if self._kind == 'rule' else 'name'} already"
@@ -55,7 +55,7 @@ _Checked = tuple[StrictDocument, Pack]  # of the document only where its names a
 class Catalogue:
     """Packs, and all signals that their rules may use.
 
-    `by_hand` holds the packs that the user named, `files` the file of each pack.
+    `by_hand` holds the names of packs that the user chose, `files` the file of each pack.
     """
 
     packs: tuple[Pack, ...]
@@ -65,28 +65,28 @@ class Catalogue:
 
     @cached_property
     def rules(self) -> Mapping[str, Rule]:
-        """Every rule by its id."""
+        """All rules by their id."""
         return {rule.id: rule for pack in self.packs for rule in pack.rules}
 
     @cached_property
     def digest(self) -> str:
-        """A hash of all rules and signals."""
+        """The hash of all rules and signals."""
         models = (*self.packs, *self.signals.values())
         return hashlib.sha256("".join(model.model_dump_json() for model in models).encode()).hexdigest()[:32]
 
     @property
     def chosen(self) -> bool:
-        """Whether the user named packs in place of all others."""
+        """Whether the user chose packs in place of all others."""
         return all(pack.pack in self.by_hand for pack in self.packs)
 
     @property
     def named(self) -> tuple[Pack, ...]:
-        """The packs that the user named, or all of them if none was named."""
+        """The packs that the user chose, or all packs if none was chosen."""
         return tuple(pack for pack in self.packs if pack.pack in self.by_hand) or self.packs
 
 
 def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
-    """Return the shipped packs, or `only` these instead, and the `added` ones, by name or file path.
+    """Return the shipped packs, or the packs of `only` instead, and those of `added`; packs are given by name or file path.
 
     Raises:
         Unusable: A pack is not known.
@@ -109,7 +109,7 @@ def load_packs() -> tuple[Pack, ...]:
 
 
 def load_signals() -> Mapping[str, Signal]:
-    """Return the shipped signals by name. Raises Mistakes if a file in rules/signals has any."""
+    """Return the shipped signals by name. Raise Mistakes if a file in rules/signals is wrong."""
     return _shipped()[1][0]
 
 
@@ -129,7 +129,7 @@ def _parsed() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
 
 
 class _PackLoader:
-    """Reads packs one by one, and collects their signals, names and mistakes."""
+    """Reads packs one by one and collects their signals, names and mistakes."""
 
     def __init__(
         self, shipped: Mapping[str, Signal], places: Mapping[str, str], parsed: Mapping[str, _Checked] | None = None
@@ -142,7 +142,7 @@ class _PackLoader:
         self.checked: dict[str, _Checked] = {}
 
     def catalogue(self, texts: Mapping[str, bytes], by_hand: frozenset[str]) -> Catalogue:
-        """Return the packs of these files. Raises Mistakes with the mistakes of all files."""
+        """Return the packs of these files. Raise Mistakes with the mistakes of all files."""
         packs = {file: pack for file, text in texts.items() if (pack := self._pack(file, text))}
         if self._mistakes:
             raise Mistakes(self._mistakes)
@@ -150,7 +150,7 @@ class _PackLoader:
         return Catalogue(tuple(packs.values()), self._signals, named, {pack.pack: file for file, pack in packs.items()})
 
     def _pack(self, file: str, text: bytes) -> Pack | None:
-        """Return the pack of a file, its limits in the units of their signals; None if it cannot be parsed."""
+        """Return the pack of a file, with limits in the units of their signals; None if it cannot be parsed."""
         if file in self._parsed:
             document, pack = self._parsed[file]
             self._add(document, pack)
@@ -171,7 +171,7 @@ class _PackLoader:
         return pack
 
     def _add(self, document: StrictDocument, pack: Pack) -> list[Place]:
-        """Add the names and signals of a pack to those of the packs before it; return the places of the names."""
+        """Register the names and signals of a pack; return the places where the names are mistaken."""
         packs, rules, signals = self._names
         named: list[tuple[UniqueNames, Place, str]] = [
             (packs, ("pack",), pack.pack),
@@ -219,7 +219,7 @@ def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
 
 
 def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]:
-    """Return the display name and content of a pack's file. Unusable if it is not known or cannot be read."""
+    """Return the display name and the content of a pack's file. Raise Unusable if it is not known or cannot be read."""
     if name in ours:
         return ours[name]
     if Path(name).suffix not in YAML:
@@ -233,7 +233,7 @@ def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]
 def check_signals(
     document: StrictDocument, defined: Mapping[str, Signal], signals: Mapping[str, Signal]
 ) -> Iterator[str]:
-    """Yield mistakes in the derived signals of a file: unknown operands and circles."""
+    """Yield mistakes in the derived signals of a file: unknown operands and circular definitions."""
     for name, signal in defined.items():
         if signal.weight and (signal.weight.rate not in signals or signals[signal.weight.rate].weight):
             place = ("signals", name, "weight", "rate")
@@ -251,7 +251,9 @@ def check_signals(
 
 
 def check_rule(document: StrictDocument, place: Place, rule: Rule, signals: Mapping[str, Signal]) -> list[str]:
-    """Return mistakes in a rule's use of signals: unknown names, and instances where the rule has none."""
+    """Return the mistakes in the signals that a rule names: unknown ones, and ones with instances where its own has
+    none.
+    """
     named: list[tuple[Place, str]] = [((*place, "signal"), rule.signal)]
     conditions: list[tuple[Place, Condition]] = []
     for field, extra in (("and", rule.and_), ("when_phase_unknown", rule.when_phase_unknown)):
@@ -269,7 +271,7 @@ def check_rule(document: StrictDocument, place: Place, rule: Rule, signals: Mapp
 
 
 def _below(operands: Iterable[str], signals: Mapping[str, Signal]) -> set[str]:
-    """Return the operands, and all signals that these are computed from."""
+    """Return the operands, and all signals that the operands are computed from."""
     names: set[str] = set()
     left = list(operands)
     while left:

@@ -1,1 +1,1 @@
-"""What exporters of Prometheus and OpenTelemetry call the series that Telegraf records: rules/exporters/*.yaml."""
+"""The metrics of Prometheus and OpenTelemetry exporters that give the series of Telegraf: rules/exporters/*.yaml."""

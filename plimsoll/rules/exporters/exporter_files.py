@@ -23,9 +23,9 @@ _NAN = math.nan
 
 @dataclass(slots=True)
 class Moment:
-    """The values of metrics at a time (UTC ns) and at the time before, and how many instances each value sums up.
+    """The values of metrics at one time (UTC ns) and at the time before, and the number of instances in each value.
 
-    Metrics without a value are left out. `averages` are kept from one moment to the next.
+    Metrics without a value are left out. `averages` are moving averages, passed from one moment to the next.
     """
 
     time: int
@@ -46,13 +46,13 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 
 
 class Formula:
-    """A formula. ValueError, saying what is wrong, if the text is none.
+    """A formula over metrics, compiled from its text. Raise ValueError, saying what is wrong, if the text is not a formula.
 
     Attributes:
         names: The metrics that it needs.
-        growing: Those of which it needs the previous value as well.
-        counted: Those of which it needs the number of instances.
-        plain: The metric and the factor of a formula that only multiplies one metric; else None.
+        growing: The metrics of which it needs the previous value too.
+        counted: The metrics of which it needs the number of instances.
+        plain: The metric and the factor, if the formula only multiplies one metric; else None.
     """
 
     def __init__(self, text: str, metrics: Mapping[str, object], let: Mapping[str, str] | None = None) -> None:
@@ -67,7 +67,7 @@ class Formula:
         self.plain = _plain(self.tree)
 
     def value(self, at: Moment) -> float | None:
-        """Return the value at a moment; None if it cannot be computed."""
+        """Return the value of the formula at a moment; None if it cannot be computed."""
         try:
             value = self._value(at)
         except ArithmeticError:
@@ -152,7 +152,7 @@ class Metric(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Metric":
-        """Parse `name{label="value"}`. ValueError if it is not that."""
+        """Return the metric of a text such as `name{label="value"}`. Raise ValueError if the text has another form."""
         match = _SELECTOR.fullmatch(text)
         labels = tuple(_LABEL.findall(match["labels"])) if match and match["labels"] else ()
         if match is None or (match["labels"] and not labels):
@@ -161,10 +161,10 @@ class Metric(NamedTuple):
 
 
 def translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
-    """Return metrics with the names that OpenTelemetry's ones get by each translation strategy of Prometheus.
+    """Return the metrics, and for OpenTelemetry ones their names by each of Prometheus' translation strategies.
 
-    `system.cpu.time` and `system_cpu_time_seconds_total` are NoTranslation and UnderscoreEscapingWithSuffixes; the two
-    others are `system_cpu_time` and `system.cpu.time_seconds_total` (otlptranslator 1.0.0).
+    NoTranslation gives `system.cpu.time`, UnderscoreEscapingWithSuffixes `system_cpu_time_seconds_total`; the other two
+    strategies give `system_cpu_time` and `system.cpu.time_seconds_total` (otlptranslator 1.0.0).
     """
     translated = dict.fromkeys(metrics)
     for metric in metrics:
@@ -179,7 +179,7 @@ def translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
 
 
 class Template:
-    """A text with labels in it: `cpu{cpu}`; `{device-/dev/}` is the label without that beginning."""
+    """A text with labels in braces: `cpu{cpu}`. In `{device-/dev/}` the prefix `/dev/` is cut from the label's value."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -187,23 +187,25 @@ class Template:
 
     @property
     def pattern(self) -> str:
-        """The regular expression that matches the value of its first label, without the prefix."""
+        """The regular expression that captures the value of the template's first label, without the prefix."""
         part = _PART.search(self._text)
         prefix = (part["prefix"] or "") if part else ""
         return f"(?:{re.escape(prefix)})?(.*)" if prefix else "(.*)"
 
     @property
     def replacement(self) -> str:
-        """The text with `${1}` for the match of `pattern`."""
+        """The template's text with `${1}` in place of the first label, for what `pattern` captures."""
         return _PART.sub("${1}", self._text)
 
     def filled(self, labels: dict[str, str]) -> str:
-        """Return the text for a series; KeyError if it lacks one of the labels."""
+        """Return the text with the labels of a series filled in. Raise KeyError if the series lacks one."""
         return _PART.sub(lambda part: labels[part["label"]].removeprefix(part["prefix"] or ""), self._text)
 
 
 def _texts(value: object) -> object:
-    """Return the texts of a list, or of one text. A formula may be a number, or a name that YAML reads as a bool."""
+    """Return one text or a list of texts as a list of texts. YAML may have read a formula as a number, or a name as a
+    bool.
+    """
     return tuple(str(text) for text in value) if isinstance(value, list | tuple) else (str(value),)
 
 
@@ -211,7 +213,7 @@ _Texts = Annotated[tuple[str, ...], BeforeValidator(_texts), Field(min_length=1)
 
 
 class MetricGroup(StrictModel):
-    """The metrics of one measurement, or of one Perfmon object, and the fields they become."""
+    """The metrics of one Telegraf measurement or one Perfmon object, and the fields computed from them."""
 
     measurement: str | None = Field(default=None, description="Telegraf's measurement.")
     object: str | None = Field(default=None, description="The Perfmon object, in place of a measurement.")
@@ -239,7 +241,7 @@ class MetricGroup(StrictModel):
 
     @cached_property
     def sources(self) -> dict[str, tuple[Metric, ...]]:
-        """The metrics by their name in formulas, with the names that OpenTelemetry's metrics have in Prometheus."""
+        """The metrics by their name in formulas, each with the names that Prometheus gives to OpenTelemetry metrics."""
         return {name: translated_names([*map(Metric.parse, several)]) for name, several in self.metrics.items()}
 
     @cached_property
@@ -252,18 +254,21 @@ class MetricGroup(StrictModel):
 
     @cached_property
     def templates(self) -> dict[str, Template]:
-        """The templates of the tags, and that of the instance under an empty name."""
+        """The templates of the tags by tag name; that of the Perfmon instance under an empty name."""
         instance = {"": Template(self.instance)} if self.instance else {}
         return {name: Template(text) for name, text in self.tags.items()} | instance
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels that tell the instances of the group apart."""
+        """The labels that distinguish the instances of the group."""
         labels = [label for template in self.templates.values() for label in template.labels]
         return tuple(dict.fromkeys([*labels, *([self.server] if self.server else [])]))
 
     def series(self, host: str, labels: dict[str, str], field: str, chosen: dict[str, str]) -> Series:
-        """Return the series of a field; `chosen` are the tags that depend on values. KeyError if a label is missing."""
+        """Return the series of one field for a host and the labels of an instance. Raise KeyError if a label is missing.
+
+        `chosen` holds the tags that depend on values.
+        """
         filled = {name: template.filled(labels) for name, template in self.templates.items()}
         if self.object is not None:
             object_ = self.object
@@ -291,17 +296,17 @@ class MetricGroup(StrictModel):
 
 
 class Exporter(StrictModel):
-    """A file of rules/exporters as a whole."""
+    """The contents of one file in rules/exporters."""
 
     title: Sentence = Field(description="What it is called.")
     groups: tuple[MetricGroup, ...] = Field(min_length=1)
 
 
 def metric_names(measurement: str, field: str) -> tuple[str, ...]:
-    """Return the names that the metric of a field may have, as VictoriaMetrics and prometheus_client write it.
+    """Return the metric names that a field may have when VictoriaMetrics or prometheus_client writes it.
 
-    Telegraf 1.37.2: `metric_version = 1` calls a field `value` by the measurement alone, 2 cuts underscores at the ends
-    of a name that had to be changed.
+    In Telegraf 1.37.2, `metric_version = 1` names a field `value` by its measurement alone; version 2 cuts leading and
+    trailing underscores of a name that had to be changed.
     """
     name = f"{measurement}_{field}"
     plain = plain_name(name)
@@ -310,13 +315,13 @@ def metric_names(measurement: str, field: str) -> tuple[str, ...]:
 
 
 def plain_name(name: str) -> str:
-    """Return the name with `_` for each character that Prometheus did not allow before version 3."""
+    """Return a name with `_` for each character that Prometheus did not allow before version 3."""
     return re.sub(r"[^a-zA-Z0-9_:]", "_", name)
 
 
 @cache
 def exporters() -> Mapping[str, Exporter]:
-    """Return the exporters by name. Raises Mistakes if a file in rules/exporters has any."""
+    """Return the exporters by name. Raise Mistakes if a file in rules/exporters is wrong."""
     folder = shipped_files("rules") / "exporters"
     return {path.stem: validate(read(path.name, path.read_bytes()), Exporter) for path in sorted(folder.glob("*.yaml"))}
 
