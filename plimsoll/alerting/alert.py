@@ -107,12 +107,12 @@ class Alert(NamedTuple):
 
     @property
     def firing(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the alert has not ended."""
         return self.ended_at is None
 
     @property
     def begin(self) -> int:
-        """From when the condition was true."""
+        """The time (UTC ns) from which the condition was true."""
         return self.fired_at if self.since is None else self.since
 
     @property
@@ -157,13 +157,13 @@ def alert_of(row: sqlite3.Row) -> Alert:
 
 
 def key_text(key: Key) -> str:
-    """Return a key as the file has it."""
+    """Return the text that alerts.db stores for a key."""
     return json.dumps(key, ensure_ascii=False)
 
 
 @lru_cache(100_000)
 def key_of(text: str) -> Key:
-    """Return the key of a text that `key_text` made."""
+    """Return the key that `key_text` wrote as this text."""
     rule, host, instance = json.loads(text)
     return rule, host, instance
 
@@ -213,5 +213,5 @@ def holds(healthy: str, value: float) -> bool:
 
 
 def worst_of(healthy: str, *values: float) -> float:
-    """Return the value furthest past a limit; NaN is none."""
+    """Return the value furthest past a limit; values that are NaN are ignored."""
     return crossings.worst_of(_parsed(healthy), np.array(values))

@@ -26,17 +26,17 @@ class Incident:
 
     @property
     def others(self) -> Sequence[Alert]:
-        """The other limits that are past."""
+        """The alerts of the incident other than `worst`."""
         return self.alerts[1:]
 
     @property
     def host(self) -> HostKey:
-        """The host that it is on; empty if it is on none."""
+        """The host of the incident; empty if it concerns none."""
         return HostKey(self.worst.key[1])
 
     @property
     def severity(self) -> Severity:
-        """The severity of its gravest alert."""
+        """The severity of the incident's most severe alert."""
         return self.worst.severity
 
 
@@ -60,7 +60,7 @@ def _rank(alert: Alert) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Firing:
-    """All alerts that fire, critical ones first, then the latest first."""
+    """All alerts that are firing: critical ones first, and within a severity the latest first."""
 
     every: Sequence[Alert] = ()
 
@@ -82,12 +82,12 @@ class Firing:
 
     @cached_property
     def info(self) -> int:
-        """How many are of severity info."""
+        """The number of firing alerts of severity info."""
         return sum(alert.severity == "info" for alert in self.every)
 
     @cached_property
     def alerts(self) -> Sequence[Alert]:
-        """The warning and critical ones of hosts."""
+        """The firing alerts of severity warning and critical that are about hosts."""
         return [alert for alert in self.every if alert.severity != "info" and alert.kind != "plimsoll"]
 
     @cached_property
@@ -101,7 +101,7 @@ class Firing:
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Sequence[Incident]]:
-        """The incidents of each host, in the same order; under an empty name what is on none."""
+        """The incidents by host, each list in the order of `incidents`; those without a host under an empty name."""
         by_host: dict[HostKey, list[Incident]] = {}
         for incident in self.incidents:
             by_host.setdefault(incident.host, []).append(incident)

@@ -95,7 +95,7 @@ class Health:
 
     @property
     def alerts(self) -> Sequence[Alert]:
-        """The warning and critical ones that fire for hosts, the worst first."""
+        """The warning and critical alerts that fire for hosts, the worst first."""
         return self.firing.alerts
 
     @property

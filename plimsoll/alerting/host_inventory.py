@@ -55,11 +55,11 @@ class Host:
 
     @property
     def is_expected(self) -> bool:
-        """Whether its silence is an alert."""
+        """Whether an alert fires if the host is silent."""
         return bool(self.expected) and self.retired_at is None
 
     def is_late(self, now: int) -> bool:
-        """Return whether its newest sample is too old for a host that sends without a pause."""
+        """Return whether the host's newest sample is too old for a host that sends without a pause."""
         return self.newest is None or now - self.newest > max(SILENT_AFTER, _INTERVALS * (self.interval or 0))
 
     def after(self, last_sample: LastSample, now: int) -> "Host":

@@ -57,7 +57,7 @@ class RuleBatch:
         return (self.states == State.PENDING) | (self.states == State.FIRING)
 
     def status(self, row: int) -> Status:
-        """Return the status, if it is pending or firing."""
+        """Return the status of a row that is pending or firing."""
         state = State(int(self.states[row]))
         return Status(state, int(self.since[row])) if state in CROSSED else Status()
 
@@ -234,7 +234,7 @@ class RuleStates:
 
 
 class HostRows:
-    """Finds the rows of a host. It is the same object until other subjects are judged."""
+    """An index of the rows of each host, rebuilt only when other subjects are judged."""
 
     def __init__(self, rules: Sequence[Sequence[RuleTarget | RuleState]]) -> None:
         self._rules = rules

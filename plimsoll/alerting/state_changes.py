@@ -12,7 +12,7 @@ from plimsoll.rules.subjects import Subject
 
 
 class _OfRule:
-    """The base of what concerns one rule and one subject."""
+    """The base of results that concern one rule and one subject."""
 
     __slots__ = ()
     rule: Rule

@@ -56,7 +56,7 @@ def evidence(alert: Alert) -> str:
 
 
 def fired_sentence(alert: Alert, zone: Zone) -> str:
-    """`Processor time on WEB01: 92 % (1 min mean); it should stay below 80 %.`"""
+    """Return `Processor time on WEB01: 92 % (1 min mean); it should stay below 80 %.`"""
     match alert.kind:
         case "host-silent":
             never = "its samples are of a time that has not come" if alert.details.note else "it never sent one"
@@ -78,7 +78,7 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
 
 
 def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
-    """`Processor time on WEB01, past its limit for 2 h: now 95 %, at worst 99 %; it should stay below 80 %.`"""
+    """Return `Processor time on WEB01, past its limit for 2 h: now 95 %, at worst 99 %; it should stay ...`"""
     long = duration_text((now - alert.begin) // SECOND * SECOND)
     match alert.kind:
         case "host-silent":
@@ -152,7 +152,7 @@ def ended_sentence(alert: Alert, zone: Zone, remains: Alert | None = None) -> st
 
 
 def remains_sentence(alert: Alert) -> str:
-    """Return what is still past: `A warning still fires: Processor time on WEB01: 85 %; it should stay below 80 %.`"""
+    """Return a sentence on the alert that is left: `A warning still fires: Processor time on WEB01: 85 %; ...`"""
     kind = "A warning" if alert.severity == "warning" else "A critical alert"
     return f"{kind} still fires: {headline(alert)}; it {alert.details.should}."
 
@@ -201,7 +201,7 @@ def _title(alert: Alert) -> str:
 
 
 def _hosts(alert: Alert) -> str:
-    """`10 hosts`: the title of an alert on all hosts is `Samples of 10 hosts`."""
+    """Return `10 hosts` from the title of an alert on all hosts, `Samples of 10 hosts`."""
     return alert.details.title.removeprefix("Samples of ")
 
 

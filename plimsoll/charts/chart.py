@@ -92,12 +92,12 @@ class LineSamples:
 
     @property
     def key(self) -> tuple[int, bytes]:
-        """Equal for lines with the same times and values."""
+        """The key of the line's times and values: equal for lines with equal times and values."""
         return id(self.axis), hashlib.blake2b(self.values.tobytes(), digest_size=16).digest()
 
     @property
     def caption(self) -> str:
-        """`1,800 samples, 12 missing, 3 gaps`, and the resolution where it is reduced."""
+        """The caption of the line: `1,800 samples, 12 missing, 3 gaps`, and the resolution if it is reduced."""
         kept = (
             f", kept as minimum and maximum of each of {number(self.steps)} steps so that this file stays small"
             if self.steps

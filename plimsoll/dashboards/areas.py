@@ -60,7 +60,7 @@ class Area(StrictModel):
 
     @property
     def uid(self) -> str:
-        """The uid of its dashboard."""
+        """The uid of the area's dashboard in Grafana."""
         return uid(self.area)
 
     @property
@@ -88,7 +88,7 @@ class RunsDashboard(StrictModel):
 
 
 class Areas(StrictModel):
-    """areas.yaml as a whole."""
+    """The contents of areas.yaml."""
 
     areas: tuple[Area, ...]
     health: HealthDashboard

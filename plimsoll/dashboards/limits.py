@@ -65,7 +65,9 @@ def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
 
 
 def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Return one rule for each limit that is a line, preferring no further conditions, then the highest severity."""
+    """Return the rules whose limits are drawn as lines, one for each limit: without further conditions, then most
+    severe.
+    """
     best: dict[tuple[bool, float], Rule] = {}
     for rule in rules:
         if rule.reduce == "increase" or rule.scale:

@@ -125,7 +125,7 @@ class Facts:
 
 
 def _in_words(fact: str, value: float) -> str:
-    """`4 processors`, `1 spindle`, `4,096 MB of memory`, `RAID 5`."""
+    """Return a fact as text: `4 processors`, `1 spindle`, `4,096 MB of memory`, `RAID 5`."""
     if fact == "raid":
         return f"RAID {value:g}"
     name = _NAMES.get(fact, fact)

@@ -163,7 +163,7 @@ def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
 
 
 def _difference(documented: Rule, changed: Rule, unit: str) -> str:
-    """`limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`."""
+    """Return the text `limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`."""
     now, before = [], []
     if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):
         now.append(f"limit {limit_text(changed.healthy, unit, changed.scale)}")

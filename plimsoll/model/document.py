@@ -45,7 +45,7 @@ class Span:
 
     @property
     def own(self) -> list[str]:
-        """Its own severity, if it has one."""
+        """The severity of the span in a list; empty if it has none."""
         return [self.severity] if self.severity else []
 
 

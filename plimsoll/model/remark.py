@@ -63,7 +63,7 @@ class Remark:
     count: int = 1
 
     def __str__(self) -> str:
-        """`file:line: counter: text`, without the parts that are not known."""
+        """Return `file:line: counter: text`, without the parts that are not known."""
         place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
         return ": ".join(part for part in (place, self.counter, self.text) if part)
 

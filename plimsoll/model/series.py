@@ -43,7 +43,7 @@ class Series:
 
     @cached_property
     def key(self) -> tuple[str, str, tuple[tuple[str, str], ...], str]:
-        """Two series with equal keys are the same series."""
+        """The identity of the series: series with equal keys are the same series."""
         tags = tuple((name, value.casefold() if name in _FOLDED else value) for name, value in self.tags)
         return (host_key(self.host), self.measurement, tags, self.field)
 

@@ -55,7 +55,7 @@ class StrictDocument:
     marks: dict[Place, tuple[int, int]]
 
     def where(self, place: Place) -> str:
-        """`file:line:column` of a part, or of the nearest part that contains it."""
+        """Return `file:line:column` of a part, or of the nearest part that contains it."""
         while place and place not in self.marks:
             place = place[:-1]
         line, column = self.marks.get(place, (1, 1))

@@ -206,7 +206,7 @@ def apart_from_load(is_apart: bool) -> Iterator[Doubt]:
 
 
 def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], bool]) -> Iterator[Doubt]:
-    """Yield what is needed of every host and was recorded on one without a single value."""
+    """Yield doubts about required counters that were recorded on a host without a single value."""
     judged: dict[tuple[str, str], bool] = {}
     names: dict[tuple[str, str], str] = {}
     for finding in findings:
@@ -284,7 +284,7 @@ def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
 def without_their_conditions(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: IsRecorded
 ) -> list[Doubt]:
-    """Return what was past its limit for as long as counts, where another condition of the rule has no data.
+    """Return doubts about limits that were passed for long enough while another condition of the rule had no data.
 
     `recorded` says whether a signal was recorded on a host. A limit that another rule could judge is left out, and of
     several rules on one signal of a subject one is named.

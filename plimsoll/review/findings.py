@@ -96,7 +96,7 @@ class Finding:
 
     @property
     def severe(self) -> bool:
-        """Whether the verdict depends on it: warning and critical, not info."""
+        """Whether the verdict depends on the finding: warning and critical, not info."""
         return self.rule.severity != "info"
 
     @property
@@ -126,7 +126,7 @@ class Finding:
 
     @property
     def counted(self) -> tuple[Crossing, ...]:
-        """The crossings that make it count as crossed: those that fired, or all if it was often crossed."""
+        """The crossings for which the finding counts as crossed: those that fired, or all if it was often crossed."""
         return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
 
     @property
@@ -169,7 +169,7 @@ class Finding:
 
     @property
     def cannot_fire(self) -> bool:
-        """Whether no crossing could have counted although its counters were recorded."""
+        """Whether the finding's counters were recorded, but no crossing could have counted."""
         outside_phase = self.outcome == Outcome.NOT_JUDGED and self.needs is None
         return outside_phase or self.outcome in (Outcome.TOO_SHORT, Outcome.NO_DATA)
 
@@ -180,7 +180,7 @@ class Finding:
 
     @property
     def share_of_time(self) -> float | None:
-        """True evaluations over evaluations with data."""
+        """The share of evaluations with data at which the condition was true; None without data."""
         return self.track.share_of_time if self.track else None
 
     @property

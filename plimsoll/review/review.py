@@ -203,7 +203,7 @@ class Review:
         return bad_counters(self.logs, self.question.packs)
 
     def of(self, *outcomes: Outcome) -> list[Finding]:
-        """Return the findings with these outcomes, worst first."""
+        """Return the findings that have one of the given outcomes, worst first."""
         return [finding for finding in self.findings if finding.outcome in outcomes]
 
     @property

@@ -215,7 +215,7 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 
 
 def _closest(findings: Sequence[Finding]) -> str:
-    """Return what came closest to its limit: a brief crossing, else what has the least room left."""
+    """Return a text on the finding that came closest to its limit: crossed briefly, else with the least room left."""
     held = _within_limits(findings)
     which = "Every warning and critical threshold" if len(held) > 1 else "The one warning or critical threshold"
     closest = closest_of(findings)

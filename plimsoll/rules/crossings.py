@@ -200,7 +200,7 @@ class EvaluationMatrix:
     def telling(self) -> NDArray[np.bool_]:
         """Whether the window of each evaluation lies within the data; worst values are taken from these evaluations.
 
-        Where data begins, a window holds only a sample or two. A crossing that ended before a window was full counts too.
+        Where data begins, a window holds only a sample or two. A crossing that ended before a window was full counts.
         """
         first, stop, row = self._stretches
         count = len(self.times)

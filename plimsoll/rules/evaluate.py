@@ -95,7 +95,7 @@ class _Joint(NamedTuple):
 
 
 class SubjectBatch(NamedTuple):
-    """A rule and the subjects that it judges in one go. Valid while the sampling intervals of the subjects do not change.
+    """A rule and the subjects that it judges in one go. Valid while their sampling intervals do not change.
 
     `borders` are the times (UTC ns) around each change of a sampling interval.
     """
@@ -243,7 +243,7 @@ class RuleEvaluator:
         )
 
     def coverage(self, source: ResolvedSource, track: RuleEvaluation) -> int | None:
-        """Return the longest part of a window (ns) that samples covered; None if they covered some window completely."""
+        """Return the longest part of a window (ns) that samples covered; None if they covered some window fully."""
         fullest = 0
         for series in series_of(source):
             samples = self.samples(series)

@@ -180,7 +180,7 @@ class RowLimits(NamedTuple):
 
 
 def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
-    """Return whether the condition holds: false where there were no requests (`idle`), no data where the value is NaN."""
+    """Return whether the condition holds: false where `idle` (no requests), no data where the value is NaN."""
     truths = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
     return np.where(idle, np.int8(Truth.FALSE), truths).astype(np.int8)
 

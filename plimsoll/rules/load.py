@@ -86,7 +86,7 @@ class Catalogue:
 
 
 def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
-    """Return the shipped packs, or the packs of `only` instead, and those of `added`; packs are given by name or file path.
+    """Return the shipped packs, or those of `only` instead, and those of `added`, given by name or file path.
 
     Raises:
         Unusable: A pack is not known.

@@ -78,7 +78,7 @@ class Layout(NamedTuple):
 
 
 class _ConditionCache:
-    """The values of the last conditions, by their evaluations, their sources, and how these are reduced.
+    """A cache of computed condition values, by evaluation times, sources and reduction.
 
     Times and sources are compared by identity, so they are kept as long as their values.
     """
@@ -89,7 +89,7 @@ class _ConditionCache:
         self._end = 0
 
     def values(self, layout: Layout, at: Times, compute: Callable[[Layout, Times], Values]) -> Values:
-        """Return the values of a layout, computed unless they are kept; nobody may change them."""
+        """Return the cached values of a layout, else compute and cache them; callers must not change them."""
         key = (id(at), layout.reduce, layout.over, *map(id, layout.sources))
         if key in self._cache:
             return self._cache[key][2]
@@ -159,7 +159,7 @@ class SignalValues:
         return Layout(sources, condition.reduce, condition.over, alike, in_parts)
 
     def of(self, layout: Layout, at: Times) -> Values:
-        """Return one value for each source of a layout and evaluation, not to be changed; NaN for no data."""
+        """Return one value for each source of a layout and evaluation (read-only array); NaN for no data."""
         if not len(at):
             return np.empty((len(layout.sources), 0))
         return self._cache.values(layout, at, self._computed)

@@ -123,12 +123,12 @@ def _run_crossed(times: Times, enter: Truths, stay: Truths, hold: int) -> States
 
 
 def _latest(decisive: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return for each run the last decisive one up to it; the first is decisive."""
+    """Return for each run the index of the last decisive run up to and including it; the first run is decisive."""
     return np.maximum.accumulate(np.where(decisive, np.arange(len(decisive)), 0))
 
 
 def _before(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return for each run whether it is so of the one before it."""
+    """Return for each run whether the run before it is marked."""
     return np.concatenate(([False], runs[:-1]))
 
 

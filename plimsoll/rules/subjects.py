@@ -63,7 +63,7 @@ class Instances:
         return self._first(volumes[0]) if len(volumes) == 1 else None
 
     def holding(self, instance: str) -> str | None:
-        """Return the same, and for a volume without a letter any physical disk: it lies on one of them."""
+        """Return the disk that holds a volume (any disk if it has no drive letter), or the instance's other name."""
         return self._first(None) if _WITHOUT_LETTER.fullmatch(instance) else self.same(instance)
 
     def _processor(self, number: int) -> str | None:
@@ -212,12 +212,12 @@ def _keys(name: str) -> Iterator[_Key]:
 
 
 def is_volume(instance: str) -> bool:
-    """Return whether it is a volume with a letter: `C:`."""
+    """Return whether an instance is a volume with a drive letter: `C:`."""
     return _VOLUME.fullmatch(instance) is not None
 
 
 def is_physical(instance: str) -> bool:
-    """Return whether it is named as a physical disk is: `0 C:`."""
+    """Return whether an instance is named as a physical disk is: `0 C:`."""
     return _PHYSICAL.fullmatch(instance) is not None
 
 

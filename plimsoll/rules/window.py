@@ -74,7 +74,7 @@ _EPSILON = np.finfo(np.float64)
 
 
 class WindowBounds:
-    """The rows of a recording in the window of each evaluation, computed once for each array of times."""
+    """Finds the rows of a recording in the window of each evaluation, once for each array of times."""
 
     def __init__(self, at: Times, window: int) -> None:
         self.at = at
@@ -278,7 +278,7 @@ def combined(
 
 
 def _rows(times: Times, chosen: Times) -> NDArray[np.int_] | slice:
-    """Return the rows of some of the times."""
+    """Return the row indices of the `chosen` times, which are a subset of `times`."""
     return slice(None) if len(chosen) == len(times) else np.searchsorted(times, chosen)
 
 

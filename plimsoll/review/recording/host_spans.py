@@ -111,7 +111,9 @@ def _filled(columns: Iterable[pl.Series], first: int, stop: int) -> NDArray[np.b
 
 
 class Absence(NamedTuple):
-    """How long (ns) a thing was not recorded while its host was, in how long a recording, and whether that is long."""
+    """How long a service or counter was not recorded while its host was (ns), the length of the recording, and whether
+    the absence is long.
+    """
 
     length: int = 0
     of: int = 0

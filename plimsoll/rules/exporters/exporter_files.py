@@ -46,7 +46,7 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 
 
 class Formula:
-    """A formula over metrics, compiled from its text. Raise ValueError, saying what is wrong, if the text is not a formula.
+    """A formula over metrics, compiled from its text. Raise ValueError if the text is not a formula.
 
     Attributes:
         names: The metrics that it needs.
@@ -179,7 +179,7 @@ def translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
 
 
 class Template:
-    """A text with labels in braces: `cpu{cpu}`. In `{device-/dev/}` the prefix `/dev/` is cut from the label's value."""
+    """A text with labels in braces: `cpu{cpu}`. In `{device-/dev/}` the prefix `/dev/` is cut off the value."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -265,7 +265,7 @@ class MetricGroup(StrictModel):
         return tuple(dict.fromkeys([*labels, *([self.server] if self.server else [])]))
 
     def series(self, host: str, labels: dict[str, str], field: str, chosen: dict[str, str]) -> Series:
-        """Return the series of one field for a host and the labels of an instance. Raise KeyError if a label is missing.
+        """Return the series of one field for a host and an instance's labels. Raise KeyError if a label is missing.
 
         `chosen` holds the tags that depend on values.
         """

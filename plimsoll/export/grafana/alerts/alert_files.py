@@ -1,4 +1,4 @@
-"""Exports packs as files of Grafana alert rules, with what is no more.
+"""Exports packs as files of Grafana alert rules, and deletes the rules of an earlier export that are gone.
 
 Rules that Grafana cannot express are refused with a reason. docs/grafana.md describes what is exported and how.
 """

@@ -22,7 +22,7 @@ class GrafanaUnit(StrictModel):
 
 
 class GrafanaLook(StrictModel):
-    """look.yaml as a whole."""
+    """The contents of look.yaml."""
 
     units: dict[str, GrafanaUnit]
     severities: dict[Severity, str]
@@ -38,7 +38,7 @@ LAST = "Last *"  # Grafana's name for a column of last values
 
 
 def part(*names: str, **fields: Any) -> Json:
-    """Return the parts of these names put together, with more fields."""
+    """Return the named parts of parts.yaml merged into one object, with further fields."""
     merged: Json = {}
     for name in names:
         merged |= deepcopy(_parts()[name])
@@ -51,7 +51,7 @@ def panel(name: str, title: str, grid: Json, **fields: Any) -> Json:
 
 
 def grid(height: int, width: int, x: int, y: int) -> Json:
-    """Return the place of a panel."""
+    """Return the position and size of a panel in Grafana's grid."""
     return {"h": height, "w": width, "x": x, "y": y}
 
 

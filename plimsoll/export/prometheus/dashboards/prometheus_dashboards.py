@@ -28,7 +28,7 @@ HOST, INSTANCE = "host", "instance"
 
 @dataclass(frozen=True)
 class PanelQuery:
-    """An expression, the labels that its lines have, and what of the signal it leaves out: each source, and why.
+    """A PromQL expression, the labels of its lines, and the sources of the signal that it leaves out, with reasons.
 
     `even`: every line has all of the labels.
     """
@@ -89,7 +89,7 @@ class _Panels:
     refused: list[Refusal]
 
     def panel(self, spec: PanelSpec, grid: Json) -> Json | None:
-        """Return the panel as it is for InfluxDB, but that it asks Prometheus; None if that cannot say it."""
+        """Return the InfluxDB panel with Prometheus queries in place of its own; None if PromQL cannot express them."""
         scale = panels.unit_of(spec.signal).scale
         name = f"panel {spec.id} of dashboard {self.area.area} ({spec.signal})"
         try:
