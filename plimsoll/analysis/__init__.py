@@ -1,1 +1,1 @@
-"""Statistics of samples alone: arrays in, figures out; signals, hosts and limits are not known here."""
+"""Statistics of plain arrays of samples, without any knowledge of signals, hosts or limits."""

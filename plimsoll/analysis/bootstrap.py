@@ -43,10 +43,10 @@ class Estimate:
     Attributes:
         mean: The mean, weighted where weights are given.
         error: Its standard error.
-        samples: How many samples it is of.
-        effective: How many independent samples would know it as well.
+        samples: The number of samples.
+        effective: The number of independent samples that would give the same error.
         freedom: Degrees of freedom of the standard error.
-        correlation_time: How many samples in a row say as much of the mean as one independent sample (dependence.py).
+        correlation_time: The number of samples in a row that tell as much as one independent sample.
     """
 
     mean: float
@@ -73,7 +73,7 @@ class Difference:
 
     @classmethod
     def of(cls, first: Estimate, second: Estimate) -> "Difference":
-        """Return the difference of the means of two runs, which are independent of each other."""
+        """Return the difference of the means of two independent runs."""
         parts = (first.error**2, first.freedom), (second.error**2, second.freedom)
         variance = sum(part for part, _ in parts)
         spread = sum(part**2 / freedom for part, freedom in parts)
@@ -87,7 +87,7 @@ class Difference:
 
     @property
     def chance(self) -> float:
-        """The chance of a difference as large or larger in its direction where there is none."""
+        """The chance of a difference at least as large in this direction if the true difference is 0."""
         if not self.error:
             return 0.0 if self.value else 0.5
         return student(self.freedom, -abs(self.value) / self.error)
@@ -98,8 +98,8 @@ def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int
 
     Args:
         values: The samples; without NaN.
-        weights: For how long each sample stands; None if all stand for the same.
-        breaks: The rows before which the recording paused for long: blocks do not reach across.
+        weights: The duration that each sample stands for; None if all are equal.
+        breaks: The rows that follow a long pause of the recording; no block contains a pause.
     """
     rows = len(values)
     mean = float(values.mean() if weights is None else np.average(values, weights=weights))
@@ -116,14 +116,14 @@ def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int
 
 
 def independent(values: Values) -> Estimate:
-    """Return the mean of values that do not depend on each other; at least one."""
+    """Return the mean of independent values; at least one."""
     count = len(values)
     error = float(values.std(ddof=1)) / np.sqrt(count) if count > 1 else 0.0
     return Estimate(float(values.mean()), float(error), count, float(count), max(1.0, count - 1.0), 1.0)
 
 
 def _variance(influence: Values, covariances: Values, length: float, breaks: Sequence[int]) -> float:
-    """The variance of the mean over all replicates of the stationary bootstrap with blocks of this mean length."""
+    """Return the variance of the mean over all replicates of the stationary bootstrap, by the mean block length."""
     rows = len(influence)
     if not len(breaks):
         return _circular(covariances, length) / rows
@@ -136,7 +136,9 @@ def _variance(influence: Values, covariances: Values, length: float, breaks: Seq
 
 
 def _circular(covariances: Values, length: float) -> float:
-    """The long-run variance: autocovariances around a circle, each weighted with the chance of staying in a block."""
+    """Return the long-run variance: the sum of the circular autocovariances, weighted with the chance of staying in a
+    block.
+    """
     rows = len(covariances)
     staying = 1 - min(1.0, 1 / length)
     felt = min(rows - 1, int(np.ceil(_NEGLIGIBLE / np.log(staying)))) if staying else 0
@@ -154,9 +156,9 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
 
     Args:
         earlier: The means of at least one run.
-        new: That of the new run.
-        spread: The standard deviation of means between runs, as it is known beforehand.
-        weight: As how many runs that counts, where there are several to know it from. Of one run nothing is known.
+        new: The mean of the new run.
+        spread: The assumed standard deviation of means between runs.
+        weight: The number of runs that `spread` counts as, beside the spread of `earlier`; ignored for one run.
     """
     means = np.array([estimate.mean for estimate in earlier])
     within = float(np.mean([estimate.error**2 for estimate in earlier]))
@@ -174,7 +176,7 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
 def runs_to_decide(
     difference: float, spread: float, weight: float, chance: float, counts: tuple[int, int]
 ) -> int | None:
-    """Against how many earlier runs, the fewest and the most of `counts`, a difference of this size would be certain.
+    """Return the number of earlier runs, within `counts` (least, most), with which the difference would be significant.
 
     None if the most are too few.
     """
@@ -203,10 +205,10 @@ def quantile(values: Values, share: float, weights: Values | None = None) -> Qua
 
 
 def difference(first: Quantile, second: Quantile) -> Quantile:
-    """Return the second quantile less the first, of two runs that are independent of each other.
+    """Return the second quantile less the first, of two independent runs.
 
-    The interval is made from those of both (MOVER; Zou and Donner, "Construction of confidence limits about effect
-    measures", 2008).
+    The interval is made from the intervals of both (MOVER; Zou and Donner, "Construction of confidence limits about
+    effect measures", 2008).
     """
     value = second.value - first.value
     down = np.hypot(second.value - second.interval.low, first.interval.high - first.value)

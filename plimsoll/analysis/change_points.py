@@ -1,9 +1,9 @@
-"""Where the level of a series changed: E-divisive with a permutation test.
+"""Change points: where the level of a series changed, by E-divisive with a permutation test.
 
 Matteson and James, "A nonparametric approach for multiple change point analysis of multivariate data" (2014): a series
 is split where the energy distance of the parts is largest, if it is larger than in all but a few permutations of the
 series; then each part is split again. Daly et al., "The use of change point detection to identify software performance
-regressions in a continuous integration system" (2020), use it of builds.
+regressions in a continuous integration system" (2020), apply it to builds.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ _MOST_AT_ONCE = 2**22  # numbers that are held at once
 
 @dataclass(frozen=True, slots=True)
 class ChangePoint:
-    """A change of level. `first` is the first value of the new one.
+    """A change of level; `first` is the index of the first value of the new level.
 
-    `before` and `after` are the means of the parts on its sides, up to the next changes; `chance` is that of a split as
-    good in a series without changes.
+    `before` and `after` are the means of the parts on both sides, up to the next changes; `chance` is that of a split
+    at least as clear in a series without changes.
     """
 
     first: int
@@ -39,10 +39,10 @@ class ChangePoint:
 
 
 def change_points(values: Values, chance: float, permutations: int = 999) -> list[ChangePoint]:
-    """Return the changes of a series whose chance is at most this one, in order; values without NaN.
+    """Return the changes of a series (without NaN) whose chance is at most `chance`, in order.
 
-    A level that rises and falls again hides from the first split. So parts are split further where that is merely
-    worth trying, and of the changes those stay that stand the test between their neighbours.
+    A level that rises and falls again is hidden from the first split. So parts are first split at a weaker chance, and
+    then only changes are kept that pass the test between their neighbours.
     """
     rng = np.random.default_rng(_SEED)
     candidates = _candidates(values, min(permutations, _TRIES), rng)
@@ -59,12 +59,12 @@ def change_points(values: Values, chance: float, permutations: int = 999) -> lis
 
 
 def late_change(values: Values, chance: float, prior: float, weight: float, since: int = _LEAST) -> ChangePoint | None:
-    """Return the change of level between two parts of a series, if one is that improbable; None without.
+    """Return the change between two levels of a series whose chance is at most `chance`; None without one.
 
-    Permutations of a series cannot make a change near its end improbable, however large it is. Here every value of the
-    new level must lie outside the prediction interval of those before, and the difference of the means must have that
-    chance at most (a t test, for all places to split). `prior` is the standard deviation that is known beforehand, as
-    from `weight` values. The new level has `since` values at least.
+    Permutations cannot show a change near the end of a series, however large it is. Here every value of the new level
+    must lie outside the prediction interval of those before, and the difference of the means must pass a t test,
+    corrected for all places to split. `prior` is the standard deviation that is known beforehand, as if from `weight`
+    values. The new level has `since` values at least.
     """
     count = len(values)
     found: list[ChangePoint] = []
@@ -85,7 +85,9 @@ def late_change(values: Values, chance: float, prior: float, weight: float, sinc
 
 
 def visible_change(values: Values, chance: float, prior: float, weight: float) -> float:
-    """The smallest change before the last three values that `late_change` would see; infinite of too few values."""
+    """Return the smallest change before the last three values that `late_change` would find; infinite with too few
+    values.
+    """
     count = len(values)
     if count < FEWEST_VALUES:
         return float("inf")
@@ -115,10 +117,10 @@ def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> 
 
 
 def _split(values: Values, permutations: int, rng: np.random.Generator, enough: float) -> tuple[int, float]:
-    """Return the best place to split, and the chance of one as good.
+    """Return the best place to split, and the chance of a split at least as good in a permutation.
 
-    Where so many permutations are as good that it cannot be `enough` any more, the rest is not tried (Besag and
-    Clifford, "Sequential Monte Carlo p-values", 1991).
+    Permutations end as soon as the chance cannot fall to `enough` any more (Besag and Clifford, "Sequential Monte Carlo
+    p-values", 1991).
     """
     count = len(values)
     best = _statistics(values[None, :])[0]
@@ -136,7 +138,7 @@ def _split(values: Values, permutations: int, rng: np.random.Generator, enough: 
 
 
 def _statistics(series: Values) -> Values:
-    """The energy distance of the two parts of each series, for each place to split it, scaled by their lengths."""
+    """Return, for each series and each place to split it, the energy distance of the parts, scaled by lengths."""
     rows, count = series.shape
     apart = np.abs(series[:, :, None] - series[:, None, :])
     both = np.zeros((rows, count + 1, count + 1))

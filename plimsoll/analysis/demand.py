@@ -1,14 +1,14 @@
-"""What an operation demands of a resource: the utilisation law as a regression.
+"""Demands of operations: the use of a resource by each operation, from the utilisation law as a regression.
 
-Use of a resource is what it does without load plus the rates of operations times their demands (Denning and Buzen, "The
+Use of a resource is its use without load plus the rates of operations times their demands (Denning and Buzen, "The
 Operational Analysis of Queueing Network Models", 1978). Demands and the use without load are never negative
 (scipy.optimize.nnls). Intervals are those of the dependent wild bootstrap (Shao, 2010): the residuals of blocks of
 neighbouring rows keep or change their signs together, so that neither their autocorrelation nor a line that does not
-fit is taken for knowledge.
+fit makes the intervals too narrow.
 
-Real demands are not quite constant: caches miss, threads switch. The use may therefore bend. How much is estimated from
-the data, and expected to be little (a ridge with a deviation of `_BEND`); what the data cannot tell of it widens
-the intervals beyond the measured load.
+Real demands are not quite constant: caches miss, threads switch. So the use may bend. The bend is estimated from the
+data and expected to be small (a ridge with a deviation of `_BEND`); what the data cannot tell about it widens the
+intervals beyond the measured load.
 """
 
 from collections.abc import Sequence
@@ -33,17 +33,17 @@ _NORMAL = 1.959964  # the quantile of a normal distribution for 95 %
 
 @dataclass(frozen=True)
 class Demand:
-    """Use of a resource as a function of the rates of operations; every array has a row for each replicate.
+    """The use of a resource as a function of the rates of operations; arrays have a row for each bootstrap replicate.
 
     The first row is the estimate, the others are bootstrap replicates.
 
     Attributes:
-        idle: Use without any load, in the unit of the use.
-        each: The use that one operation a second adds under little load, by operation; shape (rows, operations).
-        bend: How much the use bends, as a share of that at the highest load.
-        linear: Demands of a straight line, by which the bend is measured.
-        highest: The use, above that without load, of the highest measured load on that line.
-        spread: Standard deviation of what the fit leaves.
+        idle: The use without any load.
+        each: The use added by one operation a second under little load; shape (rows, operations).
+        bend: The bend of the use, as a share of the use at the highest load.
+        linear: The demands of a straight line, by which the bend is measured.
+        highest: The use above `idle` at the highest measured load on that line.
+        spread: The standard deviation of the residuals.
     """
 
     idle: Values
@@ -54,13 +54,13 @@ class Demand:
     spread: float
 
     def use(self, rates: Values) -> Values:
-        """The use at rates of operations (shape: points, operations), for each replicate: shape (rows, points)."""
+        """Return the use at rates of operations (shape points, operations), for each replicate (shape rows, points)."""
         line = rates @ self.linear
         bent = line * (line / self.highest - 1) if self.highest > 0 else np.zeros_like(line)
         return self.idle[:, None] + self.each @ rates.T + self.bend[:, None] * bent[None, :]
 
     def scaled(self, idle: float, value: float) -> "Demand":
-        """Return the use of a resource that needs so many times as much without load, and for each operation."""
+        """Return the demand with the use without load times `idle`, and that of each operation times `value`."""
         return Demand(
             self.idle * idle,
             self.each * value,
@@ -77,8 +77,8 @@ def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICAT
     Args:
         rates: Operations a second; shape (rows in order of time, operations); at least `FEWEST` rows, without NaN.
         use: The use of the resource in each row.
-        seed: Of the bootstrap, so that results are the same each time.
-        replicates: How many of the bootstrap; with 0 only the estimate.
+        seed: The seed of the bootstrap, so that results can be repeated.
+        replicates: The number of bootstrap replicates; with 0 only the estimate is made.
     """
     from scipy.optimize import nnls  # noqa: PLC0415  slow, and needed only here
 
@@ -121,7 +121,7 @@ def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICAT
 
 
 def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale: Values) -> Values:
-    """Idle use, demands and bend with the least squares; a bend that is too strong is the strongest allowed."""
+    """Return the idle use, the demands and the bend of least squares, with the bend at most the strongest allowed."""
     from scipy.optimize import nnls  # noqa: PLC0415
 
     result = nnls(r, projected)[0]
@@ -133,7 +133,7 @@ def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale
 
 
 def _blocks(rest: Values) -> tuple[int, float]:
-    """Return the length of blocks (rows) and their number."""
+    """Return the length (rows) and the number of the blocks of residuals."""
     rows = len(rest)
     if float(np.ptp(rest)) <= 0:
         return 1, float(rows)
@@ -143,7 +143,7 @@ def _blocks(rest: Values) -> tuple[int, float]:
 
 
 def condition(rates: Values) -> float:
-    """Return the condition number of rates (rows, operations) and a constant, each column scaled to the length 1."""
+    """Return the condition number of the rates and a constant, as columns scaled to the length 1."""
     columns = np.column_stack([np.ones(len(rates)), rates])
     lengths = np.sqrt((columns**2).sum(axis=0))
     values = np.linalg.svd(columns / np.where(lengths > 0, lengths, 1.0), compute_uv=False)
@@ -151,7 +151,7 @@ def condition(rates: Values) -> float:
 
 
 def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
-    """Return the operations in groups that the data can tell apart: those most alike are merged until it can.
+    """Return groups of operations (by index) whose demands the data can tell apart; the most similar are merged.
 
     Args:
         rates: Operations a second; shape (rows, operations).
@@ -175,7 +175,7 @@ def together(rates: Values, groups: tuple[tuple[int, ...], ...]) -> Values:
 
 
 def erlang_c(servers: int, busy: Values) -> Values:
-    """The chance that a request waits for one of so many servers, each busy for this share of the time (below 1).
+    """Return the chance that a request has to wait for one of `servers`, each busy for a share of the time (below 1).
 
     Erlang (1917), by the recursion of his B formula, which does not overflow.
     """
@@ -187,16 +187,16 @@ def erlang_c(servers: int, busy: Values) -> Values:
 
 
 def stretch(servers: int, busy: Values) -> Values:
-    """By how much a request takes longer than its service, in service times: M/M/c. At least 0."""
+    """Return the waiting time of a request in service times, for Poisson arrivals (M/M/c); at least 0."""
     within = np.clip(busy, 0.0, _MOST_BUSY)
     return erlang_c(servers, within) / (servers * (1 - within))
 
 
 def stretch_of_users(servers: int, busy: float, users: float) -> float:
-    """Return the same where so many users each wait for an answer before they think and ask again: M/M/c//N.
+    """Return the waiting time in service times where a fixed number of users wait for answers and think (M/M/c//N).
 
-    The more requests wait, the fewer users are left to send more, so queues stay shorter than `stretch` has them; near
-    the end of what the servers can do by much (Allen, "Probability, Statistics, and Queueing Theory", 1978).
+    The more requests wait, the fewer users are left to send more, so queues stay shorter than by `stretch`; much
+    shorter near the capacity of the servers (Allen, "Probability, Statistics, and Queueing Theory", 1978).
     """
     whole = max(round(users), 1)
     busy = min(busy, _MOST_BUSY * min(1.0, whole / servers))
@@ -219,13 +219,13 @@ def stretch_of_users(servers: int, busy: float, users: float) -> float:
 
 
 def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Values:
-    """Return the time without waiting and the weight of each stretch, which together give the measured times best.
+    """Return the time without waiting, and the weights of waiting times, that fit the measured times best.
 
-    Relative deviations count, so that fast levels are not ignored beside slow ones. All are at least 0, so the time
-    never falls with the load.
+    Relative deviations are minimised, so that slow levels do not outweigh fast ones. All results are at least 0, so
+    the fitted time never falls with the load.
 
     Returns:
-        The time without waiting, then a weight for each of `stretches` (s, if the times are).
+        The time without waiting, then a weight for each of `stretches`, in the unit of the times.
     """
     from scipy.optimize import nnls  # noqa: PLC0415  slow, and needed only here
 
@@ -235,10 +235,10 @@ def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Value
 
 
 def isotonic(values: Values, weights: Values) -> Values:
-    """Return the values that never fall and are nearest (pool adjacent violators: Ayer and others, 1955).
+    """Return the nearest values that never fall (pool adjacent violators: Ayer and others, 1955).
 
     Neighbours in the wrong order are pooled, those that follow first (Busing, "Monotone Regression", 2022), with the
-    same roundings as scipy.optimize.isotonic_regression, whose import takes half as long as a review.
+    rounding of scipy.optimize.isotonic_regression, whose import takes half as long as a review.
     """
     items = list(zip(values.tolist(), weights.tolist(), strict=True))
     pools: list[tuple[float, float, int]] = []  # level, weight, how many values

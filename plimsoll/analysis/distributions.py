@@ -1,4 +1,4 @@
-"""Distributions of statistics: those that most commands need without scipy, whose import takes longer than a review."""
+"""Statistical distributions without scipy, whose import takes longer than most commands."""
 
 import math
 from functools import cache
@@ -11,12 +11,12 @@ _NEARLY_NORMAL = 5e6  # degrees of freedom from which on one term beyond the nor
 
 
 def normal(value: float) -> float:
-    """Return the chance of a value of the standard normal distribution below this one."""
+    """Return the probability that a standard normal value is below `value`."""
     return 0.5 * math.erfc(-value / math.sqrt(2))
 
 
 def student(freedom: float, value: float) -> float:
-    """The chance of a value of Student's t below this one (Abramowitz and Stegun, 26.5.27, 26.7.1 and 26.7.8)."""
+    """Return the probability that Student's t is below `value` (Abramowitz and Stegun, 26.5.27, 26.7.1 and 26.7.8)."""
     if math.isinf(freedom) or math.isinf(value):
         return normal(value)
     ratio = value * value / freedom
@@ -34,7 +34,7 @@ def student(freedom: float, value: float) -> float:
 
 @cache
 def student_quantile(freedom: float, share: float) -> float:
-    """Return the value of Student's t below which this share lies; it is above 0 and below 1."""
+    """Return the quantile of Student's t; `share` is above 0 and below 1."""
     lower = min(share, 1 - share)
     normal_value = NormalDist().inv_cdf(lower)
     # Abramowitz and Stegun, 26.7.5; then steps of Newton's, which come from one side, as the tail bends one way.
@@ -50,14 +50,14 @@ def student_quantile(freedom: float, share: float) -> float:
 
 
 def f_beyond(first: float, second: float, value: float) -> float:
-    """Return the chance of a value of F above this one."""
+    """Return the probability that F is above `value`."""
     from scipy import special  # noqa: PLC0415  slow, and needed only by a fit that needs scipy anyway
 
     return float(special.fdtrc(first, second, value))
 
 
 def _incomplete_beta(a: float, b: float, log_x: float, log_rest: float) -> float:
-    """Return the regularised incomplete beta function of x, of whose logarithm and that of 1 - x it is.
+    """Return the regularised incomplete beta function of x, from the logarithms of x and of 1 - x.
 
     Its continued fraction (Abramowitz and Stegun, 26.5.8) is summed as Lentz does ("Generating Bessel functions in Mie
     scattering calculations using continued fractions", 1976). One of `a` and `b` is 1/2.

@@ -1,4 +1,4 @@
-"""Filters over the neighbours of each value."""
+"""Filters that replace each value by a median or mean of its neighbours, and means over equal parts of a time."""
 
 import math
 from typing import Literal
@@ -27,12 +27,12 @@ class EqualParts:
         return np.divide(sums, counts, out=np.full(self.count, np.nan), where=counts > 0)
 
     def edges(self, part: int) -> tuple[int, int]:
-        """Return when a part begins and ends (UTC ns)."""
+        """Return the start and the end of a part (UTC ns)."""
         width = self.end - self.start
         return self.start + width * part // self.count, self.start + width * (part + 1) // self.count
 
     def places(self, times: Times) -> NDArray[np.intp]:
-        """Return the part of each time; those outside have the number after the last."""
+        """Return the number of the part that each time is in; `count` for times outside."""
         if id(times) not in self._known:
             width = max(self.end - self.start, 1) / self.count
             at = np.floor((times - self.start) / width)
@@ -47,7 +47,7 @@ Ends = Literal["edge", "symmetric"]
 
 
 def median_filter(values: Values, size: int, ends: Ends) -> Values:
-    """The median of the `size` values (odd) around each; beyond the ends the last value repeats, or all mirrored."""
+    """Return the median of the `size` values (odd) around each; beyond the ends, values are repeated or mirrored."""
     around = sliding_window_view(np.pad(values, size // 2, mode=ends), size)
     step = max(1, _AT_ONCE // size)
     middle = size // 2

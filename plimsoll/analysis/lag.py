@@ -1,4 +1,4 @@
-"""How far one series lies behind another that it drives, by the straight line that fits best between them."""
+"""The lag of one series behind another that drives it, by the straight line that fits best between them."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ _NEAR, _AROUND = 1, 6  # rows: a lag of none is one that fits best of those arou
 
 @dataclass(frozen=True)
 class Lag:
-    """In rows: the best, and the range of those that fit about as well."""
+    """The best lag, and the range of lags that fit about as well, in rows."""
 
     best: int
     low: int
@@ -24,7 +24,7 @@ class Lag:
 
 
 def lag(cause: Values, effect: Values, most: int) -> Lag | None:
-    """By how many rows the effect comes after its cause (below 0: before it); None where that cannot be told.
+    """Return by how many rows the effect follows its cause (negative: precedes it); None if the data do not tell.
 
     Args:
         cause: Values in equal steps; without NaN.
@@ -48,7 +48,7 @@ def lag(cause: Values, effect: Values, most: int) -> Lag | None:
 
 
 def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
-    """Return whether without a lag the fit is a good one, and better than with a short one."""
+    """Return whether the fit at lag 0 is good, and better than at short lags."""
     near, around = np.abs(lags) <= _NEAR, np.abs(lags) <= _AROUND
     value = float(np.min(left[near], initial=np.inf, where=np.isfinite(left[near])))
     values = left[around & ~near]
@@ -56,7 +56,7 @@ def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
 
 
 def _left(cause: Values, effect: Values, by: int) -> float:
-    """Return the share of the effect's variation that the best straight line of the cause `by` rows before leaves."""
+    """Return the share of the effect's variance left by a line through the cause `by` rows before."""
     moved, later = (cause[: len(cause) - by], effect[by:]) if by >= 0 else (cause[-by:], effect[:by])
     filled = np.isfinite(later)
     x, y = moved[filled], later[filled]

@@ -1,9 +1,9 @@
-"""The steady state of one load series, between its ramp-up and its ramp-down, or why it has none.
+"""The steady state of a load series, between its ramp-up and its ramp-down, or the reason why it has none.
 
-Where the load was stepped, its plateaus (plateaus.py) decide, as they do for load steps: there is a steady state only
-if one of them lasts for half the run. Any other series is described as a constant level with a ramp before it, after
-it, both or neither (ramp_fit.py). Where that fails, the longest part with a load is described so: one of several tests,
-one that was cut off, one with a pause. Then the level must be steady: a change counts where it is larger than both what
+Where the load was stepped, its plateaus (plateaus.py) decide, as for load steps: there is a steady state only if one
+plateau lasts for half the run. Any other series is described as a constant level with or without a ramp before and
+after it (ramp_fit.py). Where that fails, the longest part with a load is described so: one of several tests, a test
+that was cut off, or one with a pause. Then the level must be steady: a change counts where it is larger than both what
 a steady state may have (our choice) and what AR(1) noise explains.
 """
 
@@ -40,7 +40,7 @@ _STEP_LASTS = 0.75  # of the steady state: another level that lasts for longer i
 
 @dataclass(frozen=True)
 class NotSteady:
-    """Why a series has no steady state. `known` is False where that cannot be told."""
+    """The reason why a series has no steady state; `known` is False where the data do not tell."""
 
     why: str
     known: bool = True
@@ -57,7 +57,7 @@ _BESIDE = 0.02  # of the run, beside it
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """Rows from `first` up to `last`; `inside` are those of the run that are within it and in no pause."""
+    """A part with a load: the rows from `first` up to `last` (exclusive), and `inside`, those of them in no pause."""
 
     first: int
     last: int
@@ -79,9 +79,9 @@ _EDGE_IS_NEAR = 0.95  # the probability that the edge of a plateau is within 2 %
 
 @dataclass(frozen=True)
 class Boundary:
-    """The sample at which a steady state begins or ends (UTC ns), and between which it does, probably (95 %).
+    """The sample at which a steady state begins or ends (UTC ns), with its 95 % interval.
 
-    `confidence` is the probability that it is within 2 % of the run's length.
+    `confidence` is the probability that the boundary is within 2 % of the run's length.
     """
 
     at: int
@@ -92,9 +92,9 @@ class Boundary:
 
 @dataclass(frozen=True)
 class SteadyState:
-    """A steady state and its level. A boundary is None where the series begins or ends in it.
+    """A steady state and its level; a boundary is None where the series begins or ends in the steady state.
 
-    `confidence` is the least of those of its boundaries; without a boundary, of there being none.
+    `confidence` is the lower one of the boundaries; for a missing boundary, that there is no ramp.
     """
 
     begin: Boundary | None
@@ -104,11 +104,11 @@ class SteadyState:
 
 
 def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None = None) -> SteadyState | NotSteady:
-    """Return the steady state of a load.
+    """Return the steady state of a load, or why it has none.
 
     Args:
         times: Ascending, UTC ns.
-        values: Those that are not finite are left out.
+        values: The load; values that are not finite are left out.
         levels: The plateaus of the load, if they are known already.
     """
     filled = np.isfinite(values)
@@ -130,7 +130,7 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
 
 
 def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> SteadyState | NotSteady:
-    """Return the plateau that lasts for half the run, if it is steady."""
+    """Return the plateau that lasts for half the run, if it is steady; else why there is no steady state."""
     length = int(times[-1] - times[0])
     longest = max(levels, key=lambda plateau: plateau.end - plateau.start)
     inside = (times >= longest.start) & (times <= longest.end)
@@ -155,12 +155,12 @@ def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> Ste
 
 
 def _fell_back(before: Values, level: float) -> bool:
-    """Return whether a load rose to more than the level first, and fell back to it: where that ends is less sure."""
+    """Return whether the load first rose above the level and fell back to it, which makes the start less sure."""
     return len(before) > 0 and before[0] < level < _HIGHER * level < float(np.quantile(before, _HIGH))
 
 
 def _in_episode(times: Times, values: Values) -> SteadyState | None:
-    """Return the steady state of the longest of several tests, of one that was cut off, or of one with a pause."""
+    """Return the steady state of the longest episode (a test among several, cut off, or with a pause), if any."""
     part = longest_episode(times, values)
     if part is None or np.count_nonzero(part.inside) < _FEWEST:
         return None
@@ -184,7 +184,7 @@ def _in_episode(times: Times, values: Values) -> SteadyState | None:
 
 
 def _closed_up(times: Times, part: Episode) -> Times:
-    """Return the times of an episode without its pauses."""
+    """Return the times of an episode with its pauses cut out."""
     values = times[part.inside]
     step = int(median(np.diff(values)))
     pauses = np.diff(values, prepend=values[0] - step) - step
@@ -212,7 +212,7 @@ def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
 
 
 def _without_spikes(values: Values) -> Floats:
-    """Return the values, with those that are far from their neighbours replaced by the median of these."""
+    """Return the values with those far from their neighbours replaced by the median of the neighbours."""
     middle = median_filter(values, 9, "symmetric")
     away = np.abs(values - middle)
     usual = median(away[away > 0]) if away.any() else 0.0
@@ -230,7 +230,7 @@ def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
 
 
 def _without_bursts(values: Floats) -> Floats:
-    """The values, with short bursts limited. What is monotonic at the start or end is kept, so short ramps are."""
+    """Return the values with short bursts limited; monotonic changes at the ends (short ramps) are kept."""
     middle = median_filter(values, 2 * max(1, round(_BURST_LASTS * len(values))) + 1, "edge")
     away = values - middle
     most = _BURST * median(np.abs(away))
@@ -258,7 +258,7 @@ def longest_episode(times: Times, values: Values) -> Episode | None:
 
 
 def _is_dip(values: Values, start: int, end: int, level: float) -> bool:
-    """Return whether a pause is short, and the level was there just before it and is just after it."""
+    """Return whether a pause is short, with the load at its level just before and just after it."""
     width = max(3, round(_BESIDE * len(values)))
     before, after = values[max(0, start - width) : start], values[end : end + width]
     if end - start > _DIP * len(values) or min(len(before), len(after)) < width:
@@ -272,7 +272,7 @@ def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def not_steady(fit: RampFit) -> NotSteady | None:
-    """Why the level of a series is no steady state; None if it is one."""
+    """Return why the level of a series is no steady state; None if it is one."""
     left, right = fit.sides
     begin, end = max(left.at, left.end), 1 - max(right.at, right.end)
     inside = (fit.x >= begin) & (fit.x <= end)
@@ -297,7 +297,7 @@ def not_steady(fit: RampFit) -> NotSteady | None:
 
 
 def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSteady | None:
-    """Return whether the level climbs or falls, or is higher or lower in its middle than at its ends."""
+    """Return that the level climbs, falls, or differs between its middle and its ends; None if it does not."""
     noise, x = fit.noise, fit.x[inside]
     u = (x - x[0]) / (x[-1] - x[0]) - 0.5
     rows = whitened(np.array([np.ones(len(u)), u, (u * u - 1 / 12) / 4]), noise.phi)
@@ -314,7 +314,7 @@ def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSt
 
 
 def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
-    """Return whether some part of the level is away from it, or all parts are on the whole."""
+    """Return that one part of the level, or the parts on the whole, are away from it; None if they are not."""
     noise, rows = fit.noise, len(rest)
     widths = {max(4, rows // parts) for parts in _PARTS}
     away = {width: float(np.abs(np.convolve(rest, np.full(width, 1 / width), mode="valid")).max()) for width in widths}
@@ -337,7 +337,7 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
 
 
 def _ramps_alone(fit: RampFit) -> float:
-    """Return the least BIC of a line, and of a rise and a fall with no level between them."""
+    """Return the least BIC of descriptions without a level, which are a line, or a rise and a fall."""
     value = np.inf
     white_y = whitened(fit.y, fit.noise.phi)
     for top in (0.0, *np.linspace(0.1, 0.9, 25)):

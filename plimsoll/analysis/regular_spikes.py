@@ -1,12 +1,12 @@
 """Spikes that come at regular intervals.
 
-Two measures tell whether events have a period, each 1 for a clock:
+Two measures tell whether events have a period; each is 1 for events as regular as a clock:
 
-- Neighbours: the mean of cos(2 pi interval / period) over the intervals between neighbouring events. It also holds for
+- Neighbours: the mean of cos(2 pi interval / period) over the intervals between neighbouring events. It also works for
   a rhythm that drifts, where each beat is counted from the one before.
 - Phase: the length of the mean of exp(2 pi i time / period), over the events (Rayleigh's test; Fisher, "Statistical
-  Analysis of Circular Data", 1993). It also holds where each beat is early or late on its own, and where a few events
-  have nothing to do with the rhythm.
+  Analysis of Circular Data", 1993). It also works where each beat is early or late on its own, and where a few events
+  do not belong to the rhythm.
 """
 
 import math
@@ -36,9 +36,9 @@ _CHANCE_PHASE = (0.9995, 0.995, 0.984, 0.973, 0.932, 0.882, 0.783, 0.711, 0.6)
 
 @dataclass(frozen=True, eq=False)
 class Rhythm:
-    """A period (in the unit of the times), and the number of the beat of each event that belongs to it.
+    """A period (in the unit of the times), and the number of the beat of each event that belongs to the rhythm.
 
-    `events` are the indices of those events, and `agreement` is 1 for a clock.
+    `events` are the indices of those events; `agreement` is 1 for events as regular as a clock.
     """
 
     period: float
@@ -48,13 +48,13 @@ class Rhythm:
 
     @property
     def reach(self) -> float:
-        """Two standard errors of the period, from how much the events are scattered around their beats."""
+        """Two standard errors of the period, from the scatter of the events around their beats."""
         scatter = math.sqrt(-2 * math.log(min(1.0, self.agreement))) / (2 * math.pi)
         return 2 * scatter * self.period / math.sqrt(len(self.beats))
 
     @property
     def missing(self) -> int:
-        """How many beats between the first and the last have no event."""
+        """The number of beats between the first and the last that have no event."""
         return int(self.beats[-1]) + 1 - len(self.beats)
 
 
@@ -65,7 +65,7 @@ _FEWEST_EVENTS = 2
 
 @dataclass(frozen=True)
 class Raised:
-    """The mean during the events and between them; `chance` is the probability of such a difference by chance."""
+    """The means during events and between them, and the chance of such a difference without any relation."""
 
     inside: float
     between: float
@@ -103,13 +103,13 @@ class RegularSpikes:
     """Spikes that belong to a rhythm: the first, highest and last row of each.
 
     Attributes:
-        period_s: The time from one to the next.
-        reach_s: How far the true period may be from it (two standard errors).
-        missing: How many beats between the first and the last have no spike.
+        period_s: The time from one spike to the next.
+        reach_s: Two standard errors of the period.
+        missing: The number of beats between the first and the last that have no spike.
         level: The usual value between spikes.
         tops: The highest value of each spike.
-        width_s: How long values are usually raised.
-        agreement: How well the spikes keep to the rhythm; 1 for a clock.
+        width_s: The usual duration of a spike.
+        agreement: The agreement of the spikes with the rhythm; 1 for spikes as regular as a clock.
         step_s: The sampling interval.
     """
 
@@ -127,19 +127,19 @@ class RegularSpikes:
 
     @property
     def may_be_alias(self) -> bool:
-        """Whether the period may be that of a faster rhythm that falls in and out of step with the samples.
+        """Whether a faster rhythm, sampled too rarely, may look like this one.
 
-        What is as short as a sample is missed between samples, so a rhythm near their interval, or near a fraction of
-        it, shows as a much slower one.
+        Samples miss spikes that are as short as a sampling interval, so a rhythm near that interval, or near a fraction
+        of it, looks much slower.
         """
         return self.width_s <= _MOST_OF_ALIAS * self.step_s
 
 
 def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
-    """Return the regular spikes of evenly sampled values; None if there are none that are not by chance.
+    """Return the regular spikes of evenly sampled values; None if there are none beyond chance.
 
-    Long series are first looked at through the highest value of several samples, so that periods below about a
-    thousandth of the time are not found in them.
+    Long series are first reduced to the highest of several samples, so periods below about a thousandth of the time are
+    not found in them.
     """
     if len(values) < _FEWEST_ROWS * FEWEST_BEATS:
         return None
@@ -153,7 +153,7 @@ def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
 
 
 def _found(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
-    """Of several ways to find spikes, the rhythm with the most beats that agree best."""
+    """Return the rhythm with the most and best agreeing beats, of several ways to find spikes."""
     ways = [(spike, beat) for spike in spikes(values) if (beat := rhythm(seconds[spike.first], _FEWEST_ROWS * step))]
     ways.sort(key=lambda way: -way[1].agreement * len(way[1].events))
     return next((regular for way in ways if (regular := _regular(values, *way, step))), None)
@@ -191,10 +191,10 @@ def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> Regul
 
 
 def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhythm) -> bool:
-    """Return whether spikes of one sample come from how the counter is kept, not from what it counts.
+    """Return whether spikes of one sample come from the updates of the counter, and not from what it counts.
 
-    A counter that is updated at intervals stands still in between. One that is updated a little more often than it is
-    sampled has two updates in one sample every now and then, which doubles a rate.
+    A counter that is updated at intervals stands still in between. If it is updated slightly more often than it is
+    sampled, now and then two updates are in one sample, which doubles a rate.
     """
     still = bool((between == between[0]).all()) and len(set(np.diff(first).tolist())) == 1
     level = median(between)
@@ -206,7 +206,7 @@ def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhyt
 def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp]) -> float:
     """Return the usual share of a period in which values are above the middle between the lowest quarter and the peak.
 
-    It tells spikes from waves and saw-teeth, which are above it half of the time.
+    For spikes it is small; waves and saw-teeth are above the middle half of the time.
     """
     shares: list[float] = []
     value = max(1, len(first) // _LOOKED_AT)
@@ -256,7 +256,7 @@ def _level(values: Values, size: int) -> Values:
 
 
 def _top(above: Values, value: float) -> float:
-    """Return the height of the highest spikes: nine tenths of all rows in spikes are lower."""
+    """Return the height of the highest spikes, which nine tenths of all rows in spikes are below."""
     high = above[above > value]
     at = len(high) * 9 // 10
     return float(np.partition(high, at)[at])
@@ -269,7 +269,7 @@ def _median(values: Values) -> Values:
 
 
 def _above(above: Values, value: float) -> Spikes:
-    """Runs of rows above half of `least` that go beyond it, which is more than nothing."""
+    """Return the runs of rows above half of `value` that also go above `value`, which is above 0."""
     raised = np.concatenate(([False], above > value / 2, [False]))
     edges = np.flatnonzero(raised[1:] != raised[:-1])
     first, last = edges[::2], edges[1::2] - 1
@@ -285,10 +285,10 @@ def _share(result: Spikes, rows: int) -> float:
 def raised(starts: Times, width: int, period: int, times: Times, values: Values, step: int) -> Raised | None:
     """Compare samples (every `step`) during events with those between them; None with too few samples.
 
-    Of the time from each event to the next, parts as long as an event are looked at; the first is the event. If the
-    signal had nothing to do with the events, each part would be as likely as the others to have the highest mean: the
-    ranks of the first parts are tested together (van Elteren's test, a rank-sum test within blocks). So it is events
-    that count, not samples, however strongly neighbouring samples depend on each other.
+    The time from each event to the next is cut into parts as long as an event; the first part is the event. Without any
+    relation each part is equally likely to have the highest mean: the ranks of the first parts are tested together (van
+    Elteren's test, a rank-sum test within blocks). So the number of events counts, not that of samples, however
+    strongly neighbouring samples depend on each other.
     """
     length = max(width, step)
     parts = min(_MOST_PARTS, period // length)
@@ -313,7 +313,7 @@ def raised(starts: Times, width: int, period: int, times: Times, values: Values,
 
 
 def _ties(means: Values) -> float:
-    """Return the sum, over the means of each row, of the square of how many are equal to it, less one."""
+    """Return, over the means of each row, the sum of the squared number of equal means, less one."""
     ordered = np.sort(means, axis=1)
     tied = ordered[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
     alike = (tied[:, :, np.newaxis] == tied[:, np.newaxis, :]).sum(axis=2)
@@ -321,7 +321,7 @@ def _ties(means: Values) -> float:
 
 
 def rhythm(times: Values, shortest: float) -> Rhythm | None:
-    """The rhythm of events at ascending `times`; None if they may come by chance, or with less than `shortest`."""
+    """Return the rhythm of events at ascending times; None if it may be chance or is faster than `shortest`."""
     events = _apart(times)
     if len(events) < FEWEST_BEATS:
         return None
@@ -346,7 +346,7 @@ def _long_enough(result: Rhythm, shortest: float) -> Rhythm | None:
 
 
 def _apart(times: Values) -> NDArray[np.intp]:
-    """Return the events that are not too close to the one before."""
+    """Return the indices of the events that are not too close to the event before."""
     if len(times) < 2:
         return np.arange(len(times))
     close = np.diff(times) < _TOO_CLOSE * median(np.diff(times))
@@ -354,7 +354,7 @@ def _apart(times: Values) -> NDArray[np.intp]:
 
 
 def by_neighbours(intervals: Values) -> tuple[float, float]:
-    """Return the period with which neighbours agree best, and the agreement."""
+    """Return the period by which the intervals between neighbours agree best, and the agreement."""
     tried = median(intervals) * _factors(_FINEST)
     ratio = intervals / tried[:, np.newaxis]
     whole = np.rint(ratio)
@@ -365,7 +365,7 @@ def by_neighbours(intervals: Values) -> tuple[float, float]:
 
 
 def by_phase(times: Values) -> tuple[float, float]:
-    """Return the period with which the phases of events agree best, and the agreement."""
+    """Return the period by which the phases of the events agree best, and the agreement."""
     intervals = np.diff(times)
     tried = median(intervals) * _factors(min(_FINEST, 0.2 / len(times)))
     agreement = np.abs(np.exp(2j * np.pi * times / tried[:, np.newaxis]).mean(axis=1))
@@ -379,7 +379,7 @@ def _factors(step: float) -> Values:
 
 
 def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: float) -> Rhythm:
-    """Return the rhythm with this period: of several events in one beat, the one nearest to it."""
+    """Return the rhythm of a period; of several events in one beat it has the nearest."""
     offset = float(np.angle(np.exp(2j * np.pi * at / period).mean())) / (2 * np.pi)
     place = at / period - offset
     beats = np.rint(place).astype(np.intp)
@@ -390,7 +390,7 @@ def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: floa
 
 
 def _mean_period(at: Values, beats: NDArray[np.intp]) -> float:
-    """The period: the slope of a line through the beats, or the mean interval if each is counted from the one before.
+    """Return the period: the slope of a line through the beats, or the mean interval if each beat follows the last.
 
     If each beat is early or late on its own, a long interval is followed by a short one.
     """

@@ -1,4 +1,4 @@
-"""How the work done responds to the load: it follows it, or it no longer does."""
+"""The response of the work done to a growing load, which it follows or no longer follows."""
 
 from dataclasses import dataclass
 
@@ -21,10 +21,10 @@ _EFFECTIVE = 0.5  # of the values: neighbours are alike
 
 @dataclass(frozen=True)
 class Response:
-    """How work grew with load, from a middle load to the highest.
+    """The growth of the work with the load, from a middle load to the highest.
 
-    `elasticity` is the relative growth of the work for each relative growth of the load: 1 where it follows, 0 where it
-    is flat, below 0 where it falls; `error` is how far it may be off. `middle` and `top` are (load, work).
+    `elasticity` is the relative growth of the work divided by that of the load: 1 where the work follows, 0 where it is
+    flat, below 0 where it falls; `error` is its error. `middle` and `top` are pairs of load and work.
     """
 
     elasticity: float
@@ -34,7 +34,7 @@ class Response:
 
 
 def top(load: Values, share: float) -> Mask:
-    """Return where the load is at least this share of its highest; the highest values if those are very few."""
+    """Return the rows where the load is at least a share of its highest; those of the highest values if few are."""
     filled = np.isfinite(load)
     if not filled.any():
         return filled
@@ -46,25 +46,25 @@ def top(load: Values, share: float) -> Mask:
 
 
 def middle(load: Values) -> Mask:
-    """Return where the load is well below its highest, and not low."""
+    """Return the rows where the load is well below its highest, and not low."""
     low, high = _MIDDLE
     most = highest(load)
     return np.isfinite(load) & (load >= low * most) & (load <= high * most)
 
 
 def highest(values: Values) -> float:
-    """Return the highest value, without the few that are out of line."""
+    """Return the highest value, without outliers."""
     return float(np.nanpercentile(values, _HIGHEST)) if np.isfinite(values).any() else float("nan")
 
 
 def varies(values: Values, factor: float) -> bool:
-    """Return whether the highest value is this multiple of others, be it for a short time, as while users log on."""
+    """Return whether the highest value is this multiple of lower ones, even if these are rare, as during logons."""
     filled = values[np.isfinite(values) & (values > 0)]
     return len(filled) >= _FEWEST and int((filled * factor <= highest(filled)).sum()) >= _FEWEST_LOW
 
 
 def response(load: Values, work: Values) -> Response | None:
-    """Return how the work responds to the load near its highest; None if too little was recorded there."""
+    """Return the response of the work near the highest load; None with too few rows there."""
     most = highest(load)
     filled = np.isfinite(load) & np.isfinite(work) & (load > 0) & (work > 0)
     lower = filled & middle(load)
@@ -83,7 +83,7 @@ def response(load: Values, work: Values) -> Response | None:
 
 
 def rises_to_its_end(work: Values, factor: float) -> bool:
-    """Return whether the work was still growing when it was highest: it had not levelled off before."""
+    """Return whether the work still grew when it was highest, so it had not levelled off."""
     filled = np.flatnonzero(np.isfinite(work))
     if len(filled) < 3 * _FEWEST:
         return False

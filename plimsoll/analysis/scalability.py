@@ -1,7 +1,7 @@
-"""How throughput answers a growing load: the universal scalability law.
+"""The growth of throughput with the load, by the universal scalability law.
 
 The law is N. J. Gunther's (Guerrilla Capacity Planning, 2007): X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)).
-sigma is the share of work that must queue, kappa what keeping each other consistent costs every pair.
+sigma is the share of the work that must queue, kappa the cost for every pair of keeping each other consistent.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _HIGHEST = 97  # percentile that stands for the highest rate, so that one sample
 
 @dataclass(frozen=True)
 class Knee:
-    """Where a curve bends: at which load, and the value there."""
+    """The load at which a curve bends, and the value there."""
 
     load: float
     value: float
@@ -32,7 +32,7 @@ class Knee:
 
 @dataclass(frozen=True)
 class LatencyKnee:
-    """Latency was `flat` up to `rate`; the highest rate was `highest`, with a latency of `at_highest`."""
+    """The rate up to which latency was `flat`, and the highest rate with its latency."""
 
     flat: float
     rate: float
@@ -59,11 +59,11 @@ class CurveEstimate:
 
 @dataclass(frozen=True)
 class Law:
-    """The universal scalability law fitted to throughput over load.
+    """The universal scalability law, fitted to throughput over load.
 
-    `peak` and `maximum` are None unless throughput has its maximum within the measured loads.
+    `peak` is the load of the highest throughput (`maximum`); both are None unless it is within the measured loads.
 
-    `aic_line` and `aic` are Akaike's criterion of a straight line and of the law: less is better.
+    `aic_line` and `aic` are Akaike's criteria of a straight line and of the law; lower is better.
     """
 
     rate: CurveEstimate
@@ -76,23 +76,23 @@ class Law:
     aic_line: float
 
     def __call__(self, load: Values) -> Values:
-        """The throughput at some loads."""
+        """Return the throughput at these loads."""
         return _law(np.array([self.rate.value, self.contention.value, self.coherency.value]), load)
 
 
 @dataclass(frozen=True)
 class Refused:
-    """Why the law is not fitted."""
+    """The reason why the law is not fitted."""
 
     why: str
 
 
 def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refused:
-    """Return the law, where throughput bends away from a straight line.
+    """Return the fitted law; Refused unless throughput bends away from a straight line.
 
     Args:
-        load: How many work at the same time, such as connections or users.
-        throughput: What they get done.
+        load: The number of parallel connections or users.
+        throughput: The work they do in a second.
         errors: The standard error of each throughput.
     """
     different = len(np.unique(load))
@@ -144,7 +144,7 @@ def _law(parameters: Values, load: Values) -> Values:
 
 
 def _start(load: Values, throughput: Values) -> Values:
-    """Return the parameters by linear least squares: N / X is a polynomial of N."""
+    """Return start values of the parameters by linear least squares, as N / X is a polynomial of N."""
     ratio = load / np.maximum(throughput, 1e-12)
     terms = np.column_stack([np.ones_like(load), load - 1, load * (load - 1)])
     weights = 1 / ratio
@@ -154,7 +154,7 @@ def _start(load: Values, throughput: Values) -> Values:
 
 
 def _draws(best: Values, jacobian: Values, spread: float, freedom: int) -> Values:
-    """Parameters as they may be (multivariate Student's t), without impossible ones."""
+    """Return random parameters by their uncertainty (multivariate Student's t), without impossible ones."""
     covariance = np.linalg.pinv(jacobian.T @ jacobian) * spread
     rng = np.random.default_rng(0)
     normal = rng.multivariate_normal(np.zeros(3), covariance, _DRAWS, method="svd")
@@ -168,14 +168,14 @@ def _estimate(value: float, draws: Values) -> CurveEstimate:
 
 
 def akaike(squares: float, count: int, parameters: int) -> float:
-    """Akaike's criterion of a fit with these squares left: less is better."""
+    """Return Akaike's criterion of a fit from its sum of squared residuals; lower is better."""
     return count * float(np.log(squares / count)) + 2 * (parameters + 1)
 
 
 def throughput_knee(load: Values, throughput: Values) -> Knee | None:
-    """Return where throughput stops to grow with the load: the corner of two lines that fit better than one line does.
+    """Return the load after which throughput hardly grows: the corner of two lines that fit better than one line.
 
-    None if the second line is not less than half as steep as the first.
+    None unless the second line is less than half as steep as the first.
     """
     order = np.argsort(load)
     x, y = load[order], throughput[order]
@@ -193,17 +193,19 @@ def throughput_knee(load: Values, throughput: Values) -> Knee | None:
 
 
 def _hinge(x: Values, y: Values, corner: float) -> tuple[float, float, float, float]:
-    """Squares left by two lines that meet at a corner, the slope before and after it, and the value at it."""
+    """Return the squared residuals of two lines that meet at a corner, the slopes before and after, and the value
+    there.
+    """
     terms = np.column_stack([np.ones_like(x), x - corner, np.maximum(x - corner, 0)])
     fit = np.linalg.lstsq(terms, y, rcond=None)[0]
     return float(((terms @ fit - y) ** 2).sum()), float(fit[1]), float(fit[1] + fit[2]), float(fit[0])
 
 
 def latency_knee(rate: Values, latency: Values) -> LatencyKnee | None:
-    """The last rate at which latency is as under low load; None if it does not grow with it, or of too few rates.
+    """Return the highest rate at which latency is as under low load; None if it does not grow, or with too few rates.
 
-    Of means of load steps as of samples at any rates: what is compared is the increasing curve nearest to them
-    (isotonic regression; Barlow and others, "Statistical Inference under Order Restrictions", 1972).
+    The values may be means of load steps, or samples at any rates: an increasing curve is fitted to them (isotonic
+    regression; Barlow and others, "Statistical Inference under Order Restrictions", 1972).
     """
     filled = np.isfinite(rate) & np.isfinite(latency) & (rate > 0) & (latency > 0)
     x, at, count = np.unique(rate[filled], return_inverse=True, return_counts=True)

@@ -1,6 +1,6 @@
-"""Statistical significance: how many independent samples a series holds, and tests by ranks, one or many at once.
+"""Statistical significance: the number of independent samples in a series, tests by ranks, corrections for many tests.
 
-A test by ranks does not depend on how far out a value lies.
+A test by ranks is not affected by how far out an outlier is.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _MOST_NOISE = 3.3  # standard errors: of a few hundred pairs without any relatio
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """`coefficient` is from -1 to 1; `effective` is how many independent samples the series are worth (Bartlett, 1935).
+    """A rank correlation (-1 to 1), and the number of independent samples that the series are worth (Bartlett, 1935).
 
     `lag`: by how many samples the second series comes later.
     """
@@ -39,16 +39,16 @@ class RankCorrelation:
 
     @property
     def real(self) -> bool:
-        """Whether it is more than series without any relation show."""
+        """Whether the correlation is stronger than that of unrelated series."""
         return self.effective > 3 and abs(self.coefficient) >= _MOST_NOISE / float(np.sqrt(self.effective))
 
 
 @dataclass(frozen=True, slots=True)
 class RankTest:
-    """The test of Mann and Whitney (1947).
+    """The result of the rank test of Mann and Whitney (1947).
 
     Attributes:
-        chance: The chance of ranks as far apart or further in the direction of `higher`, where nothing differs.
+        chance: The chance of ranks at least as far apart in this direction if the sets do not differ.
         higher: Whether the second set ranks higher.
     """
 
@@ -57,7 +57,7 @@ class RankTest:
 
 
 def rank_test(first: Values, second: Values) -> RankTest:
-    """Compare two sets of at least one value each, with the normal approximation, corrected for ties."""
+    """Compare two sets of at least one value each, by the normal approximation with correction for ties."""
     # As scipy.stats.mannwhitneyu, which takes half of a comparison's time: most of it to import, and to look at its
     # arguments a thousand times.
     values, places, ties = np.unique(np.concatenate((second, first)), return_inverse=True, return_counts=True)
@@ -73,12 +73,14 @@ def rank_test(first: Values, second: Values) -> RankTest:
 
 
 def shift(first: Values, second: Values) -> float:
-    """The median difference between a value of the second set and one of the first (Hodges and Lehmann, 1963)."""
+    """Return the median of all differences of a value of the second set less one of the first (Hodges and Lehmann,
+    1963).
+    """
     return float(np.median(second[:, None] - first[None, :]))
 
 
 def holm(chances: Values) -> Values:
-    """The chances of tests, raised so that comparing each with a level keeps the chance of any false alarm below it.
+    """Return the chances of several tests, raised so that a level holds for any false alarm among them.
 
     Holm, "A simple sequentially rejective multiple test procedure" (1979).
     """
@@ -90,7 +92,7 @@ def holm(chances: Values) -> Values:
 
 
 def rank_correlation(first: Values, second: Values, most_lag: int = 0) -> RankCorrelation | None:
-    """The correlation of the ranks, at the lag up to `most_lag` where it is strongest; None with too few samples."""
+    """Return the strongest rank correlation at a lag up to `most_lag`; None with too few samples."""
     lags = sorted(range(-most_lag, most_lag + 1), key=abs)
     pairs = {lag: pair for lag in lags if (pair := _ranked(first, second, lag)) is not None}
     if not pairs:
@@ -101,12 +103,12 @@ def rank_correlation(first: Values, second: Values, most_lag: int = 0) -> RankCo
 
 
 def ranks(values: Values) -> Values:
-    """Return the rank of each value; equal values have the mean of theirs."""
+    """Return the rank of each value; equal values share the mean of their ranks."""
     return pl.Series(values).rank("average").to_numpy()
 
 
 def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | None:
-    """The standardised ranks of the pairs at a lag; None if there are too few, or if one of them never changes."""
+    """Return the standardised ranks of the pairs at a lag; None with too few pairs or a constant series."""
     count = len(first) - abs(lag)
     x = first[max(-lag, 0) : max(-lag, 0) + count]
     y = second[max(lag, 0) : max(lag, 0) + count]
@@ -120,7 +122,7 @@ def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | 
 
 
 def _effective(x: Values, y: Values) -> float:
-    """Return how many independent pairs the two standardised series are worth."""
+    """Return the number of independent pairs that two standardised series are worth."""
     return len(x) / correlation_time(autocovariances(x) * autocovariances(y))
 
 
@@ -135,10 +137,10 @@ def autocovariances(values: Values) -> Values:
 
 
 def block_length(values: Values, covariances: Values) -> float:
-    """Return the mean length of blocks with which the stationary bootstrap of the mean has the least error, in samples.
+    """Return the mean block length (samples) at which the stationary bootstrap of the mean is best; at least 1.
 
     Politis and White, "Automatic block-length selection for the dependent bootstrap" (2004), with the correction by
-    Patton, Politis and White (2009). At least 1; the `arch` package gives the same from 10 samples on.
+    Patton, Politis and White (2009). The `arch` package gives the same from 10 samples on.
     """
     rows = len(values)
     insignificant = max(5, int(np.log10(rows))) if rows else 0
@@ -158,7 +160,7 @@ def block_length(values: Values, covariances: Values) -> float:
 
 
 def _last_significant(values: Values, covariances: Values, most: int, insignificant: int) -> int | None:
-    """Return the lag after which as many autocorrelations in a row are not significant; None where there is none."""
+    """Return the lag after which `insignificant` autocorrelations in a row are not significant; None without one."""
     rows = len(values)
     squares = np.cumsum((values - values.mean()) ** 2)
     lags = np.arange(most + 1)
@@ -171,22 +173,22 @@ def _last_significant(values: Values, covariances: Values, most: int, insignific
 
 
 def effective_samples(count: float, correlation: float) -> float:
-    """How many independent samples know a mean as well as so many of AR(1) noise of this coefficient (Bartlett, 1935).
+    """Return the number of independent samples that tell as much about a mean as `count` samples of AR(1) noise.
 
-    It is of many samples; `effective_in_window` is of few, and `correlation_time` is the same for any noise, from its
-    autocovariances.
+    The formula (Bartlett, 1935) is for many samples; `effective_in_window` is for few, and `correlation_time` for any
+    noise, from its autocovariances.
     """
     return count * (1 - correlation) / (1 + correlation)
 
 
 def effective_in_window(count: int, correlation: float) -> float:
-    """Return the same of so few samples in a row that the noise lasts for as long (Bartlett, 1946)."""
+    """Return the same number for a series that is not much longer than its noise lasts (Bartlett, 1946)."""
     beyond = 2 * correlation * (1 - correlation**count) / (count * (1 - correlation) ** 2)
     return count / ((1 + correlation) / (1 - correlation) - beyond)
 
 
 def correlation_time(covariances: Values) -> float:
-    """Return how many samples in a row say as much of the mean as one independent sample would; at least 1.
+    """Return the number of samples in a row that tell as much about the mean as one independent sample; at least 1.
 
     The sum of the autocorrelations, up to where the sum of two neighbours is no longer positive (the initial monotone
     sequence of Geyer, "Practical Markov chain Monte Carlo", 1992). A slow drift makes it long, as it should.
@@ -203,9 +205,9 @@ def correlation_time(covariances: Values) -> float:
 def independent_means(
     values: Values, correlation_time: float, weights: Values | None = None, breaks: Sequence[int] = ()
 ) -> Values:
-    """The means of blocks of at least three correlation times each, at most 100; blocks do not reach across `breaks`.
+    """Return the means of up to 100 blocks of at least three correlation times each; no block contains one of `breaks`.
 
-    Few, or one, where the samples drift: slow changes within the series leave nothing that is independent.
+    There are few blocks, or one, where the samples drift slowly.
     """
     value = max(_TIMES * correlation_time, len(values) / MOST)
     edges = [0, *breaks, len(values)]
@@ -218,7 +220,7 @@ def independent_means(
 
 
 def equal_means(values: Values, blocks: int) -> Values:
-    """Return the means of so many blocks of equal length."""
+    """Return the means of `blocks` parts of equal length."""
     return _means(values, None, min(blocks, len(values)))
 
 

@@ -1,4 +1,4 @@
-"""Whether values climb or fall throughout a recording, and how fast.
+"""Trends: whether values climb or fall throughout a recording, and how fast.
 
 The slope is that of least squares through the means of equal parts of the time. Its interval uses the effective number
 of samples: the residuals' autocorrelation from one part to the next, corrected for the bias of short series, says how
@@ -48,7 +48,7 @@ _CURVED = 2.5  # standard errors of the curvature
 
 @dataclass(frozen=True)
 class Line:
-    """A line: its slope per second, the standard error of that and its degrees of freedom, and its value at 0."""
+    """A line: its slope per second with standard error and degrees of freedom, and its value at 0."""
 
     slope: float
     error: float
@@ -56,11 +56,11 @@ class Line:
     offset: float
 
     def reach(self, confidence: float) -> float:
-        """Return how far the interval of the slope reaches to each side."""
+        """Return half the length of the confidence interval of the slope."""
         return student_quantile(self.freedom, (1 + confidence) / 2) * self.error
 
     def climbs(self, confidence: float) -> bool:
-        """Return whether the whole interval of the slope is above 0."""
+        """Return whether the whole confidence interval of the slope is above 0."""
         return self.slope > _LEAST_REACH[confidence] * self.error and self.slope - self.reach(confidence) > 0
 
 
@@ -68,8 +68,8 @@ class Line:
 class Trend:
     """A line through values, and its values at the start and the end.
 
-    `direction` is 1 if values climb throughout, -1 if they fall throughout, 0 if neither is sure; also where they go
-    up and down again, jump, or level off.
+    `direction` is 1 if values climb throughout, -1 if they fall throughout, else 0: it is not certain, or values turn
+    back, jump, or level off.
     """
 
     line: Line
@@ -84,13 +84,13 @@ class Trend:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """What holds the true slope with 95 % confidence."""
+        """The 95 % interval of the slope."""
         reach = self.line.reach(_CONFIDENCE)
         return self.slope - reach, self.slope + reach
 
     @property
     def may_be_level(self) -> bool:
-        """Whether the interval of the slope holds 0."""
+        """Whether the interval of the slope contains 0."""
         low, high = (0, 0) if abs(self.slope) <= _LEAST_REACH[_CONFIDENCE] * self.line.error else self.interval
         return low * high <= 0
 
@@ -111,13 +111,13 @@ def trend(seconds: Values, values: Values) -> Trend | None:
 
 
 def _parts(seconds: Values) -> NDArray[np.intp]:
-    """Return the first rows of parts of equal time, and the number of rows; parts without samples are left out."""
+    """Return the first row of each part of equal time, then the number of rows; empty parts are left out."""
     edges = np.linspace(seconds[0], seconds[-1], _PARTS + 1)[:-1]
     return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
 
 
 def _line(times: Values, means: Values) -> Line:
-    """Return the line of least squares."""
+    """Return the line of least squares through the means."""
     middle = times - times.mean()
     slope = float((middle * means).sum() / (middle * middle).sum())
     offset = float(means.mean() - slope * times.mean())
@@ -126,7 +126,7 @@ def _line(times: Values, means: Values) -> Line:
 
 
 def error_of(middle: Values, residuals: Values, fitted: int) -> tuple[float, float]:
-    """Return the standard error of a coefficient, and its degrees of freedom, with the effective number of samples."""
+    """Return the standard error of a coefficient and its degrees of freedom, by the effective number of samples."""
     count = len(residuals)
     squares = float((residuals * residuals).sum())
     if squares == 0:
@@ -138,7 +138,7 @@ def error_of(middle: Values, residuals: Values, fitted: int) -> tuple[float, flo
 
 
 def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], slope: float) -> int:
-    """1 or -1 if values go one way throughout."""
+    """Return 1 if values climb throughout, -1 if they fall throughout, else 0."""
     sign = 1 if slope > 0 else -1
     sure = _line(times, sign * means)
     if not sure.climbs(SURE):
@@ -153,13 +153,13 @@ def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.i
 
 
 def is_doubtful(times: Values, rising: Values, slope: float) -> bool:
-    """Return whether means that climb jump, or level off, so that they may not climb any more."""
+    """Return whether climbing means jump or level off, so that the climb may be over."""
     change = slope * float(times[-1] - times[0])
     return _jumps(rising, change) or _stepped(times, rising) or _levels_off(times, rising)
 
 
 def _jumps(means: Values, change: float) -> bool:
-    """Return whether much of the change happens within two parts, by more than the noise from part to part explains."""
+    """Return whether two neighbouring parts have much of the change, by more than the noise between parts explains."""
     steps = means[2:] - means[:-2]
     usual = median(steps)
     scatter = _NORMAL * median(np.abs(steps - usual))
@@ -191,14 +191,14 @@ def _levels_off(times: Values, means: Values) -> bool:
 def trend_beside(
     seconds: Values, values: Values, load: Values | None = None, smallest_change: float = 0.0
 ) -> Trend | None:
-    """Return the trend of finite values at ascending times; None if there are too few to tell.
+    """Return the trend of finite values at ascending times, apart from what else may move them; None with too few.
 
     Args:
         seconds: The times.
         values: The values.
         load: The load at these times; None if it is not known.
-        smallest_change: The change that matters: where the line alone changes by less than half of it, nothing else
-            is tried.
+        smallest_change: The smallest change that matters: if the line alone changes by less than half of it, nothing
+            else is tried.
     """
     alone = trend(seconds, values)
     if alone is None or alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
@@ -241,7 +241,7 @@ def trend_beside(
 
 
 def _others(times: Values, loads: Values | None) -> Iterator[Values]:
-    """Yield what else may move values, as columns over the parts."""
+    """Yield sets of other influences on the values, as columns over the parts."""
     since, span = times - times[0], float(times[-1] - times[0])
     for share in _FILLS_IN:
         yield np.exp(-since / (share * span))[:, None]
@@ -275,7 +275,7 @@ def _information(means: Values, fitted: Values, parameters: int) -> float:
 
 
 def _line_beside(times: Values, means: Values, values: Values) -> Line:
-    """Return the line beside others; its offset is the mean."""
+    """Return the line fitted together with other influences; its offset is the mean."""
     basis = _basis(times - times.mean(), values - values.mean(axis=0))
     coefficients = _coefficients(basis, means)
     beside = basis[:, [0, *range(2, basis.shape[1])]]

@@ -1,1 +1,1 @@
-"""Where the level of a series changes: segments, steps, ramps, and whether it is steady."""
+"""Levels of a series: segments, steps, ramps, and whether a level is steady."""

@@ -47,7 +47,7 @@ class Plateau:
 
 
 def plateaus(samples: Samples) -> tuple[Plateau, ...]:
-    """Return the plateaus of a step test; empty if the series is none."""
+    """Return the plateaus of a step test; empty if the series is no step test."""
     times, values = samples.present.times, samples.present.values
     if len(values) < _FEWEST or np.ptp(values) == 0:
         return ()
@@ -71,7 +71,7 @@ def plateaus(samples: Samples) -> tuple[Plateau, ...]:
 
 @dataclass(frozen=True)
 class _Stairs:
-    """Plateaus of a series, and the pauses between them."""
+    """The plateaus of a series, and the pauses between them."""
 
     series: Described
     pieces: Sequence[Piece]
@@ -85,7 +85,7 @@ class _Stairs:
 
     @cached_property
     def information(self) -> float:
-        """The Bayesian information criterion of the levels and of the ramps between them."""
+        """The Bayesian information criterion of plateaus with ramps between them."""
         if not self.levels:
             return np.inf
         pieces = self.all
@@ -119,7 +119,7 @@ class _Stairs:
 
 
 def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
-    """Return the plateaus among some pieces, with the ramps between them cut off, and those of one level joined."""
+    """Return the plateaus among some pieces, with ramps cut off and plateaus of one level joined."""
     levels, low = _levels(series, pieces)
     while True:
         stairs = _Stairs(series, pieces, levels, list(_pauses(levels, low)))
@@ -130,7 +130,7 @@ def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
 
 
 def _without_spikes(values: Values) -> Values:
-    """Return the values, with one or two that are far from their neighbours replaced by the median around them."""
+    """Return the values with spikes of one or two samples replaced by the median around them."""
     around = median_filter(values, 5, "edge")
     off = np.abs(values - around)
     usual = max(1.4826 * median(off), 0.01 * median(np.abs(values)))
@@ -138,7 +138,7 @@ def _without_spikes(values: Values) -> Values:
 
 
 def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """Return the plateaus among some pieces, and the low pieces between them."""
+    """Return the plateaus among some pieces, and the low pieces between the plateaus."""
     shortest = max(2, round(_SHORTEST * len(series.values)))
     flat = [piece for piece in pieces if piece.is_flat and piece.length >= shortest]
     height = median(np.abs(np.diff([piece.level for piece in flat]))) if len(flat) > 1 else 0.0
@@ -155,7 +155,7 @@ def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], li
 
 
 def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
-    """The plateaus, with those joined that follow each other closely at one level, without a pause between them."""
+    """Return the plateaus, joining those that follow each other closely at one level without a pause between them."""
     joined = list(levels)
     while True:
         pairs = [at for at in range(len(joined) - 1) if _continues(series, joined, at, low)]
@@ -198,9 +198,9 @@ def _without_idle(levels: list[Piece]) -> list[Piece]:
 
 
 def _passing(pieces: Sequence[Piece]) -> int | None:
-    """Return the place of a piece that is too short beside its neighbours to be a plateau, if there is one.
+    """Return the index of a piece that is too short beside its neighbours to be a plateau; None if there is none.
 
-    It is part of the way from the one to the other, or, if shorter, anything that happened on the way.
+    Such a piece is a part of the way between its neighbours, or a short disturbance.
     """
     for at in range(1, len(pieces) - 1):
         piece = pieces[at]
@@ -214,7 +214,7 @@ def _passing(pieces: Sequence[Piece]) -> int | None:
 
 
 def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequence[Piece]) -> bool:
-    """Whether a plateau has the level of the one before it and follows it closely, without a pause between them."""
+    """Return whether a plateau follows the one before it closely, at its level and without a pause between."""
     piece, other = levels[at : at + 2]
     is_broken = any(piece.last <= part.first and part.last <= other.first for part in low)
     is_close = other.first - piece.last <= max(_PASSING * min(piece.length, other.length), 2)
@@ -224,13 +224,13 @@ def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequenc
 
 
 def _same(series: Described, piece: Piece, other: Piece, height: float = 0.0) -> bool:
-    """Whether two pieces have one level, as far as noise lets one know, or compared with the height of a step."""
+    """Return whether two pieces have the same level, within noise or a small share of the step height."""
     apart, error = abs(piece.level - other.level), series.error(piece, other)
     return apart < 3 * error or (apart < 8 * error and apart < _SMALL * height)
 
 
 def _different(levels: Sequence[Piece], series: Described) -> int:
-    """Return how many different levels there are."""
+    """Return the number of different levels."""
     ordered = sorted(levels, key=lambda piece: piece.level)
     value = _APART * (ordered[-1].level - ordered[0].level)
     return 1 + sum(
@@ -239,7 +239,7 @@ def _different(levels: Sequence[Piece], series: Described) -> int:
 
 
 def _slope(levels: Sequence[Piece], series: Described) -> float:
-    """How much of the change from level to level is inside of the pieces: 0 for stairs, 1 for a ramp or a wave."""
+    """Return how much of the change between levels happens within the pieces; 0 for stairs, 1 for a ramp or a wave."""
     jumps = np.diff([level.level for level in levels])
     expected = (np.concatenate((jumps[:1], jumps)) + np.concatenate((jumps, jumps[-1:]))) / 2
     drift = np.array([_drift(series.values[level.first : level.last]) for level in levels])
@@ -247,7 +247,7 @@ def _slope(levels: Sequence[Piece], series: Described) -> float:
 
 
 def _drift(values: Values) -> float:
-    """By how much values change from the first to the last, as a line has it."""
+    """Return the change from the first to the last value, by a fitted line."""
     return float(np.polyfit(np.arange(len(values)), values, 1)[0]) * len(values) if len(values) > 2 else 0.0
 
 
@@ -268,7 +268,7 @@ def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
 
 
 def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """Return the spans with each edge that is a step moved to the sample where it fits best."""
+    """Return the spans with each sharp edge moved to the sample where it fits best."""
     items = [list(span) for span in spans]
     for group, other in pairwise(items):
         if other[0] - group[1] > 2 * size:
@@ -280,12 +280,12 @@ def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> 
 
 
 def transition(values: Values, before: tuple[int, int], after: tuple[int, int], noise: float) -> tuple[int, int]:
-    """Return the end of the level before (not included) and the beginning of the level after.
+    """Return the end of the level before (exclusive) and the start of the level after.
 
     Args:
         values: The series.
-        before: The first and last (not included) of the values that are surely on the level before.
-        after: The same of the level after.
+        before: The range of values (end exclusive) that are surely on the level before.
+        after: The range of values (end exclusive) that are surely on the level after.
         noise: The long-run variance of the noise.
     """
     before, after = (before[0], max(before[1], before[0] + 1)), (min(after[0], after[1] - 1), after[1])
@@ -316,11 +316,11 @@ def transition(values: Values, before: tuple[int, int], after: tuple[int, int], 
 
 
 def _tail(values: Values) -> Values:
-    """Return the sum of the values from each place to the end."""
+    """Return the sum of the values from each index to the end."""
     return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))
 
 
 def step(values: Values, low: float, high: float) -> int:
-    """Return the first value that is on the second of two levels."""
+    """Return the index of the first value on the second of two levels."""
     gain = np.concatenate(([0.0], np.cumsum((values - low) ** 2 - (values - high) ** 2)))
     return int(np.argmin(gain))

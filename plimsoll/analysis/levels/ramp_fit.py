@@ -31,11 +31,10 @@ _STAYS = (0.3, 0.6)  # the same of a load that stays too high, and falls back at
 
 
 def _shapes() -> tuple[Floats, Floats, Floats, int]:
-    """Return the shapes, the parameters of each besides end and height, and the share of each before the load changes.
+    """Return the shapes, the extra parameters of each, the share of each before the load changes, and a number.
 
-    Last, how many of them are tried of every load.
-
-    A shape other than a line from start to end counts for more parameters than it has: it has to fit clearly better.
+    The number is of the first shapes, which are tried for every load. A shape other than a straight line counts for
+    more parameters than it has, so it must fit clearly better.
     """
     u = np.linspace(0, 1, _POINTS + 1)
     items: list[tuple[Floats, float, float]] = []
@@ -81,9 +80,9 @@ SIMPLE_SHAPES = np.array([0, 4, 8, 11])
 class Ramps:
     """Candidates for a ramp; the first is no ramp at all.
 
-    Each array has a row for each: its shape, its end, how long the load does not change at first, how many parameters
-    it has, and after whitening `square`, the sum of its squares, `data`, that of its products with the series, and
-    `sum`, that with a constant.
+    Each array has a row for each candidate: its shape, its end, how long the load does not change at first, its number
+    of parameters, and of its whitened values the sum of squares (`square`), of products with the series (`data`), and
+    of products with a constant (`sum`).
     """
 
     shape: Places
@@ -96,7 +95,7 @@ class Ramps:
 
     @classmethod
     def of(cls, x: Floats, y: Floats, phi: float, shapes: Places, ends: Floats) -> "Ramps":
-        """Each of the shapes with each of the ends, for the series `y` at the ascending shares `x` of the run."""
+        """Return a candidate for each shape and each end, for the series `y` at the ascending shares `x` of the run."""
         rows = SHAPES[shapes].take(_places(x, ends), axis=1).reshape(-1, len(x))
         none = np.zeros(1)
         return cls(
@@ -118,10 +117,10 @@ _AT_LEAST = 6.0  # samples
 
 @dataclass(frozen=True)
 class Noise:
-    """AR(1) noise: its standard deviation and coefficient.
+    """AR(1) noise, by its standard deviation and coefficient.
 
-    `growth` is by how much the variance of differences grows from one step to eight: by 8 in a random walk, by 3 in
-    AR(1) noise of coefficient 0.7. `later_growth` is the same from eight steps to sixteen: 2 and 1.06.
+    `growth` is the factor by which the variance of differences grows from one step to eight: 8 in a random walk, 3 in
+    AR(1) noise of coefficient 0.7. `later_growth` is that from eight steps to sixteen: 2 and 1.06.
     """
 
     deviation: float = 0.0
@@ -131,7 +130,7 @@ class Noise:
 
     @classmethod
     def of(cls, series: Floats) -> "Noise":
-        """Return the noise of a series, from the variance of its differences over one step and over more."""
+        """Return the noise of a series, from the variances of its differences over one and several steps."""
         squares = [(series[step:] - series[:-step]) ** 2 for step in _STEPS]
         value, two, eight, later = (
             float(np.minimum(s, _OUTLIER * median(s) + 1e-300).mean()) if len(s) else np.nan for s in squares
@@ -143,7 +142,7 @@ class Noise:
         return cls(float(np.sqrt(value / (2 * (1 - phi)))), phi, eight / value, later / eight)
 
     def error_of_mean(self, samples: int) -> float:
-        """Return the standard error of the mean of so many samples in a row."""
+        """Return the standard error of the mean of this number of samples in a row."""
         return self.deviation / float(np.sqrt(effective_in_window(samples, self.phi)))
 
 
@@ -162,10 +161,10 @@ _TURNS = 4  # in which the ramp of one side is chosen anew
 
 @dataclass(frozen=True)
 class Side:
-    """The ramp on one side of the level; without one, `end` is 0.
+    """The ramp on one side of the level; without a ramp, `end` is 0. All values are shares of the run.
 
-    `end` is that of the best candidate. `at` is the median of the posterior, `low` and `high` hold 95 % of it, and
-    `confidence` is how much of it is within 2 % of the run's length of `at`. All are shares of the run.
+    `end` is that of the best candidate, `at` the median of the posterior of the end, `low` to `high` its 95 % interval,
+    and `confidence` its probability within 2 % of the run's length around `at`.
     """
 
     shape: int = 0
@@ -178,9 +177,9 @@ class Side:
 
 
 class RampFit:
-    """A series `y` at the ascending shares `x` of the run, as a level with ramps.
+    """The fit of a level with ramps to a series `y` at the ascending shares `x` of the run.
 
-    The best description is that of least BIC (Schwarz, 1978).
+    The best fit has the least BIC (Schwarz, 1978).
     """
 
     def __init__(self, x: Floats, y: Floats) -> None:
@@ -200,18 +199,18 @@ class RampFit:
 
     @property
     def model(self) -> Floats:
-        """The level with its ramps."""
+        """The fitted values."""
         left, right = self.sides
         rise = left.height * ramp(self.x, left.shape, left.end)
         return self.level + rise + right.height * ramp(1 - self.x, right.shape, right.end)
 
     @property
     def parameters(self) -> float:
-        """How many parameters the ramps have."""
+        """The number of parameters of the ramps."""
         return sum(2 + float(PARAMETERS[side.shape]) for side in self.sides if side.end)
 
     def score(self, residual: Floats, parameters: float) -> float:
-        """Return the BIC of a description with this residual."""
+        """Return the BIC of a fit with these residuals."""
         white = whitened(residual, self.noise.phi)
         value = 1e-9 * float(self.y @ self.y) + 1e-300
         return len(white) * float(np.log(max(white @ white, value))) + float(np.log(len(white))) * parameters
@@ -236,9 +235,9 @@ class RampFit:
 
 
 def _around(side: Side) -> Floats:
-    """Close ends around where a ramp may end; all if there is no ramp.
+    """Return finely spaced ends around the end of a ramp, for a second search; all ends if there is no ramp.
 
-    Among the coarse ends a steep ramp may be missed, and a gentle one stand for it: so they reach beyond the next two.
+    The coarse search may miss a steep ramp or take a gentle one for it, so they reach past the next two coarse ends.
     """
     if not side.end:
         return _COARSE
@@ -248,7 +247,7 @@ def _around(side: Side) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Candidates:
-    """Candidates for the ramps of both sides, with sums over the whitened series."""
+    """The candidates for the ramps of both sides, with sums over the whitened series."""
 
     squares: float
     sum: float
@@ -257,13 +256,13 @@ class _Candidates:
     sides: tuple[Ramps, Ramps]
 
     def best_pair(self) -> tuple[int, int]:
-        """Return the best of all pairs."""
+        """Return the indices of the best pair of ramps."""
         scores, _, _ = self._scored(0, np.arange(len(self.sides[1].end))[:, None])
         other, intp = np.unravel_index(int(np.argmin(scores)), scores.shape)
         return int(intp), int(other)
 
     def improved(self, chosen: list[int]) -> tuple[int, int]:
-        """Return the best of one side beside that of the other, in turns."""
+        """Return the pair of ramps improved by choosing the best for each side in turns."""
         for turn in range(_TURNS):
             side = turn % 2
             scores, _, _ = self._scored(side, np.array(chosen[1 - side]))
@@ -271,7 +270,7 @@ class _Candidates:
         return chosen[0], chosen[1]
 
     def nearest(self, side: int, result: Side) -> int:
-        """Return the candidate nearest to a ramp."""
+        """Return the index of the candidate nearest to a ramp."""
         ramps = self.sides[side]
         if not result.end:
             return 0
@@ -280,11 +279,13 @@ class _Candidates:
         return int(np.argmin(away))
 
     def level(self, chosen: tuple[int, int]) -> float:
-        """Return the level beside two ramps."""
+        """Return the fitted level between two ramps."""
         return float(self._scored(0, np.array(chosen[1]))[1][chosen[0]])
 
     def side(self, side: int, value: int, other: int) -> Side:
-        """One ramp, with the posterior of its end beside the other ramp. Every shape, and none, is as likely before."""
+        """Return the ramp of one side with the posterior of its end; all shapes, and no ramp, are equally likely
+        before.
+        """
         ramps = self.sides[side]
         scores, _, heights = self._scored(side, np.array(other))
         overshoots = bool(value) and bool(OVERSHOOTS[ramps.shape[value]])
@@ -302,7 +303,9 @@ class _Candidates:
         return Side(int(ramps.shape[value]), float(ramps.end[value]), float(heights[value]), at, low, high, near)
 
     def _scored(self, side: int, other: Places) -> tuple[Floats, Floats, Floats]:
-        """BIC, level and height of all candidates of one side beside some of the other; impossible ones have no BIC."""
+        """Return BIC, level and height of the candidates of one side beside some of the other; impossible ones have no
+        BIC.
+        """
         a, b = self.sides[side], self.sides[1 - side]
         b_square, b_data, b_sum = b.square[other], b.data[other], b.sum[other]
         total = self.sum - b_data * b_sum / b_square - a.data * a.sum / a.square
@@ -321,21 +324,21 @@ class _Candidates:
 
 @dataclass(frozen=True, eq=False)
 class _Height:
-    """The heights of candidates above the level, where they end and how long they do not change at first."""
+    """The heights of candidates above the level, their ends, and how long they do not change at first."""
 
     end: Floats
     plateau: Floats
     height: Floats
 
     def impossible(self, level: Floats, steady: Floats, highest: float) -> Flags:
-        """Return which are too low to count, above `highest` levels, or at another level for longer than `steady`."""
+        """Return which heights are too small, above `highest` levels, or at another level for longer than `steady`."""
         height = self.height
         another = (self.plateau > steady) & (height > -_BUSY * level)
         return (self.end > 0) & ((np.abs(height) < _LOWEST * level) | (height > highest * level) | another)
 
 
 def whitened(rows: Floats, phi: float) -> Floats:
-    """Return the rows, with AR(1) noise of this coefficient turned into white noise."""
+    """Return the rows with AR(1) noise of this coefficient turned into white noise."""
     white = rows.copy()
     white[..., 1:] -= phi * rows[..., :-1]
     white[..., 0] *= np.sqrt(1 - phi * phi)
@@ -343,7 +346,7 @@ def whitened(rows: Floats, phi: float) -> Floats:
 
 
 def _for_products(values: Floats, phi: float) -> Floats:
-    """Return what gives with a row the product that both have when they are whitened."""
+    """Return the vector whose product with a row equals the product of both after whitening."""
     white = whitened(values, phi)
     copy = white.copy()
     copy[0] *= np.sqrt(1 - phi * phi)
@@ -352,7 +355,7 @@ def _for_products(values: Floats, phi: float) -> Floats:
 
 
 def _squares(rows: Floats, phi: float) -> Floats:
-    """Return the sum of the squares of each row when it is whitened."""
+    """Return the sum of squares of each row after whitening."""
     squares = np.einsum("ij,ij->i", rows, rows)
     neighbours = np.einsum("ij,ij->i", rows[:, 1:], rows[:, :-1])
     ends = rows[:, 0] ** 2 + rows[:, -1] ** 2

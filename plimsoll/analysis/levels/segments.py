@@ -1,4 +1,4 @@
-"""The best description of a series by pieces that are flat or have a slope.
+"""Segmentation: the best description of a series by pieces that are flat or have a slope.
 
 Dynamic programming over all partitions (optimal partitioning: Jackson et al., IEEE Signal Processing Letters 12, 2005),
 with two kinds of piece instead of one.
@@ -23,7 +23,7 @@ _PENALTY, _SLOPE_PENALTY = 3.0, 3.0  # times the logarithm of the effective numb
 
 @dataclass(frozen=True)
 class Piece:
-    """Values from `first` up to `last`, without it, that lie on a line from `begins` to `ends`."""
+    """A piece of a series, from the index `first` up to `last` (exclusive), on a line from `begins` to `ends`."""
 
     first: int
     last: int
@@ -32,21 +32,21 @@ class Piece:
 
     @property
     def length(self) -> int:
-        """How many values it has."""
+        """The number of values."""
         return self.last - self.first
 
     @property
     def level(self) -> float:
-        """The middle of its line."""
+        """The value in the middle of the line."""
         return (self.begins + self.ends) / 2
 
     @property
     def is_flat(self) -> bool:
-        """Whether it has no slope."""
+        """Whether the line has no slope."""
         return self.begins == self.ends
 
     def line(self) -> Values:
-        """Return the fitted line at the place of each value of the segment."""
+        """Return the value of the line at each index of the piece."""
         if self.is_flat:
             return np.full(self.length, self.begins)
         return np.linspace(self.begins, self.ends, self.length)
@@ -54,10 +54,10 @@ class Piece:
 
 @dataclass(frozen=True)
 class Described:
-    """A series in pieces, with the variance of its noise at each value.
+    """The pieces of a series, and the variance of its noise at each value.
 
-    The variance is the long-run one, which means of many values have: with what autocorrelation adds to it.
-    `lowest_information` is the information criterion of the pieces.
+    It is the long-run variance, including autocorrelation, which decides the error of means. `lowest_information` is
+    the information criterion of the pieces.
     """
 
     values: Values
@@ -68,7 +68,7 @@ class Described:
     _shape: Values
 
     def error(self, *parts: Piece) -> float:
-        """Return the standard error of the difference, or sum, of the levels of some pieces."""
+        """Return the standard error of the sum, or difference, of the levels of some pieces."""
         return float(np.sqrt(sum(float(self.variance[part.first : part.last].mean()) / part.length for part in parts)))
 
     def information(self, line: Values, parameters: int) -> float:
@@ -77,7 +77,9 @@ class Described:
 
     @property
     def information_of_walk(self) -> float:
-        """The same of an autoregressive process of second order, which means of a random walk are."""
+        """The Bayesian information criterion of a second-order autoregressive process, such as the mean of a random
+        walk.
+        """
         values = self.values
         terms = np.column_stack([np.ones(len(values) - 2), values[1:-1], values[:-2]]) / self._shape[2:, None]
         fit = np.linalg.lstsq(terms, values[2:] / self._shape[2:], rcond=None)[0]
@@ -91,7 +93,7 @@ class Partitions:
     """The best partitions of a series for different penalties."""
 
     def __init__(self, values: Values, weights: Values) -> None:
-        """Take the series, without gaps, and the relative weight of each value: one over the variance of its noise."""
+        """Take the series, without gaps, and the weight of each value (the inverse variance of its noise)."""
         self._values = values
         self._weights = weights
         self._flat, self._sloping = _costs(values, weights)
@@ -101,8 +103,8 @@ class Partitions:
         """Return the partition with the smallest sum of weighted squares and penalties.
 
         Args:
-            penalty: What each piece costs.
-            slope_penalty: What a slope costs beyond that.
+            penalty: The cost of each piece.
+            slope_penalty: The additional cost of a slope.
         """
         count = len(self._values)
         best = np.zeros(count + 1)
@@ -130,7 +132,7 @@ class Partitions:
 
 
 def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
-    """Return the weighted squares around the mean and around the line of the values [i, j), in row i and column j."""
+    """Return the weighted squares around the mean, and around the line, of the values [i, j), in row i and column j."""
     at = np.arange(len(values)) / len(values)
     centred = values - np.average(values, weights=weights)
 
@@ -153,7 +155,7 @@ def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
 
 
 def _piece(values: Values, weights: Values, first: int, *, has_slope: bool) -> Piece:
-    """Return the piece of these values, of which the first is the value `first` of the series."""
+    """Return the piece that fits these values, the first of which has the index `first` in the series."""
     count = len(values)
     if not has_slope:
         level = float((values * weights).sum() / weights.sum())
@@ -163,7 +165,7 @@ def _piece(values: Values, weights: Values, first: int, *, has_slope: bool) -> P
 
 
 def described(values: Values) -> Described:
-    """Return the pieces and the noise around them, for that autocorrelation under which they are most likely.
+    """Return the pieces and their noise, for the autocorrelation under which they are most likely.
 
     `flat_pieces` are the best pieces without a slope.
     """
@@ -189,7 +191,7 @@ def described(values: Values) -> Described:
 
 
 def _penalties(count: int, correlation: float, long_run: float) -> tuple[float, float]:
-    """Return what a piece costs, and what a slope costs beyond that."""
+    """Return the cost of a piece, and the additional cost of a slope."""
     effective = max(effective_samples(count, correlation), 10.0)
     cost = float(np.log(effective)) * long_run
     return _PENALTY * cost, _SLOPE_PENALTY * cost
@@ -223,7 +225,7 @@ def _criterion(error: Values, values: Values, parameters: int) -> float:
 
 
 def _noise(values: Values, pieces: Sequence[Piece], shape: Values) -> tuple[float, float]:
-    """Return the deviation and autocorrelation of the noise around pieces, for a shape of 1."""
+    """Return the deviation and the autocorrelation of the noise around pieces, where its `shape` is 1."""
     scaled = (values - _line(pieces)) / shape
     inside = np.ones(len(values), dtype=bool)
     inside[[piece.first for piece in pieces]] = False
