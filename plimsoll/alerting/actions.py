@@ -59,7 +59,7 @@ class Note:
     who: str
 
     def concerns(self, hosts: set[str]) -> bool:
-        """Return whether charts of these (case-folded) hosts show it."""
+        """Return whether the note is shown on charts of these (case-folded) hosts."""
         return not self.host or host_key(self.host) in hosts
 
     def __str__(self) -> str:

@@ -20,7 +20,7 @@ _CURRENT = "replaced_at IS NULL"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A change of an alert at an evaluation, and the time at which it was recorded (UTC ns)."""
+    """A change of an alert at an evaluation, with the time at which the change was saved (UTC ns)."""
 
     alert: int
     at: int

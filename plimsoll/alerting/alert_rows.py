@@ -19,7 +19,7 @@ _FLAPPING = ((3, _HOUR, _HOUR), (6, 24 * _HOUR, 6 * _HOUR))
 class NewAlert:
     """An alert that begins. With `hold` it is not notified until catching up has ended, with `late` never.
 
-    `worst` is the worst value since `since`; NaN if that is `value`.
+    `worst` is the worst value since `since`; NaN if it equals `value`.
     """
 
     key: Key
@@ -75,7 +75,7 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: En
 
 
 def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
-    """Begin a flapping alert if the alert that has just begun is one too many of its key."""
+    """Begin a flapping alert if the alert that just began exceeds the number of firings allowed for its key."""
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = open_flapping(connection, row["key"])
     if flapping is not None:

@@ -47,7 +47,7 @@ class AlertStates:
         self._mark_retired()
 
     def retire(self, hosts: Collection[HostKey]) -> None:
-        """Ignore the samples of these hosts, which may still be in the windows, and of no others."""
+        """Ignore the samples of exactly these hosts, even those that are still in the windows of rules."""
         if hosts != self._retired:
             self._retired = hosts
             self._mark_retired()

@@ -21,7 +21,7 @@ _STEADY = 120 * SECOND  # a host that catches up after an outage is later at fir
 
 
 def wrong(by: int, side: Literal["ahead", "behind"]) -> str:
-    """Return that a clock is wrong, by a time in ns: `its clock is 5 min behind; set it right`."""
+    """Return a text that a clock is wrong by a time (ns): `its clock is 5 min behind; set it right`."""
     return f"its clock is {duration_text(by // SECOND * SECOND)} {side}; set it right"
 
 

@@ -127,7 +127,7 @@ class Evaluator:
         self._samples.forget([judged for part in series if (judged := self.index.get(part.key))])
 
     def _discover(self, start: int, end: int) -> list[str]:
-        """Note which series have samples in a range, and return their hosts."""
+        """Add the series that have samples in a range to the index, and return their hosts."""
         self._check()
         hosts, differs = self.index.look(start, end)
         self._differs = self._differs or differs

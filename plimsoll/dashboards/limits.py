@@ -65,7 +65,7 @@ def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
 
 
 def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Return the rules whose limits are drawn as lines, one for each limit: without further conditions, then most
+    """Return one rule for each limit drawn as a line: of several, one without further conditions, then the most
     severe.
     """
     best: dict[tuple[bool, float], Rule] = {}

@@ -35,7 +35,7 @@ def escape_braces(text: str) -> str:
 def annotations(
     target: Target, signal: Signal, bound: BoundCondition, template: str, docs: str, critical: Rule | None = None
 ) -> dict[str, str]:
-    """Return the annotations of an alert. `template` is that of its value, `docs` the URL of rules' pages, if any."""
+    """Return the annotations of an alert: `template` shows its value, `docs` is the URL of the rules' pages, if any."""
     rule, limit = target.rule, limit_text(bound.healthy, signal.unit)
     subject = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _subject_tags(bound))
     texts = {

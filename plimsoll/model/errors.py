@@ -59,7 +59,7 @@ class Unusable(Exception):
 
 
 class NoLog(Unusable):
-    """The file is not a recording. In a folder or an archive of logs, such files are skipped."""
+    """Error: the file is not a recording. In a folder or an archive of logs, such files are skipped."""
 
 
 class Empty(NoLog):

@@ -19,7 +19,7 @@ _TOTAL = TOTAL.casefold()
 
 
 class _Name(NamedTuple):
-    """The names of a counter: object and counter for display, and those of its series."""
+    """The names of a counter: object and counter for display, and the measurement and field of its series."""
 
     shown_object: str
     shown_counter: str

@@ -32,7 +32,7 @@ _TOKENS = re.compile(
 
 
 class Excess(Exception):
-    """The text is beyond a limit. The message says which, `line` where."""
+    """Error: the text is beyond a limit of size or depth. The message says which limit, `line` where."""
 
     def __init__(self, message: str, text: str, at: int) -> None:
         super().__init__(message)

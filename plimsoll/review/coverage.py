@@ -28,7 +28,7 @@ _TEXTS: dict[Why, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class UnjudgedReason:
-    """How many thresholds were not judged for one reason; `fact` is the one they need."""
+    """The number of thresholds that were not judged for one reason; `fact` is the fact that they need."""
 
     count: int
     why: Why
@@ -36,13 +36,13 @@ class UnjudgedReason:
 
     @property
     def text(self) -> str:
-        """`2 need spindles`."""
+        """The count and the reason: `2 need spindles`."""
         return f"{self.count:,} {_TEXTS[self.why][self.count != 1].format(self.fact)}"
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many thresholds were judged: one is a rule on a host, judged if it was for any instance of the host."""
+    """The number of thresholds judged. A threshold is a rule on a host; any judged instance of the host suffices."""
 
     thresholds: int
     judged: int
@@ -51,7 +51,7 @@ class Coverage:
 
     @property
     def text(self) -> str:
-        """`14 of 18 thresholds that apply were judged; 2 need spindles, 2 were not recorded`."""
+        """A summary: `14 of 18 thresholds that apply were judged; 2 need spindles, 2 were not recorded`."""
         if not self.thresholds:
             return "no threshold applies to these hosts"
         apply = "that apply" if self.hosts == 1 else f"that apply to {self.hosts:,} hosts"
@@ -94,7 +94,7 @@ def _why(finding: Finding) -> tuple[Why, str | None]:
 
 
 def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
-    """Yield a remark for each host with thresholds that were recorded for less than they must be crossed to count."""
+    """Yield a remark for each host recorded for less time than some of its thresholds need to be crossed."""
     by_host: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.outcome == Outcome.TOO_SHORT and finding.subject:

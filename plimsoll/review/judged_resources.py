@@ -148,7 +148,7 @@ def unjudged(
     *,
     too_short: bool,
 ) -> Iterator[Doubt]:
-    """Yield doubts about required resources that were not judged; hosts that lack the same are named together.
+    """Yield doubts about required resources that were not judged; hosts that lack the same resource share a doubt.
 
     `too_short`: another doubt says that the recording is too short, so resources recorded too briefly are left out.
     """
@@ -176,7 +176,7 @@ def partly_recorded(
     times_of: TimesOf,
     recordings: Mapping[str, Sequence[Times]],
 ) -> Iterator[Doubt]:
-    """Yield doubts about judged resources that were not recorded for a part of the time that their host was.
+    """Yield doubts about judged resources that were missing for a part of the time that their host was recorded.
 
     `recordings` are the times of each recording of each host (UTC ns).
     """
@@ -321,7 +321,7 @@ def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
 
 
 def is_linux(host: str, applied: Iterable[Applied]) -> bool:
-    """Return whether the host was judged as one of Linux."""
+    """Return whether the host was judged by a pack for Linux."""
     return any(applied.pack.pack == _LINUX and host in applied.hosts for applied in applied)
 
 

@@ -55,7 +55,7 @@ def judge(
 def crossed_before(
     logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, judged: Sequence[Finding]
 ) -> tuple[Finding, ...]:
-    """Return what rules for a phase find throughout the run, but do not find in the phases they were judged in."""
+    """Return the findings of phase rules over the whole run that are missing when judged in their phases only."""
     of_phases = [rule for pack in question.packs for rule in pack.rules if rule.phase]
     kept = {name for rule in of_phases for name in (rule.id, *rule.superseded_by)}
     packs = [
@@ -283,7 +283,7 @@ def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Map
 
 
 def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
-    """Return why a rule for certain drives is not judged: none is marked, or the marked ones were not recorded."""
+    """Return why a rule with `drive` is not judged: no disk is marked with it, or the marked ones were not recorded."""
     marked = [
         subject.instance
         for subject, holds in drives.items()

@@ -1,4 +1,4 @@
-"""Old limits are notes: today's documents give another limit for the same thing."""
+"""Turns superseded rules into notes, where a current document gives another limit for the same quantity."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -66,7 +66,7 @@ def _same_thing(old: Finding, current: Sequence[Finding]) -> bool:
 
 
 def without_stand_ins(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings; those of rules that stand in for one that was judged of the same thing do not apply."""
+    """Return the findings; fallback rules do not apply where the rule they replace was judged."""
     items = list(findings)
     judged = JudgedSubjects(
         (finding.rule, finding.subject) for finding in items if finding.subject and finding.outcome in JUDGED

@@ -44,7 +44,7 @@ def missing_hosts(expected: Sequence[str], hosts: Sequence[str]) -> tuple[str, .
 def missing_instances(
     configured: ConfiguredFacts, hosts: Sequence[str], recorded: Iterable[tuple[str, Series]]
 ) -> tuple[Subject, ...]:
-    """Return the instances of recorded hosts that plimsoll.toml names and that no series is of."""
+    """Return the instances named in plimsoll.toml, on recorded hosts, for which no series was recorded."""
     items = {(host_key(host), value.casefold()) for host, series in recorded for _, value in series.tags}
     host_keys = {host_key(host) for host in hosts}
     named = (subject for subject in configured if subject.instance is not None and subject.key[0] in host_keys)
@@ -124,7 +124,7 @@ def _nearest(name: str, items: Sequence[str]) -> str | None:
 
 
 def _not_named(items: Iterable[str], named: Iterable[str]) -> list[str]:
-    """Return the known names that plimsoll.toml does not name: one that it does is not what a misspelled name means."""
+    """Return the known names that plimsoll.toml does not use, as candidates for what a misspelled name means."""
     entries = {name.casefold() for name in named}
     return [name for name in items if name.casefold() not in entries]
 

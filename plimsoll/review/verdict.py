@@ -55,7 +55,7 @@ class Group:
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts it was crossed on, the worst first."""
+        """The hosts on which a limit of the signal was crossed, the worst first."""
         hosts: dict[str, str] = {}
         for finding in self.findings:
             if finding.subject:
@@ -64,7 +64,7 @@ class Group:
 
     @property
     def on_hosts(self) -> str:
-        """`on 3 of 20 hosts`: of those on which a limit of the signal was judged."""
+        """Text on how many of the judged hosts crossed a limit: `on 3 of 20 hosts`."""
         return f"on {len(self.hosts):,} of {self.judged:,} hosts"
 
     @cached_property
@@ -73,7 +73,7 @@ class Group:
         return tuple({finding.rule.id: finding.rule for finding in self.findings}.values())
 
     def instances_on(self, host: str) -> int:
-        """Return how many instances of a host it was crossed for."""
+        """Return the number of instances of a host that crossed a limit of the signal."""
         subjects = {finding.subject.key for finding in self.findings if finding.subject}
         return sum(key[0] == host_key(host) for key in subjects)
 
@@ -107,7 +107,7 @@ def verdict_text(answer: Verdict) -> str:
 
 
 def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, planned: Sequence[Planned] = ()) -> str:
-    """Return the reason for the verdict: the worst crossing, why it is not known, or what came closest to its limit.
+    """Return the reason for the verdict: the worst crossing, the doubt, or the finding closest to its limit.
 
     `span` is the length of the run (ns); `planned` work is not judged.
     """
@@ -305,7 +305,7 @@ def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _placed(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
-    """Return what was crossed, and old limits: in groups of current ones, in groups of their own, and set aside."""
+    """Return crossed and superseded findings: grouped with current limits, in own groups, and set aside."""
     by_signal: _BySignal = {}
     signal_of: dict[str, str] = {}
     judged: set[tuple[str, str]] = set()

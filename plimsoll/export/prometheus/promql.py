@@ -73,7 +73,7 @@ def combine(operation: Operation, operands: Sequence[tuple[str, tuple[str, ...]]
 
 
 def by(group: Sequence[str]) -> str:
-    """Return the labels of an aggregation: `by (host, instance)`."""
+    """Return the clause that keeps these labels in an aggregation: `by (host, instance)`."""
     return f"by ({', '.join(group)})"
 
 
@@ -150,7 +150,7 @@ class _Window:
         return f"((last_over_time({late}) - last_over_time({first})) or {younger})"
 
     def _growth(self) -> str:
-        """Return what the samples of a window grew by, wherever in it they begin."""
+        """Return the PromQL of the increase between a window's first and last sample."""
         if self.length > _MANY * self.interval:
             # Extrapolates by up to an interval, little of a long window; the sum would cost a step for each sample.
             return f"delta({self._range()})"

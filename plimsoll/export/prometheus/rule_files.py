@@ -28,14 +28,14 @@ _SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult
 
 @dataclass(frozen=True)
 class _Written:
-    """Writes the fields of a group."""
+    """The recording rules of one group of metrics, as PromQL."""
 
     group: MetricGroup
     interval: int
 
     @property
     def by(self) -> str:
-        """The labels of all values."""
+        """The clause with the labels that all values of the group have."""
         return f"by ({', '.join((*_OF_SCRAPE, *(label for label in self.group.labels if label not in _OF_SCRAPE)))})"
 
     def formula(self, formula: Formula) -> str:

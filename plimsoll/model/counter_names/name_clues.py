@@ -48,14 +48,14 @@ class _NameEntry:
 
 @dataclass(frozen=True)
 class _Perfmon:
-    """perfmon.yaml."""
+    """The contents of perfmon.yaml."""
 
     objects: dict[str, _NameEntry]
 
 
 @dataclass(frozen=True)
 class _Names:
-    """A file of languages/."""
+    """The contents of a file of languages/."""
 
     objects: dict[str, str]
     counters: dict[str, dict[str, str]]
@@ -74,7 +74,7 @@ _SQL = re.compile(r"(?:ms)?sql(?: ?server)?(?:\$[^: ]*)?(?:: ?| )")
 
 @dataclass(frozen=True)
 class _Clues:
-    """name_clues.yaml."""
+    """The contents of name_clues.yaml."""
 
     judged: dict[str, list[str]]
     charted: dict[str, list[str]]

@@ -49,7 +49,7 @@ class Load:
 
     @cached_property
     def plateaus(self) -> tuple[Plateau, ...]:
-        """Its levels, if it was stepped.
+        """The levels of a stepped load; empty if the load was not stepped.
 
         Bytes and processor time rise for many reasons, so theirs must be stairs: up, down, or both.
         """
@@ -59,7 +59,7 @@ class Load:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts it is summed over."""
+        """The hosts over which the load is summed."""
         return tuple(dict.fromkeys(subject.host for subject in self.subjects))
 
 

@@ -111,8 +111,8 @@ def _filled(columns: Iterable[pl.Series], first: int, stop: int) -> NDArray[np.b
 
 
 class Absence(NamedTuple):
-    """How long a service or counter was not recorded while its host was (ns), the length of the recording, and whether
-    the absence is long.
+    """The time (ns) that a service or counter lacked while its host was recorded, out of how long, and if that is
+    long.
     """
 
     length: int = 0

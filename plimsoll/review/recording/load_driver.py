@@ -78,7 +78,7 @@ _MOST_NAMED = 3
 
 
 def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt if many requests failed, in the whole run or for minutes, and no objective judges that."""
+    """Yield a doubt if many requests failed, over the run or for minutes, and no objective judges failures."""
     requests = _requests(recorded, findings)
     if requests is None:
         return
@@ -94,7 +94,7 @@ def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
 
 
 def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield how many requests failed, as a sentence, where they are not few and no more is said of them."""
+    """Yield a sentence on how many requests failed, if not few, unless a doubt or an objective covers them."""
     requests = _requests(recorded, findings)
     if requests and requests.share >= _SOME_FAILED and not any(many_failed(recorded, findings)):
         yield f"{_share_text(requests.share)} failed, and no objective says how many may."
@@ -230,7 +230,7 @@ def slowed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[D
 
 
 def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield how long requests took, as a sentence, where that is long and no more is said of it."""
+    """Yield a sentence on how long requests took, if long, unless a doubt or an objective covers it."""
     waits = _waits(recorded, findings)
     if waits is None or any(slowed(recorded, findings)):
         return

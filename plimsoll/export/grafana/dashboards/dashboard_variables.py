@@ -85,7 +85,7 @@ def query_variable(name: str, label: str, query: str, **options: Any) -> Json:
 
 
 def signal_selections(signals: Iterable[str], *, with_instance: bool = False) -> list[Selection]:
-    """Return the selections that panels of these signals draw; `with_instance` only those of instances."""
+    """Return the selections that panels of these signals draw; with `with_instance`, those of instances only."""
     variants = (variant for signal in signals for variant in drawn(signal, load_signals()))
     selections = (selection for variant in variants for selection in variant.selections)
     return [selection for selection in selections if selection.instance or not with_instance]

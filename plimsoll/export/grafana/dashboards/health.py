@@ -53,7 +53,7 @@ def health_panels(limits: PanelLimits) -> list[Json]:
 
 
 def _count(number: int, name: str, ranges: Sequence[Range], color: str) -> Json:
-    """Return the count of the limits whose state is in one of these ranges."""
+    """Return the panel with the number of limits whose state is in one of these ranges."""
     stat = _stat(name, number, _COUNT_WIDTH, calcs=["count"], fields="/^State$/")
     stat["options"]["textMode"] = "value"
     mapping = {"type": "value", "options": {"0": {"text": "none", "color": "text"}}}
@@ -88,7 +88,7 @@ def _stat(name: str, number: int, width: int, **reduced: Any) -> Json:
 
 
 def _shared_query(panel_id: int, *, transformed: bool) -> Json:
-    """Return the target that has the data of another panel of the dashboard, as that panel shows it or before."""
+    """Return a target that reuses the data of another panel of the dashboard, before or after transformations."""
     return {"refId": "A", "datasource": parts.SHARED, "panelId": panel_id, "withTransforms": transformed}
 
 
@@ -133,7 +133,7 @@ def _hosts(limits: PanelLimits) -> Json:
 
 
 def _courses(limits: PanelLimits) -> Json:
-    """Return the table with the course of each signal over the range, over the data of the table of hosts."""
+    """Return the table with a sparkline of each signal over the range, from the data of the table of hosts."""
     columns = [heading for heading, _, _ in _columns(limits)]
     names = [f"Trend #{panel_queries.ref_id(at)}" for at in range(len(columns))]
     fields: Json = {"host": {"operation": "groupby", "aggregations": []}}

@@ -59,7 +59,7 @@ class Targets:
         self._computed.setdefault((tags, suffix), []).append(ref)
 
     def naming(self) -> list[Json]:
-        """Return the transformations that name the lines, where aliases alone do not."""
+        """Return the transformations that name the lines where aliases do not suffice."""
         if self._computed:
             return [_rename(ref_ids, *computed) for computed, ref_ids in self._computed.items()]
         several = any(_SEPARATOR in target.get("alias", "") for target in self.all)
