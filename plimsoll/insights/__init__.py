@@ -1,1 +1,1 @@
-"""What the signals of one run tell beyond its thresholds: load steps, spikes, trends, and what limits it."""
+"""Insights: what the signals of a run show beyond its limits, such as load steps, spikes, trends and the bottleneck."""

@@ -139,7 +139,7 @@ class Insights:
 
     @cached_property
     def review(self) -> Review:
-        """The review with what lies ahead, and with the doubts of insights unless the run is Not healthy anyway."""
+        """The review with the sentences on what lies ahead and, unless it is Not healthy anyway, with doubts."""
         ahead = tuple(text for insight in insights() if insight.ahead for text in insight.ahead(self.of(insight)))
         not_healthy = self.judged.verdict == Verdict.NOT_HEALTHY
         texts = [] if not_healthy else [insight.doubt(self.of(insight)) for insight in insights() if insight.doubt]

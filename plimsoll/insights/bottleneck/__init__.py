@@ -1,1 +1,1 @@
-"""What limits a run: each resource of each host, how near it was to its capacity, and what follows."""
+"""The bottleneck of a run, found from how near each resource of each host was to its capacity."""

@@ -23,7 +23,7 @@ _TOTAL = {  # and the figures of a single disk that they stand for
 
 
 def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """Return the standing of the disk of a host that is nearest to its capacity."""
+    """Return the use of the disk of a host that is nearest to its capacity."""
     by_disk: dict[Subject, dict[str, Figure]] = {}
     for signal in _OF_A_DISK:
         for subject, values in measured.on(signal, host).items():
@@ -109,7 +109,7 @@ class _Disk:
 
     @property
     def use(self) -> float | None:
-        """The share of the time (%) in which it had a request; None if no counter tells."""
+        """The share of the time (%) in which the disk had a request; None if no counter tells."""
         if idle := self.figures.get("disk.idle"):
             return 100 - idle.value
         busy = self.figures.get("disk.busy")
@@ -117,7 +117,7 @@ class _Disk:
 
     @cached_property
     def latency(self) -> Figure | None:
-        """The longest latency."""
+        """The longest latency of the disk; None if none was recorded."""
         latencies = [figure for name, figure in self.figures.items() if name.endswith("latency")]
         return max(latencies, key=lambda figure: figure.value, default=None)
 
@@ -130,12 +130,12 @@ class _Disk:
 
     @property
     def queue(self) -> Figure | None:
-        """The number of unfinished requests."""
+        """The number of unfinished requests; None if it was not recorded."""
         return self.figures.get("disk.queue_length")
 
     @property
     def waits(self) -> bool | None:
-        """Whether requests waited for it; None if no counter tells."""
+        """Whether requests waited for the disk; None if no counter tells."""
         latency = self.latency
         if latency is None:
             return _exceeds_limit(self.queue) if self.queue else None

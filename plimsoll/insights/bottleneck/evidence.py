@@ -1,4 +1,4 @@
-"""Everything a conclusion about the limit of a run is drawn from."""
+"""The evidence from which the bottleneck of a run is concluded."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -88,7 +88,7 @@ class Evidence:
 
     @cached_property
     def used_up_at_any_load(self) -> list[ResourceUse]:
-        """Resources that were as near their capacity under low load, from which the work still grew."""
+        """The resources that were as near their capacity under low load, though the work still grew."""
         work, low = self.load.work, self.load.low
         if work is None or low is None:
             return []
@@ -120,7 +120,7 @@ class Evidence:
 
     @property
     def open(self) -> list[ResourceUse]:
-        """What is not recorded or not clear."""
+        """The resources that are not recorded, or whose counters do not tell."""
         return [resource for resource in self.resources if resource.state <= UseState.UNCLEAR]
 
     @property
@@ -135,7 +135,7 @@ class Evidence:
 
     @cached_property
     def inside_crossed(self) -> list[Finding]:
-        """The crossed limits of no resource of a host: of what waited inside the software, or failed there."""
+        """The crossed limits of the software, not of a resource of a host: of waits or failures inside it."""
         return [finding for finding in self.crossed if _resource(finding) is None]
 
     @cached_property
@@ -164,7 +164,7 @@ class Evidence:
 
     @property
     def waits(self) -> list[Waiting]:
-        """What waited inside the software: past its limit, or grown where it has no limit."""
+        """The queues and times inside the software that were past their limit, or grew where they have none."""
         return [waiting for waiting in self.inside if waiting.long or (waiting.grew and waiting.figure.limit is None)]
 
     @cached_property
@@ -177,9 +177,9 @@ class Evidence:
 
     @cached_property
     def why_not_too_small(self) -> str | None:
-        """Why it is not known that the load was too small to reach a limit.
+        """The reason why it is not known that the load was too small to reach a limit.
 
-        None if it was: response times stayed as under low load.
+        None if response times stayed as they were under low load: then the load was too small.
         """
         load = self.load
         if load.offered is None:

@@ -34,12 +34,12 @@ _INFERRED = (ONE_PROCESS, ONE_PROCESSOR, STOLEN, SQL_CACHE)
 
 @dataclass(frozen=True, eq=False)
 class Bottleneck:
-    """What limits a run.
+    """The conclusion about what limits a run.
 
     Attributes:
         evidence: The figures that the conclusion rests on.
-        kind: The resource; `queue`: the software, or something not recorded; `load`: nothing recorded; or `unknown`.
-        confident: Whether the figures leave no other explanation that was looked for.
+        kind: The resource; `queue`: the software, or something not recorded; `load`: no limit reached; or `unknown`.
+        confident: Whether the figures exclude all other explanations that were looked for.
         limiting: The resource that limits; None for queue, load and unknown.
     """
 
@@ -92,7 +92,7 @@ def find_bottleneck(review: Review) -> Bottleneck | None:
 
 
 def _of_a_resource(case: Evidence) -> Bottleneck:
-    """Return the resource nearest to its capacity as the bottleneck, for sure if no other was as near."""
+    """Return the resource nearest to its capacity as the bottleneck; confident if no other was as near."""
     first, *others = case.used_up
     rivals = [other for other in others if other.state == first.state]
     if len(rivals) > 1 and case.load.follows is not False:
@@ -101,7 +101,7 @@ def _of_a_resource(case: Evidence) -> Bottleneck:
 
 
 def _is_sure(case: Evidence, first: ResourceUse) -> bool:
-    """Return whether the resource near its capacity is all that can limit."""
+    """Return whether no other resource, and nothing else that was looked for, can limit the run."""
     load = case.load
     # Where free memory is not recorded, a busy disk may read what memory could not hold.
     may_be_paging = first.resource == "disk" and any(

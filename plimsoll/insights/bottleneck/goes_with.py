@@ -1,4 +1,4 @@
-"""The counters that response times go with, by rank correlation; it does not say which causes which."""
+"""The counters that are correlated with response times, by ranks; it does not say which causes which."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -44,14 +44,14 @@ _WITH = (  # the counters that are tried
 
 @dataclass(frozen=True)
 class GoesWith:
-    """A response time and the counters that it goes with, the strongest first; `lag_s` is by how much they lead."""
+    """A response time and the counters correlated with it, the strongest first; `lag_s` is by how much they lead."""
 
     response: Figure
     related: tuple[tuple[Figure, RankCorrelation, float], ...]
 
 
 def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
-    """Return the counters that go with the most varying response time; None if there are none."""
+    """Return the counters correlated with the response time that varies most; None if there are none."""
     responses = [
         (signal, subject, values)
         for signal in response_times(measured.review.question.signals)

@@ -1,4 +1,4 @@
-"""What waits inside the software: queues and times that grew with the load."""
+"""Waits inside the software: queues and times that grew with the load."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Waiting:
 
     @property
     def stands(self) -> bool:
-        """Whether it grew beyond its limit, or was far beyond it throughout; without a limit, whether it grew much."""
+        """Whether the wait counts: it grew beyond its limit or was always far beyond; without a limit, it grew much."""
         value, before = self.figure.value, self.figure.before
         if self.figure.limit is None:
             return self.grew and before is not None and value >= max(_FAR, _MANY_TIMES * before)
@@ -71,7 +71,7 @@ def _of_signals(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
 
 
 def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
-    """Yield the counters without a signal whose names say that they count what waits; there are no limits for them."""
+    """Yield the counters without a signal and limit whose names say that they count what waits."""
     if load.low is None:
         return
     for series in measured.review.signals.unused_counters():

@@ -1,4 +1,4 @@
-"""What is said of the bottleneck of a run: the reasons, a chart beside the load, what was ruled out, what to do."""
+"""The document's part on the bottleneck: reasons, a chart beside the load, what was ruled out, what to do."""
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def _blocks(bottleneck: Bottleneck | None, review: Review, zone: Zone) -> tuple[
 
 
 def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Section:
-    """Return every resource, and by which figures it was ruled out or not."""
+    """Return a section on every resource, with the figures by which it was ruled out or not."""
     resources = sorted(bottleneck.evidence.resources, key=lambda use: -use.state)
     shown = resources[: 4 * _MOST_HOSTS]
     load = bottleneck.evidence.load
@@ -164,7 +164,7 @@ def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
 
 
 def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
-    """Return that one processor is full, where no limit was crossed and it is not sure that this limits."""
+    """Return a sentence that one processor is full, if no limit was crossed and it may not be the bottleneck."""
     use = bottleneck.limiting if bottleneck is not None else None
     if bottleneck is None or use is None or bottleneck.confident or bottleneck.evidence.crossed:
         return ()
@@ -178,7 +178,7 @@ def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
 
 
 def summary(bottleneck: Bottleneck) -> str:
-    """Return the conclusion."""
+    """Return the conclusion about the bottleneck in a sentence."""
     return sentences(bottleneck)[0].text
 
 
@@ -197,7 +197,9 @@ def _step(bottleneck: Bottleneck | None) -> str:
 
 
 def _step_for_sql_server(bottleneck: Bottleneck, host: str) -> str:
-    """Return to let SQL Server use more memory, if it uses all it may and its host has much to spare; else empty."""
+    """Return the advice to give SQL Server more memory, if it uses all it may and its host has much to spare; else
+    empty.
+    """
     target, total, available = (
         _at_the_highest_load(bottleneck, signal, host)
         for signal in ("sql.target_memory", "sql.total_memory", "memory.available")

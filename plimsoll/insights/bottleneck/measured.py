@@ -55,7 +55,7 @@ class Measured:
         return self._means[signal]
 
     def on(self, signal: str, host: str) -> dict[Subject, Values]:
-        """Return the same for one host."""
+        """Return the means of a signal for each subject of one host."""
         return {s: values for s, values in self.of(signal).items() if host_key(s.host) == host_key(host)}
 
     def of_host(self, signal: str, host: str) -> tuple[Subject, Values] | None:
@@ -129,7 +129,7 @@ class Measured:
 
     @cached_property
     def with_guests(self) -> set[HostKey]:
-        """The hosts of virtual machines."""
+        """The hosts that run virtual machines."""
         return hosts_with_guests(self.review.findings)
 
     @cached_property

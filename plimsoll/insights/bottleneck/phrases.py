@@ -111,7 +111,7 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
 
 
 def followed(load: LoadResponse) -> str:
-    """Return whether the work followed the load, with the figures, or why that is not known."""
+    """Return whether the work followed the load, with figures, or why that is not known."""
     response, offered, work = load.response, load.offered, load.work
     if work is None:
         return "No load is recorded, so it is not known whether more was asked for than was done."
@@ -149,7 +149,7 @@ def _of(value: float, load: Load) -> str:
 
 
 def near_for_a_time(period: NearForATime) -> str:
-    """`For about 22 min only: disk time of nas1, sdb was 90 % or more, at most 97.2 %.`"""
+    """Return how long a signal was near its capacity: `For about 22 min only: disk time of nas1 was 90 % or more.`"""
     unit, lower_is_worse = period.signal.unit, period.signal.worse == "lower"
     past = f"{exactly(period.limit, unit)} or {'less' if lower_is_worse else 'more'}"
     worst = f"{'at least' if lower_is_worse else 'at most'} {quantity(period.worst, unit)}"
@@ -175,7 +175,7 @@ def room(case: Evidence, *, limited: bool) -> str:
 
 
 def _nearness(figure: Figure) -> float:
-    """Return the share of its limit that a value is."""
+    """Return a value as a share of its limit."""
     if not figure.limit:
         return 0.0
     over, under = (figure.limit, figure.value) if figure.lower else (figure.value, figure.limit)

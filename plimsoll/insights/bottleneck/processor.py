@@ -78,7 +78,7 @@ def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
 
 
 def _full_processors(measured: Measured, host: str, load: LoadResponse) -> tuple[list[Figure], int]:
-    """The processors that were busy all the time beside others that were not, the busiest first; and of how many."""
+    """Return the processors that were always busy beside others that were not, and the number of all."""
     values = measured.on("cpu.processor_busy", host)
     figures = [figure_of(measured, load, "cpu.processor_busy", *pair) for pair in values.items()]
     full = [figure for figure in figures if figure.value >= (figure.limit or 100)] if len(values) > 1 else []
@@ -86,7 +86,7 @@ def _full_processors(measured: Measured, host: str, load: LoadResponse) -> tuple
 
 
 def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float) -> Figure | None:
-    """A process that used the time of exactly one of several processors, which is all that one thread can use."""
+    """Return a process that used exactly one of several processors, the most that one thread can use."""
     number = measured.review.facts.find(Subject(host), "processors")
     if number is None or number < 2 or busy < 80 / number:
         return None
@@ -104,7 +104,7 @@ def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float)
 
 
 def _supporting(measured: Measured, host: str, load: LoadResponse) -> Iterator[Figure]:
-    """What goes with busy processors: threads that wait for them, time that was stolen, switches between threads."""
+    """Yield figures beside busy processors: waiting threads, stolen time, switches between threads."""
     for signal in ("cpu.queue_length", "cpu.load", "cpu.steal"):
         if (result := measured.of_host(signal, host)) is not None and not measured.excused(signal, result[0], load.top):
             figure = figure_of(measured, load, signal, *result)

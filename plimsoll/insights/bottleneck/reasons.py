@@ -32,7 +32,7 @@ class Sentence:
 
 
 def sentences(bottleneck: Bottleneck) -> tuple[Sentence, ...]:
-    """Return the conclusion, then what it rests on, what was ruled out and what was not."""
+    """Return the conclusion, its reasons, and what was ruled out and what was not."""
     return tuple(_reasons(bottleneck))
 
 

@@ -1,4 +1,4 @@
-"""How near one resource of one host was to its capacity."""
+"""The use of one resource of one host, and how near it was to its capacity."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -37,7 +37,7 @@ class Figure:
 
     @property
     def is_beyond(self) -> bool:
-        """Whether it is past its limit."""
+        """Whether the value is past its limit."""
         return self.beyond(self.value)
 
 
@@ -77,7 +77,7 @@ class ResourceUse:
 
     @property
     def used_up(self) -> bool:
-        """Whether it was near its capacity."""
+        """Whether the resource was near its capacity."""
         return self.state >= UseState.NEAR
 
     @property
@@ -87,14 +87,14 @@ class ResourceUse:
 
     @property
     def process(self) -> str | None:
-        """The process that uses all of one processor; None if no process is known to."""
+        """The process that uses all of one processor; None if none is known."""
         return next((figure.subject.instance for figure in self.figures if figure.signal == "process.cpu"), None)
 
 
 def figure_of(
     measured: Measured, load: LoadResponse, signal: str, subject: Subject, values: Values, *, compared: bool = True
 ) -> Figure:
-    """Return the value of a signal in the judged part of the run; `compared`: with the value near its capacity."""
+    """Return the value of a signal in the judged part of the run; with `compared`, also its limit near the capacity."""
     described = measured.review.question.signals.get(signal)
     bound = measured.bound(signal, subject) if compared else None
     return Figure(

@@ -1,1 +1,1 @@
-"""How much load a system can carry: what operations demand of its resources, and which runs out first."""
+"""The load that a system can carry, from the demands of its operations and the resource that runs out first."""

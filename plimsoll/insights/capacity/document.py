@@ -1,4 +1,4 @@
-"""How much load a system can carry, as blocks of a document: the answer, tables, and curves over the load."""
+"""The document on the load that a system can carry, with the answer, tables, and curves over the load."""
 
 from collections.abc import Iterator, Sequence
 
@@ -130,7 +130,7 @@ def _demands_table(capacity: Capacity) -> DocumentTable:
 
 
 def _demand_text(resource_capacity: ResourceCapacity, use: Values) -> str:
-    """`29.6 ms (28.1 to 31)`: the demand of one operation, from the use (%) by one operation a second."""
+    """Return the demand of one operation, from the use (%) by one operation a second: `29.6 ms (28.1 to 31)`."""
     if not resource_capacity.follows:
         return "not known"
     amounts, unit = in_amounts(resource_capacity.resource, use)

@@ -144,7 +144,7 @@ class Capacity:
 
     @cached_property
     def reached(self) -> tuple["Limit", ...]:
-        """The limits that are reached up to there, in order of their loads.
+        """The limits that are reached up to the projected load, in order of their loads.
 
         Limits above the load at which throughput stops to rise are not reached.
         """

@@ -20,7 +20,7 @@ _FURTHEST = 5 * 365.25  # days; our choice: growth that goes on for longer is no
 
 @dataclass(frozen=True, eq=False)
 class HostsNeeded:
-    """The number of hosts like this one that an evenly spread load needs; `by` is the resource that runs out first."""
+    """The number of such hosts that an evenly spread load needs, and the resource (`by`) that runs out first."""
 
     host: str
     count: int

@@ -111,7 +111,7 @@ def _plain(values: Range) -> dict[str, float | None]:
 
 
 def needs_json(capacity: Capacity, needs: Needs) -> dict[str, Any]:
-    """Return the field `asked` of the JSON."""
+    """Return the needs of a number of users, for the field `asked` of the JSON."""
     return {
         "users": needs.users,
         "load": needs.load,
@@ -132,6 +132,6 @@ def needs_json(capacity: Capacity, needs: Needs) -> dict[str, Any]:
 
 
 def growth_json(forecast: Forecast) -> dict[str, Any]:
-    """Return the field `growth` of the JSON."""
+    """Return the forecast, for the field `growth` of the JSON."""
     days = {name: day.isoformat() if (day := getattr(forecast, name)) else None for name in ("day", "low", "high")}
     return {"growth": forecast.growth.text, "users": forecast.now, "at_least": forecast.at_least, **days}

@@ -34,7 +34,7 @@ class Station:
     most: float = 0.0
 
     def waiting(self, loads: Values) -> Values:
-        """Return how long requests wait (s), by the formula."""
+        """Return how long requests wait (s) at loads, by the queueing formula."""
         if self.users is None:
             return self.service_s * stretch(self.servers, self.busy(loads))
         values, waits = self._of_users

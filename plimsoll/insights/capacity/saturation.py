@@ -1,4 +1,4 @@
-"""Whether throughput stopped to rise with the offered load."""
+"""The saturation of throughput, from which on it does not rise with the offered load."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

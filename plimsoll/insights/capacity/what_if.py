@@ -1,4 +1,4 @@
-"""The demands if a host gets another number of processors, or if one of several alike hosts is missing."""
+"""The demands after a change of hosts, which is another number of processors or a missing host among alike ones."""
 
 import re
 from collections.abc import Mapping, Sequence

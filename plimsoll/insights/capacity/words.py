@@ -57,7 +57,7 @@ def _carries(capacity: Capacity) -> str:
 
 
 def what_text(capacity: Capacity, limit: Limit) -> str:
-    """`Processor time of DS01 reaches 80 %`."""
+    """Return a limit in words: `Processor time of DS01 reaches 80 %`."""
     what = limit.what
     if isinstance(what, ResourceCapacity):
         return f"{resource_text(what.resource)} reaches {percent(what.resource.limit / 100)}"
@@ -73,7 +73,7 @@ def what_text(capacity: Capacity, limit: Limit) -> str:
 
 
 def resource_text(resource: Resource) -> str:
-    """`processor time of DS01`, `Disk time of SQL01, E:`."""
+    """Return a resource in words: `processor time of DS01`, `Disk time of SQL01, E:`."""
     return f"{_lower(resource.title)} of {', '.join(filter(None, (resource.subject.host, resource.subject.instance)))}"
 
 
@@ -112,7 +112,7 @@ def _measured(capacity: Capacity, limit: Limit) -> str:
 
 
 def _most(capacity: Capacity) -> str:
-    """Return the highest load that was measured: no more users than there were."""
+    """Return the highest measured load in words, with at most as many users as there were."""
     users, highest = capacity.users, capacity.highest
     if isinstance(users, MeasuredUsers) and np.isfinite(users.at(capacity.projected)):
         assert capacity.observed.users is not None

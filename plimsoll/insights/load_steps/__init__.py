@@ -1,1 +1,1 @@
-"""Load steps: the plateaus of the load, and what each cost."""
+"""Load steps: the levels of a stepped load, and the cost of an operation in each."""

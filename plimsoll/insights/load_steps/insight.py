@@ -1,4 +1,4 @@
-"""What is said of load steps: sentences, a table, the load over time, and throughput over the load."""
+"""The document's part on load steps: sentences, a table, the load over time, and throughput over the load."""
 
 from collections.abc import Iterator
 
@@ -151,12 +151,12 @@ def sentences(steps: LoadSteps) -> tuple[str, ...]:
 
 
 def _throughput_text(steps: LoadSteps, step: LoadStep) -> str:
-    """`23.8 /s`."""
+    """Return the throughput of a step: `23.8 /s`."""
     return quantity(step.throughput or 0, steps.throughput.signal.unit if steps.throughput else "")
 
 
 def _cost_text(step: LoadStep) -> str:
-    """`29.6 ms of a processor`, or in percent of processor time where the number of processors is not known."""
+    """Return the cost of an operation: `29.6 ms of a processor`, or processor time (%) if their number is not known."""
     if step.cost_seconds is not None:
         ppem = f" ({number(step.cost_mhz)} MHz for one a second)" if step.cost_mhz is not None else ""
         return f"{quantity(step.cost_seconds * 1000, 'ms')} of a processor each{ppem}"

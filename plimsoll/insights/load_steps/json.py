@@ -81,14 +81,14 @@ class ScalabilityPart(JsonPart):
 
 
 class KneePart(JsonPart):
-    """Where throughput stops to grow with the load."""
+    """The load at which throughput stops to grow."""
 
     load: float
     throughput: float = attribute("value")
 
 
 class LatencyKneePart(JsonPart):
-    """Up to which throughput latency is flat."""
+    """The throughput up to which latency is flat."""
 
     latency: float = attribute("flat", "While it is flat.")
     rate: float = Field(description="The last throughput with flat latency.")

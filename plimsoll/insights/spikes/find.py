@@ -94,7 +94,7 @@ class SignalSpikes:
 
     @property
     def count(self) -> int:
-        """How many spikes there are."""
+        """The number of spikes."""
         return len(self.events.starts)
 
     @property
@@ -133,17 +133,17 @@ class PeriodicSpikes:
 
     @property
     def count(self) -> int:
-        """How many spikes there are."""
+        """The number of spikes."""
         return self.main.count
 
     @property
     def first(self) -> int:
-        """The first sample of the first spike (UTC ns)."""
+        """The time of the first sample of the first spike (UTC ns)."""
         return int(self.main.events.starts[0])
 
     @property
     def last(self) -> int:
-        """The first sample of the last spike (UTC ns)."""
+        """The time of the first sample of the last spike (UTC ns)."""
         return int(self.main.events.starts[-1])
 
 
@@ -206,7 +206,7 @@ def _may_have_spikes(values: Values) -> bool:
 
 
 def _importance(spikes: SignalSpikes) -> tuple[bool, bool, float]:
-    """Return the order in which signals stand for a rhythm.
+    """Return the sort key by which a signal is chosen to stand for a rhythm.
 
     A signal of work done comes before one of its effects, a host before one of its processors, then the clearest.
     """

@@ -1,1 +1,1 @@
-"""What climbs or falls throughout a run."""
+"""Trends: signals that climb or fall throughout a run."""

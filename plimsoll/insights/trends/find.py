@@ -299,7 +299,7 @@ def _is_passed(finding: Finding, recorded: Samples, last: float) -> bool:
 def _reaches(
     line: Trend, limit: Finding | None, recorded_s: float, last: _LastLevel
 ) -> tuple[float, float, float] | None:
-    """Return when the line is at the limit, in s from the last sample: best guess, earliest, latest.
+    """Return when the line reaches the limit, in s after the last sample: best guess, earliest, latest.
 
     The interval is that of Fieller (1954) for the ratio of a distance and a slope; the distance has an error as well,
     that of the level in the middle of the line.
@@ -317,6 +317,6 @@ def _reaches(
 
 
 def _size(signal_trend: SignalTrend) -> float:
-    """Return the order of trends: those that reach a limit before others, then by the share they changed by."""
+    """Return the sort key of a trend: those that reach a limit first, then by the share they changed by."""
     soon = 1e6 / (1 + signal_trend.reaches_s[0]) if signal_trend.reaches_s else 0.0
     return soon + abs(_share(signal_trend.trend))

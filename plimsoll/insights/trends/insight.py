@@ -32,7 +32,7 @@ def _blocks(trends_: tuple[SignalTrend, ...], review: Review, zone: Zone) -> tup
 
 
 def _chart(trend: SignalTrend, review: Review) -> ChartBlock:
-    """Return the signal, the line through it, and the limit if the line reaches it."""
+    """Return a chart of the signal and the line through it, and of the limit if the line reaches it."""
     samples = review.signals.of(trend.name)[trend.subject].between(trend.start, trend.end)
     title = titled(trend.signal.title, trend.subject)
     ends = Samples(np.array([trend.start, trend.end]), np.array([trend.trend.start, trend.trend.end]))
@@ -44,7 +44,7 @@ def _chart(trend: SignalTrend, review: Review) -> ChartBlock:
 def _news(
     first: tuple[SignalTrend, ...], second: tuple[SignalTrend, ...], as_in_first: Callable[[SubjectKey], SubjectKey]
 ) -> list[News]:
-    """Return the trends of the second run that must not be and that the first does not have, such as a leak."""
+    """Return the harmful trends of the second run that the first does not have, such as a leak."""
     before = {(trend.name, trend.subject.key) for trend in first if trend.notable}
     return [
         News(trend.signal.title, sentence(trend))
@@ -150,7 +150,9 @@ def _beside_load(trend: SignalTrend) -> str:
 
 
 def _reaching(trend: SignalTrend) -> str:
-    """`its limit of 1,000 MB in 3 h (2 h 40 min to 3 h 30 min)`; empty if that is too far away to tell."""
+    """Return the limit and when it is reached: `its limit of 1,000 MB in 3 h (2 h 40 min to 3 h 30 min)`; empty if
+    unknown.
+    """
     if trend.reaches_s is None or trend.limit is None:
         return ""
     limit = exactly(limit_of(trend.limit).limit, trend.signal.unit)

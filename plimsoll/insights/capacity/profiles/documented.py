@@ -132,7 +132,7 @@ def _meets(x0: float, y0: float, x1: float, y1: float, value: float) -> float:
 
 
 def profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[VerdictBlock, Bullets]:
-    """Build what a terminal shows."""
+    """Build what a terminal shows of a documented capacity."""
     return VerdictBlock(answer(documented_capacity), ""), Bullets(sentences(documented_capacity))
 
 
@@ -161,7 +161,7 @@ def sentences(documented_capacity: DocumentedCapacity) -> tuple[str, ...]:
 
 
 def profile_json(documented_capacity: DocumentedCapacity) -> dict[str, Any]:
-    """Return the JSON."""
+    """Return the JSON of a documented capacity."""
     return {
         "schema": SCHEMA,
         "answer": answer(documented_capacity),
