@@ -94,12 +94,6 @@ def plimsoll_command(
     """Checks performance counters against their documented thresholds."""
 
 
-@cache
-def _command() -> Any:
-    """Return the whole command as Typer builds it from the functions."""
-    return get_command(app)
-
-
 def main() -> None:
     """Run the command line, and exit with its status."""
     # SystemExit, as from Ctrl-C, unwinds the stack: no partial file is left behind.
@@ -113,7 +107,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     status = 0
     try:
-        status = _command()(prog_name="plimsoll", standalone_mode=False)
+        status = get_command(app)(prog_name="plimsoll", standalone_mode=False)
         if status == INTERRUPTED:  # typer caught the interrupt
             raise KeyboardInterrupt
         sys.stdout.flush()
@@ -159,14 +153,9 @@ def _lines(error: typer.TyperException) -> list[str]:
     if "Usage:" in message:
         return message.split("\n")
     line = " ".join(message.split())
-    return [f"plimsoll: {line}{'' if line.endswith(('.', '?', '!')) else '.'} See {_called(error)} --help."]
-
-
-def _called(error: typer.TyperException) -> str:
-    """Return the name of the command whose call was wrong, such as `plimsoll rules list`."""
-    names: list[str] = []
+    command = ""  # the one that was called wrongly, such as `rules list`
     context = getattr(error, "ctx", None)
     while context is not None and context.parent is not None:
-        names.insert(0, str(context.info_name))
+        command = f"{context.info_name} {command}"
         context = context.parent
-    return " ".join(["plimsoll", *names])
+    return [f"plimsoll: {line}{'' if line.endswith(('.', '?', '!')) else '.'} See plimsoll {command}--help."]

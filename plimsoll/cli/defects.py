@@ -13,26 +13,22 @@ _MOST_CALLS = 40
 
 def report(error: BaseException) -> int:
     """Print to stderr that there is a defect, with what is needed to mend it; returns the exit status."""
-    description = f"{type(error).__name__}: {error}".removesuffix(": ")
-    prefix = "this is"
-    if isinstance(error, MemoryError):
-        prefix = "out of memory: read fewer or smaller files. If they are small, this is"
-    lines = [
-        f"plimsoll: {prefix} a defect of Plimsoll ({description}); please report it with your command and these lines:"
-    ]
-    lines.append(_versions())
-    for part in traceback.format_exception(error, limit=-_MOST_CALLS):
-        lines += part.rstrip("\n").split("\n")
-    with suppress(OSError):
-        print("\n".join(map(printable, lines)), file=sys.stderr)
-    return STATUS
-
-
-def _versions() -> str:
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  slow, and needed only here
 
     try:
         ours = version("plimsoll")
     except PackageNotFoundError:
         ours = "of a checkout"
-    return f"plimsoll {ours}, Python {platform.python_version()}, {platform.system()} {platform.release()}"
+    description = f"{type(error).__name__}: {error}".removesuffix(": ")
+    prefix = "this is"
+    if isinstance(error, MemoryError):
+        prefix = "out of memory: read fewer or smaller files. If they are small, this is"
+    lines = [
+        f"plimsoll: {prefix} a defect of Plimsoll ({description}); please report it with your command and these lines:",
+        f"plimsoll {ours}, Python {platform.python_version()}, {platform.system()} {platform.release()}",
+    ]
+    for part in traceback.format_exception(error, limit=-_MOST_CALLS):
+        lines += part.rstrip("\n").split("\n")
+    with suppress(OSError):
+        print("\n".join(map(printable, lines)), file=sys.stderr)
+    return STATUS

@@ -29,30 +29,25 @@ class _RuleDumper(yaml.CSafeDumper):
         return True
 
 
-def _represent_text(dumper: yaml.CSafeDumper, data: str) -> yaml.Node:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", data, style="|" if "\n" in data else None)
+def _represent(dumper: yaml.CSafeDumper, data: Any) -> yaml.Node:
+    """Return the node of a text, a mapping, a list or a number; a whole number has no `.0`."""
+    tag = "tag:yaml.org,2002:"
+    match data:
+        case str():
+            return dumper.represent_scalar(f"{tag}str", data, style="|" if "\n" in data else None)
+        case dict():
+            return dumper.represent_mapping(f"{tag}map", data.items(), flow_style=set(data) in _INLINE_KEYS or None)
+        case list():
+            scalars = all(isinstance(value, str | int | float) for value in data)
+            return dumper.represent_sequence(f"{tag}seq", data, flow_style=scalars)
+        case _ if data == int(data):
+            return dumper.represent_scalar(f"{tag}int", str(int(data)))
+        case _:
+            return dumper.represent_scalar(f"{tag}float", f"{data:.15g}")
 
 
-def _represent_mapping(dumper: yaml.CSafeDumper, data: dict[str, Any]) -> yaml.Node:
-    return dumper.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=set(data) in _INLINE_KEYS or None)
-
-
-def _represent_list(dumper: yaml.CSafeDumper, data: list[Any]) -> yaml.Node:
-    scalars = all(isinstance(value, str | int | float) for value in data)
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=scalars)
-
-
-def _represent_number(dumper: yaml.CSafeDumper, value: float) -> yaml.Node:
-    """Return the node of a number; a whole one has no `.0`."""
-    if value == int(value):
-        return dumper.represent_scalar("tag:yaml.org,2002:int", str(int(value)))
-    return dumper.represent_scalar("tag:yaml.org,2002:float", f"{value:.15g}")
-
-
-_RuleDumper.add_representer(str, _represent_text)
-_RuleDumper.add_representer(dict, _represent_mapping)
-_RuleDumper.add_representer(list, _represent_list)
-_RuleDumper.add_representer(float, _represent_number)
+for _type in (str, dict, list, float):
+    _RuleDumper.add_representer(_type, _represent)
 
 
 def write_yaml(document: Mapping[str, object], comment: str) -> str:

@@ -161,7 +161,9 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
         if len(collectors - {None}) <= 1 and (
             same_kind or not any(_common_kinds(operands, collector) for collector in collectors)
         ):
-            combinations.append(Variant(name, derived.operation, _with_matching_labels(selected), weights))
+            are_of_several = len({selection.sql_object for selection in selected} - {None}) > 1
+            alike = tuple(map(default_instance, selected)) if are_of_several else selected
+            combinations.append(Variant(name, derived.operation, alike, weights))
     return tuple(combinations)
 
 
@@ -170,11 +172,6 @@ def _common_kinds(operands: Sequence[Sequence[Selection]], collector: str | None
     return set.intersection(
         *({selection.kind for selection in operand if selection.collector == collector} for operand in operands)
     )
-
-
-def _with_matching_labels(selected: tuple[Selection, ...]) -> tuple[Selection, ...]:
-    objects = {selection.sql_object for selection in selected} - {None}
-    return tuple(map(default_instance, selected)) if len(objects) > 1 else selected
 
 
 def drawn(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:

@@ -91,7 +91,8 @@ def _apprise_sender(address: str, setting: str) -> Send:
         if isinstance(plugin, NotifyOpsgenie):
             return _each(message, partial(page_opsgenie, plugin))
         if isinstance(plugin, NotifyJSON):
-            plugin.payload_extras = {**_fields(message), **own_fields}
+            alerts = [alert_fields(alert, event) for event in message.events for alert in event.alerts]
+            plugin.payload_extras = {**alerts[0], "alerts": alerts, **own_fields}  # the gravest, then every alert
         return deliver(message)
 
     def page_pagerduty(plugin: NotifyPagerDuty, event: MessageEvent) -> str | None:
@@ -136,12 +137,6 @@ def _each(message: Message, send: Callable[[MessageEvent], str | None]) -> str |
     After a failure all events are sent again, which is harmless: the receiver recognizes them by their keys.
     """
     return next((why for why in map(send, message.events) if why is not None), None)
-
-
-def _fields(message: Message) -> dict[str, object]:
-    """Return the fields of the gravest alert, and those of every alert in `alerts`."""
-    alerts = [alert_fields(alert, event) for event in message.events for alert in event.alerts]
-    return {**alerts[0], "alerts": alerts}
 
 
 def _present_fields(event: MessageEvent) -> dict[str, Value]:

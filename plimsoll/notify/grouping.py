@@ -22,8 +22,6 @@ from plimsoll.notify.settings import QuietHours, TargetSettings
 from plimsoll.rules.wording import SEVERITIES
 
 _OF_NO_HOST = ("all-silent", "plimsoll")
-
-
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 
@@ -196,7 +194,11 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
         else:
             is_wanted = policy.wants(alert) and not policy.spares(alert, now)
         if news and is_wanted and not policy.quiet.hold(alert.severity, now) and not _is_muted(alert, situation):
-            yield Item(alert, news, _remaining(alert, situation) if news in ENDED else None)
+            remains = None
+            if news in ENDED and alert.kind == "rule" and alert.ended_how == "recovered":
+                others = situation.past.get(alert.incident, ())
+                remains = min(others, key=lambda other: (SEVERITIES.index(other.severity), other.id), default=None)
+            yield Item(alert, news, remains)
 
 
 def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
@@ -228,14 +230,6 @@ def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
         return all(SEVERITIES.index(other.severity) > rank for other in _other_limits(item.alert, situation))
     notified = situation.told.get(item.alert.id)
     return item.news != "still" or notified is None or now - notified.at >= _repeat_after(item.alert, notified)
-
-
-def _remaining(alert: Alert, situation: Situation) -> Alert | None:
-    """Return the gravest firing alert of the incident to which a recovered alert belongs; None if none fires."""
-    if alert.kind != "rule" or alert.ended_how != "recovered":
-        return None
-    alerts = situation.past.get(alert.incident, ())
-    return min(alerts, key=lambda alert: (SEVERITIES.index(alert.severity), alert.id), default=None)
 
 
 def _other_limits(alert: Alert, situation: Situation) -> list[Alert]:

@@ -162,9 +162,8 @@ def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
     """Yield what follows the first screen, line by line, with tables that fit the width."""
     review = insights.review
     yield from render_lines(insights.sections("causes", zone))
-    if any(group.worst.severe for group in review.groups):
+    if groups := [group for group in review.groups if group.worst.severe]:
         yield from title("Crossed")
-        groups = [group for group in review.groups if group.worst.severe]
         for group in groups[:_MOST_IN_FULL]:
             yield from _group(review, group, zone)
         for group in groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:

@@ -178,11 +178,8 @@ def margin(finding: Finding) -> str:
     if share is None and finding.outcome == Outcome.HELD and finding.brief:
         return "crossed briefly"
     if share is None:
-        return (
-            "the rule's other condition was never met"
-            if finding.track and not finding.track.other_conditions_hold.any()
-            else ""
-        )
+        is_unmet = finding.track and not finding.track.other_conditions_hold.any()
+        return "the rule's other condition was never met" if is_unmet else ""
     if share < 0:
         return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
     if finding.track and finding.track.healthy.worse == "lower":

@@ -168,11 +168,7 @@ def _answer(
     if fires.incidents:
         hosts = counted(len(fires.of_host), "host")
         return HealthAnswer.NOT_HEALTHY, f"{counted(len(fires.incidents), 'incident')} on {hosts}"
-    doubtful = [
-        host_health.name
-        for host_health in host_healths
-        if host_health.state in (HostState.SILENT, HostState.NOT_JUDGED)
-    ]
+    doubtful = [host.name for host in host_healths if host.state in (HostState.SILENT, HostState.NOT_JUDGED)]
     if mended:
         return HealthAnswer.NOT_KNOWN, "Plimsoll itself needs attention"
     if not host_healths or not sum(progress.judged.values()):

@@ -25,13 +25,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.private_folder import check_private
 from plimsoll.model.strict_toml import decoded, parsed
 from plimsoll.model.times import SECOND
-from plimsoll.notify.settings import (
-    FILE_NAME,
-    Duration,
-    Name,
-    NotifySettings,
-    Strict,
-)
+from plimsoll.notify.settings import FILE_NAME, Duration, Name, NotifySettings, Strict
 from plimsoll.receive.exporters.scrape import ScrapeTarget
 from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.states import EVALUATION_INTERVAL

@@ -304,12 +304,10 @@ class Up:
             self._checks.use(looking.groups(settings.check))
         self._roster.expect(settings.expected, settings.roster.silent_after)
         self._scraper.use(settings.targets)
-        if (site, configured) != (
-            self._watched.site,
-            self._watched.configured,
-        ):  # planning takes time that others need
+        watched = self._watched
+        if (site, configured) != (watched.site, watched.configured):  # planning takes time that others need
             self.loop.judge_by(site, configured)
-            self._watched.site, self._watched.configured = site, configured
+            watched.site, watched.configured = site, configured
         self._trials.use(settings)
         return Reloaded(now, tuple(settings.notify), restart)
 
@@ -326,19 +324,20 @@ class Up:
         self._notifier.stepped(now)
 
     def _troubles(self) -> list[Problem]:
-        troubles = overview.troubles(
-            self.loop.progress,
-            self._writing.state,
-            self._notifier,
-            time.time_ns(),
-            self._started,
-            self._servers[0].connections,
-            self._checks.failing,
-            self._setup.silent(),
-            self._store.upkeep.damaged if self._store.upkeep else {},
-            damaged_files(self._setup.folder),
-        )
-        return [*troubles]
+        return [
+            *overview.troubles(
+                self.loop.progress,
+                self._writing.state,
+                self._notifier,
+                time.time_ns(),
+                self._started,
+                self._servers[0].connections,
+                self._checks.failing,
+                self._setup.silent(),
+                self._store.upkeep.damaged if self._store.upkeep else {},
+                damaged_files(self._setup.folder),
+            )
+        ]
 
     def _health(self) -> overview.Health:
         return overview.health(

@@ -4,7 +4,7 @@ import getpass
 import os
 import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +17,6 @@ from plimsoll.alerting.alerts_file import AlertsFile, NotKept
 from plimsoll.alerting.firing import firing, incidents
 from plimsoll.alerting.replay import replay as replayed
 from plimsoll.alerting.rule_targets import Site
-from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.alerting.wording import cause, ended_sentence, made_sentence, still_sentence
 from plimsoll.api import data_folder
 from plimsoll.api.open_store import measurements_of, open_store
@@ -236,7 +235,7 @@ def retire(
 @app.command("test", epilog=args.examples("plimsoll alerts test"))
 def send_test_message(store: args.FolderOption = None) -> None:
     """Send a test message to every target in up.toml. The exit status is 3 if one could not be reached."""
-    folder = _folder(store)
+    folder = store or data_folder.default_folder()
     path = folder / up_settings.FILE_NAME
     settings = up_settings.load(folder)
     if not settings.notify:
@@ -273,14 +272,12 @@ def at_terminal() -> actions.Actor:
 @contextmanager
 def opened(store: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
     """Open the alerts of a data folder; yield them and the time zone of up.toml."""
-    folder = _folder(store)
-    file = AlertsFile.existing(folder)
-    try:
-        yield file, up_settings.load(folder).zone
-    except NotKept as error:
-        raise Unusable(str(error)) from None
-    finally:
-        file.close()
+    folder = store or data_folder.default_folder()
+    with closing(AlertsFile.existing(folder)) as file:
+        try:
+            yield file, up_settings.load(folder).zone
+        except NotKept as error:
+            raise Unusable(str(error)) from None
 
 
 def _by_incident(alerts: Sequence[Alert], silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Iterator[Line]:
@@ -317,9 +314,9 @@ def _sentence(alert: Alert, zone: Zone, now: int) -> str:
 
 
 def _values(alert: Alert, zone: Zone) -> str:
-    when = f"{zone.clock(alert.fired_at)} {zone.label(alert.fired_at)}, past its limit since {zone.clock(alert.begin)}"
     if alert.kind != "rule":
         return zone.clock(alert.fired_at)
+    when = f"{zone.clock(alert.fired_at)} {zone.label(alert.fired_at)}, past its limit since {zone.clock(alert.begin)}"
     values = ", ".join(
         f"{name} {quantity(value, alert.details.unit)}"
         for name, value in (("value", alert.value), ("worst", alert.worst), ("last", alert.last))
@@ -329,10 +326,6 @@ def _values(alert: Alert, zone: Zone) -> str:
 
 def _note_text(note: actions.Note, zone: Zone) -> str:
     return f"{zone.clock(note.at)}  {note.text}{f', on {note.host}' if note.host else ''}  (by {note.who})"
-
-
-def _folder(store: Path | None) -> Path:
-    return store or data_folder.default_folder()
 
 
 @app.command("replay", epilog=args.examples("plimsoll alerts replay", "plimsoll alerts replay --last 2h"))
@@ -354,11 +347,8 @@ def replay(
     up = up_settings.load(folder)
     samples = store if data_folder.is_address(store) else up.store.address or str(folder)
     zone, now = up.zone, time.time_ns()
-    file = AlertsFile.existing(folder)
-    try:
+    with closing(AlertsFile.existing(folder)) as file:
         evaluated = last_evaluation(file)
-    finally:
-        file.close()
     first, until = TimeRange(start, end, last).resolve(zone, now - _DAY, now, "it is now")
     begin, finish = first or now - _DAY, min(until or now, evaluated or 0)
     if finish < begin:
@@ -369,9 +359,6 @@ def replay(
         alerts = sorted(replayed(opened.live, site, host.facts(), begin, finish), key=lambda alert: alert.fired_at)
     print_line(f"{zone.span(begin, finish)} {zone.label(begin)}: {counted(len(alerts), 'alert')}")
     for alert in alerts:
-        print_line(_replayed_sentence(alert, zone), indent=2)
-
-
-def _replayed_sentence(alert: AlertInterval, zone: Zone) -> str:
-    end = f"until {zone.clock(alert.ended_at)}" if alert.ended_at else "firing still"
-    return f"{alert.rule.severity} {alert.rule.id} of {alert.subject}, fired {zone.clock(alert.fired_at)}, {end}"
+        end = f"until {zone.clock(alert.ended_at)}" if alert.ended_at else "firing still"
+        text = f"{alert.rule.severity} {alert.rule.id} of {alert.subject}, fired {zone.clock(alert.fired_at)}, {end}"
+        print_line(text, indent=2)

@@ -1,6 +1,7 @@
 """`plimsoll backup`."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import typer
@@ -43,13 +44,11 @@ def backup(
             size = sum(path.stat().st_size for path in copied.rglob("*.parquet"))
             print_line(f"{copied}: a copy of {text}, {size / 1e6:,.1f} MB")
     if (folder / NAME).exists():
-        file = AlertsFile.existing(folder)
-        try:
-            file.backup(alerts)
-        except NotKept as error:
-            raise Unusable(str(error)) from None
-        finally:
-            file.close()
+        with closing(AlertsFile.existing(folder)) as file:
+            try:
+                file.backup(alerts)
+            except NotKept as error:
+                raise Unusable(str(error)) from None
         print_line(f"{alerts}: a copy of the alerts")
     for (name, text), copied in zip(_FILES_BESIDE.items(), paths, strict=True):
         if (folder / name).exists():

@@ -6,7 +6,7 @@ from typing import Literal
 
 import typer
 
-from plimsoll.api.compare import CompareOptions, compare_inputs
+from plimsoll.api.compare import CompareOptions, ComparisonResult, compare_inputs
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.review import ReviewSettings
 from plimsoll.cli import args
@@ -19,7 +19,6 @@ from plimsoll.comparison.summary import Answer, answer
 from plimsoll.model.errors import Unusable
 from plimsoll.report.comparison.document import lines, suites
 from plimsoll.report.comparison.document import markdown as markdown_text
-from plimsoll.report.comparison.json_document import document
 from plimsoll.report.render.junit import render_junit
 
 app = args.command_app()
@@ -111,15 +110,11 @@ def write_comparison(
     zone = inputs.requested_zone
     outputs.refuse_overwriting([log for side in sides for log in side.review.logs], *inputs.names, options.config)
 
-    def report_text() -> str:
-        from plimsoll.report.comparison.comparison_page import render  # only the HTML report needs jinja2
-
-        return render(comparisons, zone)
-
+    result = ComparisonResult(tuple(comparisons), zone)
     columns = width()  # what goes to another program is never cut
     outputs.write(
-        report=report_text,
-        json=lambda: document(comparisons).model_dump_json(by_alias=True, indent=2),
+        report=result.to_html,
+        json=result.to_json,
         junit=lambda: render_junit("plimsoll compare", suites(comparisons)),
         markdown=lambda: markdown_text(comparisons),
         lines=lambda: lines(comparisons, zone, columns, all_of_it=details or columns is None),

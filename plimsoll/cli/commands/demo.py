@@ -30,9 +30,9 @@ def demo(
     """
     for folder in write_runs(out):
         report = folder / "report.html"
-        result = Insights(review_inputs(Inputs((str(folder),)), ReviewSettings()))
-        write_text(report, render(result))
-        print_lines([*terminal_summary.in_brief(result), (f"  Report: {report}",), ()])
+        insights = Insights(review_inputs(Inputs((str(folder),)), ReviewSettings()))
+        write_text(report, render(insights))
+        print_lines([*terminal_summary.in_brief(insights), (f"  Report: {report}",), ()])
     if not no_serve and sys.stdin.isatty() and sys.stdout.isatty():
         up.run(up.UpOptions(demo=True, open_page=True))
     else:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import typer
 
-from plimsoll.api.review import ReviewSettings, review_inputs
+from plimsoll.api.review import ReviewResult, ReviewSettings, review_inputs
 from plimsoll.cli import args
 from plimsoll.cli.console import print_remarks, width
 from plimsoll.cli.long_work import use_memory_freely, working_on
@@ -79,11 +79,6 @@ def review(
 
         return render(insights, time_zone, appendix=appendix)
 
-    def json_text() -> str:
-        from plimsoll.report.json import ReviewDocument  # its schema is slow to make
-
-        return ReviewDocument.model_validate(insights).model_dump_json(by_alias=True, indent=2)
-
     def junit_text() -> str:
         from plimsoll.report.junit_suite import junit
 
@@ -91,7 +86,7 @@ def review(
 
     outputs.write(
         report=report_text,
-        json=json_text,
+        json=ReviewResult(insights, time_zone).to_json,
         junit=junit_text,
         lines=lambda: terminal_summary.lines(insights, time_zone, width(), all_of_it=details),
     )

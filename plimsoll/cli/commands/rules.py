@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -35,14 +34,8 @@ _INSTANCE = re.compile(r"[A-Za-z_][\w#$]{0,15}")
 _VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*(:-[\w#]+)?\}")
 
 
-class Form(StrEnum):
-    """The program that is to record the counters."""
-
-    LIST = "list"
-    LOGMAN = "logman"
-    TELEGRAF = "telegraf"
-
-
+# The program that is to record the counters.
+Form: TypeAlias = Literal["list", "logman", "telegraf"]
 _COLUMNS = ("rule", "severity", "signal", "healthy", "for", "sources")
 PacksArgument = Annotated[
     list[str] | None,
@@ -201,7 +194,7 @@ def list_counters(
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
     form: Form = typer.Option(
-        Form.LIST,
+        "list",
         "--as",
         help="list (typeperf -cf, logman create counter -cf), logman (a Data Collector Set, logman import -xml) or "
         "telegraf (inputs.win_perf_counters).",
@@ -276,7 +269,7 @@ def _interval(typed: str | None, form: Form) -> int | None:
     """Return the sampling interval (ns), None for the default. Raise Unusable if it is invalid for this form."""
     if typed is None:
         return None
-    if form is Form.LIST:
+    if form == "list":
         raise Unusable("--interval: a list does not hold it; give typeperf or logman -si 15, or choose --as logman")
     interval = args.typed_duration("--interval", typed)
     if interval < SECOND or interval % SECOND:

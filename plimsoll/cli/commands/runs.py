@@ -138,11 +138,8 @@ def _values_text(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
             confirmed = f"{run_summary.values:,}, {run_summary.loaded:,} confirmed"
             return f"{confirmed}, incomplete: loading was cut off; load it again, or delete it"
         case StoreState.COMPLETE:
-            return (
-                f"{run_summary.values:,}, {counted(run_summary.refused, 'point')} refused"
-                if run_summary.refused
-                else f"{run_summary.values:,}"
-            )
+            refused = f", {counted(run_summary.refused, 'point')} refused" if run_summary.refused else ""
+            return f"{run_summary.values:,}{refused}"
 
 
 def _as_json(run_summary: RunSummary) -> dict[str, object]:

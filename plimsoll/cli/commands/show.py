@@ -219,7 +219,7 @@ def _parts(series: Series) -> tuple[str, str, str | None]:
 
 
 def as_json(log: Log, remarks: Sequence[Remark] = ()) -> dict[str, Any]:
-    """Return what a log holds, for other programs: schema plimsoll.log/1. `more` are remarks added to its own."""
+    """Return what a log holds, for other programs: schema plimsoll.log/1. `remarks` are added to its own."""
     filled = len(log.times) > 0
     strange = unrecognised_names(log)
     return {
@@ -232,12 +232,8 @@ def as_json(log: Log, remarks: Sequence[Remark] = ()) -> dict[str, Any]:
         "end": iso(int(log.times[-1])) if filled else None,
         "interval_s": log.interval / SECOND if log.interval else None,
         "other_intervals": [
-            {
-                "start": iso(other_interval.start),
-                "end": iso(other_interval.end),
-                "interval_s": other_interval.interval / SECOND,
-            }
-            for other_interval in log.other_intervals
+            {"start": iso(start), "end": iso(end), "interval_s": interval / SECOND}
+            for start, end, interval, *_ in log.other_intervals
         ],
         "gaps": [{"start": iso(start), "end": iso(end)} for start, end in log.gaps],
         "samples": len(log.times),

@@ -3,6 +3,7 @@
 import getpass
 import sys
 import time
+from contextlib import closing
 from json import dumps
 from pathlib import Path
 from typing import Annotated
@@ -174,13 +175,7 @@ def _show(password: str | None) -> None:
 def _record(folder: Path, text: str) -> None:
     """Add an action to the audit log. A failure is ignored: the action is done already."""
     try:
-        file = AlertsFile.existing(folder) if (folder / NAME).exists() else AlertsFile(folder / NAME)
-    except Unusable as error:
+        with closing(AlertsFile.existing(folder) if (folder / NAME).exists() else AlertsFile(folder / NAME)) as file:
+            actions.audit(file, at_terminal(), time.time_ns(), text)
+    except (Unusable, NotKept) as error:
         print_notice(f"the record does not have it: {error}")
-        return
-    try:
-        actions.audit(file, at_terminal(), time.time_ns(), text)
-    except NotKept as error:
-        print_notice(f"the record does not have it: {error}")
-    finally:
-        file.close()

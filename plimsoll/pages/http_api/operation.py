@@ -114,7 +114,11 @@ class Operation(APIRoute):
         async def answer(request: Request) -> Response:
             async with request.app.state.bodies.read(request, LONGEST_BODY) as body:
                 self._check_query(request)
-                self._check_content_type(request)
+                sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+                if self.body_field and sent != "application/json":
+                    # Pages of other sites can send bodies of other types without asking this server.
+                    error, hint = f"{sent or 'no type'}: is no JSON", "application/json"
+                    raise ApiFault(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, error, "Content-Type", hint)
                 message: Message = {"type": "http.request", "body": bytes(body)}
 
                 async def receive() -> Message:
@@ -134,13 +138,6 @@ class Operation(APIRoute):
                 raise ApiFault(HTTPStatus.BAD_REQUEST, f"{where}: is no parameter", where, hint)
             if count > 1 and get_origin(fields[name].annotation) is not Sequence:
                 raise ApiFault(HTTPStatus.BAD_REQUEST, f"{where}: is given {count} times", where, "give one")
-
-    def _check_content_type(self, request: Request) -> None:
-        """Refuse bodies that pages of other sites can send without asking this server."""
-        sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if self.body_field and sent != "application/json":
-            error, hint = f"{sent or 'no type'}: is no JSON", "application/json"
-            raise ApiFault(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, error, "Content-Type", hint)
 
 
 def parse_instant(text: str, now: int, where: str) -> int:

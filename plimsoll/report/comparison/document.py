@@ -101,9 +101,9 @@ def name_of(comparisons: Sequence[Comparison]) -> str:
 
 def verdict(comparison: Comparison) -> VerdictBlock:
     """Return the block with the comparison's answer and the sentences that support it."""
-    result = answer(comparison)
-    first, *items = account(comparison)
-    return VerdictBlock(ANSWERS[result], first, _KINDS[result], tuple(items))
+    kind = answer(comparison)
+    first, *sentences = account(comparison)
+    return VerdictBlock(ANSWERS[kind], first, _KINDS[kind], tuple(sentences))
 
 
 def blocks(
@@ -271,11 +271,11 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
     thresholds, most = comparison.thresholds, _BRIEF_CROSSED if brief else _MOST_CROSSED
     for side, findings in ((comparison.second, thresholds.only_second), (comparison.first, thresholds.only_first)):
         if findings:
-            items: list[Text] = [
+            limits: list[Text] = [
                 (("", finding.rule.severity), f" {breach_sentence(finding)}") for finding in findings[:most]
             ]
             heading, hidden = f"Limits crossed only in {side.called}", max(0, len(findings) - most)
-            yield Section(heading, (Bullets(tuple(items)),), hidden=hidden, what="limits")
+            yield Section(heading, (Bullets(tuple(limits)),), hidden=hidden, what="limits")
     texts = (
         ("Crossed in both", [second for _, second in thresholds.both]),
         ("Crossed in one run, and not judged in the other", list(thresholds.unjudged)),

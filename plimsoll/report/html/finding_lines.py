@@ -23,11 +23,10 @@ def finding_lines(finding: Finding, signals: RecordedSignals) -> list[ChartSerie
         return []
     judged = Samples(track.times, track.values)
     shown = None if finding.rule.reduce in OWN_SCALE else samples
-    lines = (
-        [ChartSeries(finding.signal.title, "samples", shown, _rate_caption(finding, signals))]
-        if shown is not None
-        else []
-    )
+    count = signals.count(finding)
+    # Of a growing count the change between two samples is drawn.
+    caption = f"change per second between {number(count)} samples" if signals.grows(finding) and count else ""
+    lines = [ChartSeries(finding.signal.title, "samples", shown, caption)] if shown is not None else []
     if shown is None or not (
         np.array_equal(shown.times, judged.times) and np.array_equal(shown.values, judged.values, equal_nan=True)
     ):
@@ -43,12 +42,8 @@ def finding_lines(finding: Finding, signals: RecordedSignals) -> list[ChartSerie
 def constant(lines: Sequence[ChartSeries], unit: str) -> str:
     """`always 4,096 MB` where nothing ever changes, of which a chart would tell no more; else empty."""
     values = [line.samples.present.values for line in lines]
-    values_list = [value for value in values if len(value)]
-    if not values_list or any(
-        values.min() != values_list[0][0] or values.max() != values_list[0][0] for values in values_list
-    ):
-        return ""
-    return f"always {quantity(float(values_list[0][0]), unit)}"
+    levels = {float(level) for of_line in values if len(of_line) for level in (of_line.min(), of_line.max())}
+    return f"always {quantity(levels.pop(), unit)}" if len(levels) == 1 else ""
 
 
 def limits(finding: Finding, findings: tuple[Finding, ...] = ()) -> list[ChartLimit]:
@@ -60,9 +55,3 @@ def limits(finding: Finding, findings: tuple[Finding, ...] = ()) -> list[ChartLi
         levels = {limit_of(finding).limit: finding.rule.severity for finding in drawn} | levels
         levels = {limit_of(finding).limit: finding.rule.severity} | levels
     return [ChartLimit.of(level, unit, severity) for level, severity in levels.items()]
-
-
-def _rate_caption(finding: Finding, signals: RecordedSignals) -> str:
-    """Return the caption of a growing count, of which the change between two samples is drawn; else empty."""
-    count = signals.count(finding)
-    return f"change per second between {number(count)} samples" if signals.grows(finding) and count else ""

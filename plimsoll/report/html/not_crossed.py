@@ -4,10 +4,10 @@ Nearest to their limits first. With many hosts an item is one signal on all of t
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from plimsoll.charts.chart import MOST_LINES, Chart, Charts, ChartSeries, Span
-from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
@@ -20,6 +20,7 @@ from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import how_long, limit_of, place, worst_shown
 from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.subjects import Subject
 
 _MOST_ITEMS = 90  # with more, each item is one signal on all hosts
 _OPEN = 3  # items unfolded at first, if nothing was crossed
@@ -112,22 +113,17 @@ class NotCrossed:
         lines = finding_lines(leading, self._signals)
         if self._charts is None or not lines or leading.signal.fact:
             return None
-        others: dict[object, tuple[Finding, Samples]] = {}
+        others: dict[Subject, ChartSeries] = {}
         for finding in group:
             samples = self._signals.samples(finding)
             same_scale = leading.rule.reduce not in OWN_SCALE and finding.subject != leading.subject
             if samples is not None and finding.subject and same_scale:
-                others.setdefault(finding.subject, (finding, samples))
-        other_lines = [
-            ChartSeries(str(finding.subject), "other", samples)
-            for finding, samples in others.values()
-            if finding.subject
-        ]
-        if other_lines:
+                others.setdefault(finding.subject, ChartSeries(str(finding.subject), "other", samples))
+        if others:
             lines = [
                 ChartSeries(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines
             ]
-        lines = [*lines, *other_lines[: MOST_LINES - len(lines)]]
+        lines = [*lines, *islice(others.values(), max(0, MOST_LINES - len(lines)))]
         if constant(lines, leading.signal.unit):
             return None
         alike = tuple(finding for finding in group if finding.subject == leading.subject)

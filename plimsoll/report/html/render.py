@@ -46,6 +46,8 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
     unjudged_blocks, digests = unjudged(review), [*hashed]
     document = Document("review", title, _name(review), (*causes, *beside), simulated=review.run.simulated)
     named = first.named
+    is_critical = any(finding.rule.severity == "critical" for finding in review.of(*CROSSED))
+    crossed_class = "critical" if is_critical else "warning"
     return render_page(
         document,
         charts,
@@ -57,7 +59,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         span=zone.span,
         verdict_text=review.word,
         headline=review.answer,
-        verdict_class=_verdict_class(review),
+        verdict_class={Verdict.UNKNOWN: "unknown", Verdict.HEALTHY: "healthy"}.get(review.verdict, crossed_class),
         water=(water(level_of(named.number, named.healthy)) if named else None) or "",
         crossed_summary=crossed_summary(review.findings),
         coverage=f"{review.coverage.text[:1].upper()}{review.coverage.text[1:]}.",
@@ -98,14 +100,6 @@ def _name(review: Review) -> str:
     """Return the name of the report: the run's, else that of its file."""
     count = len(review.logs)
     return review.run.name or (review.logs[0].path.name if count == 1 else f"{number(count)} files")
-
-
-def _verdict_class(review: Review) -> str:
-    """Return the CSS class of the verdict: the worst severity if the run is not healthy."""
-    if review.verdict != Verdict.NOT_HEALTHY:
-        return "unknown" if review.verdict == Verdict.UNKNOWN else "healthy"
-    severities = {finding.rule.severity for finding in review.of(*CROSSED)}
-    return "critical" if "critical" in severities else "warning"
 
 
 def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:

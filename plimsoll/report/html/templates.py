@@ -18,9 +18,9 @@ from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number, percent
 
 
-def environment(read: Callable[[str], str], entries: Mapping[str, Any]) -> Environment:
-    """Return a Jinja environment. `read` returns a template's text by name; `known` are variables for all of them."""
-    result = Environment(
+def environment(read: Callable[[str], str], names: Mapping[str, Any]) -> Environment:
+    """Return the templates, whose text `read` returns by name. All of them can use what is in `names`."""
+    templates = Environment(
         loader=FunctionLoader(read),
         autoescape=True,
         undefined=StrictUndefined,
@@ -29,11 +29,10 @@ def environment(read: Callable[[str], str], entries: Mapping[str, Any]) -> Envir
         finalize=_shown,
         bytecode_cache=_Compiled(),
     )
-    filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
-    filters |= {"short": short}
-    result.filters.update(filters)
-    result.globals.update(entries)
-    return result
+    filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text}
+    templates.filters.update(filters | {"counted": counted, "short": short})
+    templates.globals.update(names)
+    return templates
 
 
 class _Compiled(BytecodeCache):

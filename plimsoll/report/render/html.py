@@ -115,7 +115,7 @@ def render_page(
 @cache
 def _environment() -> Environment:
     names = {
-        "kind_of": _kind_of,
+        "kind_of": lambda block: type(block).__name__,
         "text_parts": _text_parts,
         "menu_of": _menu_of,
         "drawing_of": Drawing,
@@ -133,10 +133,6 @@ def _encode_charts(blocks: Iterable[Block | VerdictBlock], charts: Charts | None
         if charts is not None and isinstance(drawn, ChartBlock) and isinstance(spec := drawn.chart, ChartSpec):
             chart = charts.add(spec.lines, spec.unit, spec.label, limits=spec.limits, spans=spec.spans)
             yield id(spec), chart
-
-
-def _kind_of(block: Block | VerdictBlock) -> str:
-    return type(block).__name__
 
 
 def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:

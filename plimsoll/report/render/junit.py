@@ -30,7 +30,10 @@ def render_junit(name: str, suites: Sequence[Suite], *, timed: bool = False) -> 
                 outcome.text = "\n".join(check.details) or None
             if check.output:
                 SubElement(case, "system-out").text = "\n".join(check.output)
-    _show_invisible_characters(root)
+    for element in root.iter():  # most characters that cannot be seen are not allowed in XML 1.0, not even escaped
+        element.text = element.text and printable_lines(element.text)
+        for key, value in element.items():
+            element.set(key, printable_lines(value))
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
@@ -41,11 +44,3 @@ def _count(element: Element, checks: Sequence[DocumentCheck], *, timed: bool) ->
         element.set(name, str(sum(check.state == state for check in checks)))
     if timed:
         element.set("time", f"{sum(check.duration_s for check in checks):.3f}")
-
-
-def _show_invisible_characters(root: Element) -> None:
-    """Show characters that cannot be seen as what they are: most are not allowed in XML 1.0, not even escaped."""
-    for element in root.iter():
-        element.text = element.text and printable_lines(element.text)
-        for name, value in element.items():
-            element.set(name, printable_lines(value))

@@ -1,6 +1,6 @@
 """Renders blocks of a document as lines of a terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from plimsoll.model.document import (
     Block,
@@ -102,10 +102,16 @@ def _sections(section: Section) -> Iterator[Section]:
 
 
 def _table(table: DocumentTable, width: int | None) -> Iterator[Line]:
-    """Yield a table; one that is too wide has its last columns below, beside the first column again."""
+    """Yield a table; where it is too wide, optional columns are left out first.
+
+    The last columns that do not fit are below, beside the first column again.
+    """
     rows = [tuple(column.title for column in table.columns), *(tuple(map(plain_text, row)) for row in table.rows)]
     widths = [2 + max(cells(row[at]) for row in rows) for at in range(len(table.columns))]
-    shown = _fitting_columns(table.columns, widths, width)
+    shown = [*range(len(table.columns))]
+    for at in sorted((at for at in shown if table.columns[at].optional), key=lambda at: table.columns[at].optional):
+        if width is not None and sum(widths[other] for other in shown) > width:
+            shown.remove(at)
     while shown:
         kept = [
             at
@@ -119,16 +125,6 @@ def _table(table: DocumentTable, width: int | None) -> Iterator[Line]:
         shown = [shown[0], *rest] if rest else []
         if shown:
             yield ()
-
-
-def _fitting_columns(columns: Sequence[Column], widths: Sequence[int], width: int | None) -> list[int]:
-    """Return the numbers of the columns, without optional ones for which there is no room."""
-    kept = [*range(len(columns))]
-    for at in sorted((at for at in kept if columns[at].optional), key=lambda at: columns[at].optional):
-        if width is None or sum(widths[other] for other in kept) <= width:
-            break
-        kept.remove(at)
-    return kept
 
 
 def _cell(text: str, width: int, column: Column) -> str:

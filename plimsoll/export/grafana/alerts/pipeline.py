@@ -87,7 +87,12 @@ def add_conditions(
     first = JoinedWith(bound.variant.selections[0], bound.matchers[0])
     if not further:
         return pipeline.threshold(value, _crossed(bound.healthy), recover), value
-    inner = _inner(bound.healthy, recover) if recover else bound.healthy
+    inner = bound.healthy  # the stricter of the limit and the limit at which it recovers
+    if recover and inner.worse == "either" and inner != recover:
+        raise Inexpressible(f"it recovers at {recover} from a limit of {inner}, which lies on no side of it")
+    if recover:
+        choose = max if inner.worse == "lower" else min
+        inner = choose(recover, inner, key=lambda limit: limit.limit)
     terms = [(_crossed_text(f"${value}", inner), False)]
     for other in further:
         may_be_nan = other.condition.reduce == "increase" or other.variant.operation == "ratio"
@@ -110,14 +115,6 @@ def _crossed(healthy: Healthy) -> Json:
 
 def _crossed_text(value: str, healthy: Healthy) -> str:
     return f"{value} {_CROSSED[healthy.operator][1]} {number(healthy.limit)}"
-
-
-def _inner(healthy: Healthy, recover: Healthy) -> Healthy:
-    """Return the stricter of a limit and the limit at which it recovers."""
-    if healthy.worse == "either" and healthy != recover:
-        raise Inexpressible(f"it recovers at {recover} from a limit of {healthy}, which lies on no side of it")
-    choose = max if healthy.worse == "lower" else min
-    return choose(recover, healthy, key=lambda limit: limit.limit)
 
 
 def _add_value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWith | None = None) -> str:

@@ -122,7 +122,11 @@ class _Samples:
     def _pieces(self, text: Text) -> Iterator[str]:
         """Yield the text of a document piece by piece, with U+FFFD for characters that XML does not allow."""
         encoding = _ENCODING.match(text.data[:256])
-        decoder = _decoder(text.encoding or (encoding[1].decode() if encoding else "utf-8"))
+        name = text.encoding or (encoding[1].decode() if encoding else "utf-8")
+        try:
+            decoder = codecs.getincrementaldecoder(name)("surrogateescape")
+        except LookupError:  # an encoding that is not known
+            decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         rest = ""
         for at in range(0, len(text.data), _BLOCK):
             piece = rest + decoder.decode(text.data[at : at + _BLOCK], at + _BLOCK >= len(text.data))
@@ -170,11 +174,3 @@ class _Samples:
         address = INJECTOR.match(attributes.get("tn", ""))
         injector = f"{attributes.get('hn', '')} {address[1] if address else ''}"
         self.items.append(_Sample(start * _MS, (start + took) * _MS, label, failed, at_work, injector))
-
-
-def _decoder(encoding: str) -> codecs.IncrementalDecoder:
-    """Return a decoder that keeps invalid bytes as surrogates; a UTF-8 decoder if the encoding is not known."""
-    try:
-        return codecs.getincrementaldecoder(encoding)("surrogateescape")
-    except LookupError:
-        return codecs.getincrementaldecoder("utf-8")("surrogateescape")

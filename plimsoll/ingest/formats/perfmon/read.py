@@ -278,11 +278,8 @@ def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence
     if (value := len(columns.strange) - MAX_SHOWN) > 0:
         remarks.add(Kind.SKIPPED, f"{counted(value, 'more column')} like these: left out", count=value)
     if columns.nameless:
-        remarks.add(
-            Kind.GUESSED,
-            f'{counted(columns.nameless, "counter")} without a computer: shown as of host "{UNNAMED}"',
-            count=columns.nameless,
-        )
+        text = f'{counted(columns.nameless, "counter")} without a computer: shown as of host "{UNNAMED}"'
+        remarks.add(Kind.GUESSED, text, count=columns.nameless)
 
 
 def tell_twins(columns: CounterColumns, values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
