@@ -34,7 +34,7 @@ class SelfMonitoring:
         self._last: tuple[str, ...] | None = None
 
     def step(self, problems: Sequence[Problem], now: int) -> None:
-        """Begin an alert for each problem that is new, and end those of problems that are over."""
+        """Begin an alert for each new problem, and end the alerts of problems that are over."""
         ids = tuple(problem.id for problem in problems)
         if ids == self._last:
             return

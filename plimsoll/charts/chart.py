@@ -57,7 +57,7 @@ class TimeAxis:
 
     @property
     def size(self) -> int:
-        """How many characters the times take in the page where every sample is kept."""
+        """The number of characters that the times take in the page if every sample is kept."""
         return round(len(self.ms) * 4 * _BASE64)
 
     def encoded(self) -> dict[str, Any]:

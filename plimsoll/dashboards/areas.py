@@ -111,7 +111,7 @@ def load_areas() -> Areas:
 
 
 def _duplicate_ids(document: StrictDocument, areas: Areas) -> Iterator[str]:
-    """Yield ids of rows and panels that stand twice in a dashboard: alerts and people link to a panel by its id."""
+    """Yield a mistake for each duplicate id of a row or panel: alerts and people link to a panel by its id."""
     for at, area in enumerate(areas.areas):
         places: dict[int, str] = {}
         highest = max((panel.id for row in area.rows for panel in row.panels), default=0)

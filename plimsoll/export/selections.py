@@ -86,7 +86,7 @@ class Selection:
 
     @property
     def default_only(self) -> bool:
-        """Whether it is of SQL Server, and of its default instance alone."""
+        """Whether the selection is of SQL Server's default instance alone."""
         return self._is_of_sql_server and OBJECT not in self.group
 
     @property
@@ -211,7 +211,7 @@ def _weighted(selection: Selection, signal: Signal, signals: Mapping[str, Signal
 
 
 def is_unweighted(selection: Selection, signals: Mapping[str, Signal]) -> bool:
-    """Return whether it is a time per request whose rate is no field of the same points."""
+    """Return whether a selection is a time per request whose request rate is not a field of the same points."""
     return signals[selection.signal].weight is not None and selection.weight is None
 
 

@@ -186,7 +186,7 @@ def _memory(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
 
 
 def _of(columns: Columns, field: tuple[str, str]) -> Iterator[tuple[Series, Values]]:
-    """Yield the series of a field that have a value above 0, with their finite values."""
+    """Yield the series of a field that have a value above 0, each with its finite values."""
     for series, read in columns:
         if (series.measurement, series.field) == field:
             values = read()

@@ -61,7 +61,7 @@ class RuleSettings(StrictModel):
 
     @property
     def changes(self) -> bool:
-        """Whether the settings change the rule without switching it off."""
+        """Whether the settings change the rule other than by switching it off."""
         return any(value is not None for value in (self.healthy, self.over, self.for_, self.per, self.often))
 
 

@@ -144,7 +144,7 @@ def _compared(judged: Judged) -> tuple[Rule, bool, bool]:
 
 
 def _missing(rule: Rule, fact: Fact, host: str) -> str:
-    """Return why a rule for certain hosts cannot be judged."""
+    """Return why a rule for certain hosts cannot be judged on a host: the fact that is not known."""
     whose = f" of {host}" if host else ""
     text = f"it is for {hosts_text(rule)}, and {fact}{whose} is not known; give it in plimsoll.toml"
     return text if host else f"{text} for a host"

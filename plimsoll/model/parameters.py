@@ -38,7 +38,7 @@ class Parameter(StrEnum):
 
     @property
     def plain(self) -> str:
-        """Its name alone: `zone`."""
+        """The name of the parameter without its mark: `zone`."""
         return self.value[1:-1]
 
 

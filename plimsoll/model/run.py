@@ -17,7 +17,7 @@ _NONE: Rows = np.empty(0, dtype=np.uint32)
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A named part of a run (`ramp-up`, `steady`). Both ends belong to it; UTC ns."""
+    """A named part of a run (`ramp-up`, `steady`), from start to end, both included (UTC ns)."""
 
     name: str
     start: int
@@ -120,5 +120,5 @@ class StoredRun:
 
     @property
     def values(self) -> int:
-        """How many values its logs hold."""
+        """The number of values that the logs of the run hold."""
         return sum(sum(recording.present) for recording in self.recordings)
