@@ -75,7 +75,7 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: En
 
 
 def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
-    """Begin a flapping alert if the alert that just began exceeds the number of firings allowed for its key."""
+    """Count an alert that began in the open flapping alert of its key, or begin one if the key fired too often."""
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = open_flapping(connection, row["key"])
     if flapping is not None:

@@ -176,9 +176,7 @@ class RuleEvaluator:
     def matrices(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times
     ) -> Iterator[ConditionMatrix]:
-        """Yield the conditions of a rule for the subjects, in their order: one matrix for each batch with equal
-        evaluation times.
-        """
+        """Yield the conditions of a rule for the subjects, in their order: one matrix for each batch."""
         return (self.evaluate_batch(part, at) for part in self.split_batches(rule, subjects, len(at)))
 
     def split_batches(

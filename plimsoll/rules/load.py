@@ -171,7 +171,7 @@ class _PackLoader:
         return pack
 
     def _add(self, document: StrictDocument, pack: Pack) -> list[Place]:
-        """Register the names and signals of a pack; return the places where the names are mistaken."""
+        """Register the names and signals of a pack, note duplicate names as mistakes, and return the names' places."""
         packs, rules, signals = self._names
         named: list[tuple[UniqueNames, Place, str]] = [
             (packs, ("pack",), pack.pack),

@@ -203,9 +203,7 @@ class Template:
 
 
 def _texts(value: object) -> object:
-    """Return one text or a list of texts as a list of texts. YAML may have read a formula as a number, or a name as a
-    bool.
-    """
+    """Return one value or a list of values as a tuple of texts: YAML reads some names as a number or a bool."""
     return tuple(str(text) for text in value) if isinstance(value, list | tuple) else (str(value),)
 
 
