@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -84,10 +84,21 @@ def families():
 
 def _cases(stem, family, bases):
     cases = []
-    for case in family.pop("cases"):
+    for case in [*family.pop("cases", ()), *chain.from_iterable(map(_of_limit, family.pop("limits", ())))]:
         told = {key: case.pop(key) for key in ("name", "expect", "why", "names", "never", "source") if key in case}
         cases.append(Case(stem, log=_log(family, case, bases), **told))
     return cases
+
+
+def _of_limit(limit):
+    """Yield a case in which a signal is past its limit from minute 8 on, and one in which it is so for two minutes."""
+    signals, well, sick = limit["signals"], limit["well"], limit["sick"]
+    rest = {"names": limit.get("names", [])}
+    text = sick if limit.get("whole") else f"{well}; 8.. = {sick}"
+    yield {"name": limit["name"], "expect": "not-healthy", "why": limit["why"], "signals": dict.fromkeys(signals, text), **rest}
+    if limit.get("brief", True):
+        name, why = f"{limit['name']} for two minutes", "It lasts for less than the limit asks for."
+        yield {"name": name, "expect": "healthy", "why": why, "signals": dict.fromkeys(signals, f"{well}; 15..17 = {sick}")}
 
 
 def _log(family, case, bases):
