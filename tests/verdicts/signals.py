@@ -16,9 +16,9 @@ import numpy as np
 
 _CLAUSE = re.compile(
     r"(?:(?P<start>[\d.]+?)\.\.(?P<end>[\d.]*)|every (?P<every>[\d.]+) for (?P<width>[\d.]+)) *"
-    r"(?P<action>=|->|frozen|blank) *(?P<level>[-\d.e]*)(?: *~ *(?P<noise>[\d.e]+))?$"
+    r"(?P<action>=|->|frozen|blank) *(?P<level>[-+\d.e]*)(?: *~ *(?P<noise>[\d.e]+))?$"
 )
-_LEVEL = re.compile(r"(?P<level>[-\d.e]+)(?: *~ *(?P<noise>[\d.e]+))?$")
+_LEVEL = re.compile(r"(?P<level>[-+\d.e]+)(?: *~ *(?P<noise>[\d.e]+))?$")
 _NOISE = 0.03
 
 
