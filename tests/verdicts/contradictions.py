@@ -38,7 +38,7 @@ def _counts(review, rules):
         if count != states[name] + severities[name]:
             yield f"{count} are said to be {name}; listed are {states[name] + severities[name]}"
     left = sum(group["count"] for group in coverage["unjudged"])
-    if coverage["judged"] + left != coverage["thresholds"] or not coverage["text"].startswith(str(coverage["judged"])):
+    if coverage["judged"] + left != coverage["thresholds"] or str(coverage["judged"] or "no") not in coverage["text"]:
         yield f"{coverage['text']}: {coverage['judged']} and {left} of {coverage['thresholds']}"
     for group in review["groups"]:
         crossed = [rule for rule in rules if rule["state"] in CROSSED and rule["rule"] in group["rules"]]
