@@ -23,7 +23,10 @@ from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.subjects import Instances, is_physical, is_total, is_volume, letters
 
 _LINUX = "linux"
-_OF_GUESTS = ("hyper_v.virtual_processor_busy", "hyper_v.memory_pressure", "hyper_v.critical_guests")
+_OF_GUESTS = (
+    *("hyper_v.virtual_processor_busy", "hyper_v.root_busy", "hyper_v.memory_pressure", "hyper_v.critical_guests"),
+    *("hyper_v.host_memory_pressure", "hyper_v.smart_paging", "hyper_v.disk_errors"),
+)
 RESOURCES: Sequence[Resource] = ("cpu", "memory", "disk")
 NAMES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
 _NOT_RECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
