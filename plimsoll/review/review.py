@@ -32,6 +32,7 @@ from plimsoll.review.recording.load_driver import (
     ended_early,
     many_failed,
     no_common_time,
+    paused_briefly,
     remarks_on,
     slow,
     slowed,
@@ -99,7 +100,8 @@ class Review:
         """Sentences on failures and delays in the results of a load driver."""
         ended = ended_early(self.signals, self.start or 0, self.end or 0)
         waited = *some_failed(self.signals, self.findings), *slow(self.signals, self.findings)
-        return (*waited, *(() if no_common_time(self.signals) else ended))
+        pauses = paused_briefly(self.signals, self.question.phases)
+        return (*waited, *pauses, *(() if no_common_time(self.signals) else ended))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:

@@ -11,7 +11,9 @@ def main():
     words = [word.lower() for word in sys.argv[1:] if word != "--write"]
     by_family = {}
     for family, cases in families().items():
-        chosen = [case for case in cases if all(word in f"{case.family}/{family}/{case.name}".lower() for word in words)]
+        chosen = [
+            case for case in cases if all(word in f"{case.family}/{family}/{case.name}".lower() for word in words)
+        ]
         if chosen:
             by_family[family] = [result_of(case) for case in chosen]
     written = page(by_family)

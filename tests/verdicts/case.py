@@ -95,10 +95,21 @@ def _of_limit(limit):
     signals, well, sick = limit["signals"], limit["well"], limit["sick"]
     rest = {"names": limit.get("names", [])}
     text = sick if limit.get("whole") else f"{well}; 8.. = {sick}"
-    yield {"name": limit["name"], "expect": "not-healthy", "why": limit["why"], "signals": dict.fromkeys(signals, text), **rest}
+    yield {
+        "name": limit["name"],
+        "expect": "not-healthy",
+        "why": limit["why"],
+        "signals": dict.fromkeys(signals, text),
+        **rest,
+    }
     if limit.get("brief", True):
         name, why = f"{limit['name']} for two minutes", "It lasts for less than the limit asks for."
-        yield {"name": name, "expect": "healthy", "why": why, "signals": dict.fromkeys(signals, f"{well}; 15..17 = {sick}")}
+        yield {
+            "name": name,
+            "expect": "healthy",
+            "why": why,
+            "signals": dict.fromkeys(signals, f"{well}; 15..17 = {sick}"),
+        }
 
 
 def _log(family, case, bases):

@@ -102,6 +102,18 @@ def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
 
 def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
     """Yield doubts about long times without answers while there was load; `phases` are those set by hand."""
+    for text, is_long in _pauses(recorded, phases):
+        if is_long:
+            yield Doubt(f"the load driver {text}", "see whether it paused or the system did not answer")
+
+
+def paused_briefly(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[str]:
+    """Yield a sentence on a time without answers between times of load that is too short for a doubt."""
+    yield from (f"The load driver {text}." for text, is_long in _pauses(recorded, phases) if not is_long)
+
+
+def _pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tuple[str, bool]]:
+    """Yield the longest time without answers of each load driver, and whether it is long enough for a doubt."""
     for samples in recorded.of(_DONE).values():
         times = _under_load(samples)
         if not len(times):
@@ -118,14 +130,14 @@ def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[D
         begin, end = int(times[at]), int(times[at] + steps[at])
         done = samples.present
         first, stop = np.searchsorted(done.times, begin, side="right"), np.searchsorted(done.times, end)
-        is_outage = end - begin >= SHORTEST_ABSENCE and is_between_levels(done, int(first), int(stop))
-        if end - begin <= long_absence(of) and not is_outage:
+        is_outage = end - begin >= _LONG_FAILED * _MINUTE and is_between_levels(done, int(first), int(stop))
+        is_long = end - begin > long_absence(of) or (is_outage and end - begin >= SHORTEST_ABSENCE)
+        if not is_long and not is_outage:
             continue
         if inside and not any(start <= begin and end <= finish for start, finish in spans):
             continue
         where = "at the end" if is_last and at == len(steps) - 1 else "in the middle"
-        text = f"the load driver had next to no requests answered for {duration_text(end - begin)} {where}"
-        yield Doubt(f"{text} of its load", "see whether it paused or the system did not answer")
+        yield f"had next to no requests answered for {duration_text(end - begin)} {where} of its load", is_long
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:
