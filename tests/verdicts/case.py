@@ -50,6 +50,12 @@ class Request(NamedTuple):
     users: int
     group: str
 
+    def fields(self):
+        """Return what lines of results are made of."""
+        end, good = self.at + self.took, str(self.good).lower()
+        iso = writers.when(end / 1000).isoformat()
+        return self._asdict() | {"end": end, "end_iso": iso, "good": good, "ok": "OK" if self.good else "KO"}
+
 
 @dataclass(frozen=True)
 class Case:
@@ -199,7 +205,8 @@ def write(case, folder):
             (folder / f"{at}-{log['host']}.csv").write_text(text, encoding="utf-8", newline="")
         for number, driver in enumerate(log.get("drivers", ())):
             requests, users = requests_of({"minutes": log["minutes"]} | driver, rng)
-            text = getattr(writers, driver["format"])(requests=requests, users=users)
+            is_locust = driver["format"] == "locust"
+            text = writers.locust(requests, users) if is_locust else writers.driver(driver["format"], requests, users)
             for old, new in driver.get("replace", ()):
                 text = text.replace(old, new, 1)
             (folder / f"{at}-results-{number}").write_text(text, encoding="utf-8", newline="")

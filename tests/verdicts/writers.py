@@ -1,11 +1,13 @@
 """Writes recordings as their recorders do: columns are names with values, NaN is no sample."""
 
-import json
 import re
 from datetime import UTC, datetime
+from functools import cache
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
+import yaml
 
 RESTART = "LINUX-RESTART\t(4 CPU)"
 _AFTER_FIRST = re.compile(r"/sec|%|Avg\.")
@@ -75,69 +77,26 @@ def _pairs(times, values):
     return [(time, value) for time, value in zip(times.tolist(), values.tolist(), strict=True) if not np.isnan(value)]
 
 
-def jtl(requests, **_):
-    """JMeter's CSV."""
-    head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads,Latency"
-    rows = [
-        f"{request.at},{request.took},{request.name},{request.code},,{request.group} 1-{at % request.users + 1},"
-        f"{str(request.good).lower()},900,{request.users},{request.users},{request.took}"
-        for at, request in enumerate(requests)
-    ]
-    return "\n".join([head, *rows, ""])
+def driver(kind, requests, users):
+    """The results of a load driver, by the lines of drivers.yaml."""
+    lines = _drivers()[kind]
+    parts = [(lines["head"], [_moment(*users[0])]), (lines.get("begin"), [_moment(*users[0])] * users[0][1])]
+    of_requests = [_moment(one.at, one.users, number) | one.fields() for number, one in enumerate(requests)]
+    parts += [(lines["request"], of_requests), (lines.get("second"), [_moment(*user) for user in users])]
+    parts += [(lines.get("end"), [_moment(*users[-1])] * users[0][1]), (lines.get("foot"), [{}])]
+    return "".join(f"{line.format(**fields)}\n" for line, rows in parts if line for fields in rows)
 
 
-def jtl_xml(requests, **_):
-    """JMeter's XML."""
-    rows = [
-        f'<httpSample t="{request.took}" lt="{request.took}" ts="{request.at}" s="{str(request.good).lower()}" '
-        f'lb="{request.name}" rc="{request.code}" tn="{request.group} 1-{at % request.users + 1}" '
-        f'ng="{request.users}" na="{request.users}"/>'
-        for at, request in enumerate(requests)
-    ]
-    return "\n".join(
-        ['<?xml version="1.0" encoding="UTF-8"?>', '<testResults version="1.2">', *rows, "</testResults>\n"]
-    )
+@cache
+def _drivers():
+    return yaml.safe_load((Path(__file__).parent / "drivers.yaml").read_text("utf-8"))
 
 
-def k6_csv(requests, users, **_):
-    """k6's CSV, with times in ms."""
-    head = "metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,status,url"
-    rows = [
-        f"{metric},{request.at + request.took},{value},,,,{str(request.good).lower()},,GET,{request.name},{request.code},u"
-        for request in requests
-        for metric, value in (("http_reqs", 1), ("http_req_duration", request.took))
-    ]
-    return "\n".join([head, *rows, *(f"vus,{time},{count},,,,,,,,," for time, count in users), ""])
+def _moment(at, users, number=0):
+    return {"at": at, "iso": when(at / 1000).isoformat(), "users": users, "thread": number % users + 1}
 
 
-def k6_json(requests, users, **_):
-    """k6's JSON lines."""
-
-    def line(metric, at, value, **tags):
-        data = {"time": when(at / 1000).isoformat(), "value": value, "tags": tags}
-        return json.dumps({"metric": metric, "type": "Point", "data": data})
-
-    rows = [
-        line("http_req_duration", one.at + one.took, one.took, name=one.name, expected_response=str(one.good).lower())
-        for one in requests
-    ]
-    return "\n".join(
-        ['{"type":"Metric","data":{"name":"vus"},"metric":"vus"}', *(line("vus", *user) for user in users), *rows, ""]
-    )
-
-
-def gatling(requests, users, **_):
-    """The text of Gatling's simulation.log, up to 3.11."""
-    rows = [
-        f"REQUEST\t\t{one.name}\t{one.at}\t{one.at + one.took}\t{'OK' if one.good else 'KO'}\t " for one in requests
-    ]
-    begun = users[0][0]
-    started = [f"USER\tU\tSTART\t{begun}"] * users[0][1]
-    ended = [f"USER\tU\tEND\t{users[-1][0]}"] * users[0][1]
-    return "\n".join([f"RUN\ta.B\tb\t{begun}\t \t3.9.5", *started, *rows, *ended, ""])
-
-
-def locust(requests, users, **_):
+def locust(requests, users):
     """Locust's NAME_stats_history.csv, a row each second; its percentiles are of the last ten seconds."""
     shares = (50, 66, 75, 80, 90, 95, 98, 99, 99.9, 99.99, 100)
     head = (
