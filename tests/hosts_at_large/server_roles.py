@@ -105,6 +105,7 @@ ROLES: dict[str, tuple[dict[str, Level], set[str]]] = {
     ),
     "hyper-v": (
         {
+            r"\Hyper-V Hypervisor Logical Processor(_Total)\% Total Run Time": _level(40, 40),
             r"\Hyper-V Hypervisor Root Virtual Processor(Root VP 0)\% Total Run Time": _level(15, 96),
             r"\Hyper-V Virtual Storage Device(vhd)\Error Count": Count(0, 1),
             r"\Hyper-V Dynamic Memory Balancer(System Balancer)\Average Pressure": _level(60, 97),

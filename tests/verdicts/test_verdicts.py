@@ -2,7 +2,13 @@
 
 import pytest
 
+from plimsoll.api.compare import CompareOptions, compare_inputs
+from plimsoll.api.inputs import Inputs
+from plimsoll.api.review import ReviewSettings, review_inputs
+from plimsoll.insights.insights import Insights
+
 from .case import families
+from .contradictions import contradictions, of_comparison
 from .table import PAGE, results, row, section
 
 
@@ -24,3 +30,17 @@ def test_page_has_no_other_families_and_their_sum():
     assert named == ["family", *families(), "**all**"]
     counts = [int(line[1]) for line in lines[1:]]
     assert counts[-1] == sum(counts[:-1]) == sum(map(len, families().values()))
+
+
+@pytest.mark.parametrize(
+    "example", sorted(path.name for path in (PAGE.parents[1] / "examples").iterdir() if path.is_dir())
+)
+def test_examples_contradict_nothing_they_say(example):
+    folder = PAGE.parents[1] / "examples" / example
+    runs = [str(folder / run) for run in ("healthy", "trouble")]
+    reviews = [Insights(review_inputs(Inputs((run,)), ReviewSettings())) for run in runs]
+    found = [text for insights in reviews for text in contradictions(insights)]
+    for first, second in (runs, runs[::-1], (runs[0], runs[0])):
+        inputs = Inputs((first, second))
+        found += of_comparison(compare_inputs(inputs, ReviewSettings(), CompareOptions())[0])
+    assert found == []
