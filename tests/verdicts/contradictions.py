@@ -113,7 +113,8 @@ def _lists(review):
 def of_comparison(comparison):
     """Return what a comparison says in opposite ways: counts, lists, and what was not recorded."""
     whole = document([comparison]).model_dump(mode="json", by_alias=True)["comparisons"][0]
-    outcomes = Counter(signal["outcome"] for signal in whole["signals"] if not signal.get("load"))
+    judged = [signal for signal in whole["signals"] if signal["phase"] == whole["phase"]]
+    outcomes = Counter(signal["outcome"] for signal in judged)
     found = [
         f"{count} {name}; listed are {outcomes[name]}"
         for name, count in whole["counts"].items()
@@ -126,7 +127,7 @@ def of_comparison(comparison):
         )
     found += [f"{rule} of {host}: in two lists" for (_, host, _, rule), count in once.items() if count > 1]
     worse = {(rule["signal"], rule["host"], rule["instance"]) for rule in whole["thresholds"]["only_other"]}
-    for signal in whole["signals"]:
+    for signal in judged:
         if (signal["signal"], signal["other_host"], signal["instance"]) in worse and signal["outcome"] in UNCHANGED:
             found.append(
                 f"{signal['title']} of {signal['other_host']}: {signal['outcome']}, and past its limit in the other run alone"
