@@ -164,6 +164,10 @@ class Comparison:
         """Return the comparisons of signals that have one of these outcomes, in the phase to judge by."""
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
+    def within_limits(self, *outcomes: ComparisonOutcome) -> list[Compared]:
+        """Return the signals with one of these outcomes, without those that crossed a limit in one run alone."""
+        return [compared for compared in self.of(*outcomes) if not compared.crossed_in]
+
     @cached_property
     def unassigned_counters(self) -> Counters:
         """The comparison of the counters without a signal, in the phase to judge by."""

@@ -241,8 +241,8 @@ def _allowed(compared: Compared) -> str:
 
 
 def _unchanged(comparison: Comparison) -> str:
-    same = comparison.of(*_ALIKE)
-    unclear = by_signal(comparison.of(ComparisonOutcome.UNCLEAR))
+    same = comparison.within_limits(*_ALIKE)
+    unclear = by_signal(comparison.within_limits(ComparisonOutcome.UNCLEAR))
     few = f" {counted(len(unclear), 'signal')} had too few samples to tell." if unclear else ""
     compareds = unchanged(comparison)
     if not compareds:

@@ -3,6 +3,9 @@
 import re
 from collections import Counter, defaultdict
 
+from plimsoll.comparison.compared_signal import ComparisonOutcome
+from plimsoll.model.document import Paragraph, Section, plain_text
+from plimsoll.report.comparison.document import TITLES, blocks
 from plimsoll.report.comparison.json_document import document
 from plimsoll.report.first_screen import first_screen
 from plimsoll.report.json import ReviewDocument
@@ -10,7 +13,7 @@ from tests.insights import diagnosis
 
 CROSSED = ("crossed", "often-crossed")
 JUDGED = (*CROSSED, "held", "too-short")
-UNCHANGED = ("same", "improvement", "within-tolerance")
+UNCHANGED = [TITLES[outcome] for outcome in (ComparisonOutcome.SAME, ComparisonOutcome.WITHIN)]
 ALL_ROOM = ("no resource came near", "Nothing that was recorded limits", "The load was too small")
 
 
@@ -126,10 +129,12 @@ def of_comparison(comparison):
             {(rule["signal"], rule["host"], rule["instance"], rule["rule"]) for rule in whole["thresholds"][name]}
         )
     found += [f"{rule} of {host}: in two lists" for (_, host, _, rule), count in once.items() if count > 1]
-    worse = {(rule["signal"], rule["host"], rule["instance"]) for rule in whole["thresholds"]["only_other"]}
-    for signal in judged:
-        if (signal["signal"], signal["other_host"], signal["instance"]) in worse and signal["outcome"] in UNCHANGED:
-            found.append(
-                f"{signal['title']} of {signal['other_host']}: {signal['outcome']}, and past its limit in the other run alone"
-            )
+    titles = {signal["title"] for signal in judged if signal["limit_crossed_in"]}
+    for section in (block for block in blocks(comparison) if isinstance(block, Section) and block.title in UNCHANGED):
+        listed = " ".join(plain_text(part.text) for part in section.blocks if isinstance(part, Paragraph))
+        found += [
+            f"{section.title}: {title}, past its limit in one alone"
+            for title in titles
+            if f", {title}, " in f", {listed}, "
+        ]
     return found

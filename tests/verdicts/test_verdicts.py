@@ -5,7 +5,6 @@ import pytest
 from plimsoll.api.compare import CompareOptions, compare_inputs
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.review import ReviewSettings
-from plimsoll.insights.insights import Insights
 
 from .case import families
 from .contradictions import contradictions, of_comparison
@@ -39,6 +38,6 @@ def test_examples_contradict_nothing_they_say(example):
     folder = PAGE.parents[1] / "examples" / example
     inputs = Inputs((str(folder / "healthy"), str(folder / "trouble")))
     comparison = compare_inputs(inputs, ReviewSettings(), CompareOptions())[0]
-    reviews = (comparison.first.review, comparison.second.review)
-    assert [text for review in reviews for text in contradictions(Insights(review))] == []
+    reviews = (comparison.first.insights, comparison.second.insights)
+    assert [text for insights in reviews for text in contradictions(insights)] == []
     assert of_comparison(comparison) == []

@@ -294,7 +294,8 @@ def _rest(comparison: Comparison) -> Iterator[Section]:
         heading = f"Worse in the {phase.name} phase alone"
         yield Section(heading, (_table(by_signal(worse), heading, _ROWS[ComparisonOutcome.CHANGE]),), what="signals")
     for outcome in (ComparisonOutcome.UNCLEAR, ComparisonOutcome.WITHIN, ComparisonOutcome.SAME):
-        if groups := by_signal(comparison.of(outcome)):
+        # That the mean of what crossed a limit in one run alone hardly differs takes nothing from it.
+        if groups := by_signal(comparison.within_limits(outcome)):
             yield Section(TITLES[outcome], (Paragraph(_names([group[0].signal.title for group in groups]), "note"),))
     yield from _bullets(
         "Beyond the means", [distribution_change_text(reshaped) for reshaped in comparison.reshaped], "signals"
