@@ -165,8 +165,9 @@ class Comparison:
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     def within_limits(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the signals with one of these outcomes, without those that crossed a limit in one run alone."""
-        return [compared for compared in self.of(*outcomes) if not compared.crossed_in]
+        """Return the signals with one of these outcomes, but those that crossed a limit anywhere in one run alone."""
+        crossed = {compared.name for compared in self.judged if compared.crossed_in}
+        return [compared for compared in self.of(*outcomes) if compared.name not in crossed]
 
     @cached_property
     def unassigned_counters(self) -> Counters:
