@@ -6,11 +6,11 @@ from pydantic import Field
 
 from plimsoll.insights.averages.insight import sentence
 from plimsoll.insights.insights import JsonField
-from plimsoll.insights.signal_part import SignalPart
+from plimsoll.insights.subject_part import SubjectPart
 from plimsoll.model.json_part import OrZero, attribute
 
 
-class AveragePart(SignalPart):
+class AveragePart(SubjectPart):
     """An average that misleads."""
 
     sentence: str = attribute(sentence)

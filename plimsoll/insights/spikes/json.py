@@ -3,19 +3,19 @@
 from pydantic import Field
 
 from plimsoll.insights.insights import JsonField
-from plimsoll.insights.signal_part import SignalPart
 from plimsoll.insights.spikes import insight
+from plimsoll.insights.subject_part import SubjectPart
 from plimsoll.model.json_part import Instant, JsonPart, attribute
 
 
-class RisingPart(SignalPart):
+class RisingPart(SubjectPart):
     """A signal that is higher in spikes, with its means in them and between them."""
 
     inside: float
     between: float
 
 
-class SpikingPart(SignalPart):
+class SpikingPart(SubjectPart):
     """A signal with regular spikes of its own."""
 
     count: int
@@ -25,7 +25,7 @@ class SpikingPart(SignalPart):
     width_s: float = attribute("spikes.width_s", "How long values are usually raised.")
 
 
-class InSpikesPart(SignalPart):
+class InSpikesPart(SubjectPart):
     """The nearest limit of a signal that rises in spikes, and its single samples in them; the rule itself may hold."""
 
     rule: str

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from plimsoll.insights.insights import JsonField
-from plimsoll.insights.signal_part import SignalPart
+from plimsoll.insights.subject_part import SubjectPart
 from plimsoll.insights.trends.find import SignalTrend
 from plimsoll.insights.trends.insight import sentence
 from plimsoll.model.json_part import Instant, attribute, optional
@@ -18,7 +18,7 @@ def _nth(name: str, at: int) -> Callable[[SignalTrend], float | None]:
     return lambda trend: values[at] if (values := getattr(trend, name)) else None
 
 
-class TrendPart(SignalPart):
+class TrendPart(SubjectPart):
     """The trend of a signal for which the catalogue says what a trend means (`trend` in rules/signals)."""
 
     sentence: str = attribute(sentence)

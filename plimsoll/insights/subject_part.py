@@ -3,7 +3,7 @@
 from plimsoll.model.json_part import JsonPart, attribute
 
 
-class SignalPart(JsonPart):
+class SubjectPart(JsonPart):
     """A signal of one subject."""
 
     signal: str = attribute("name")
