@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from plimsoll.alerting.rule_targets import Key, RuleTarget, Site, limit_targets,
 from plimsoll.alerting.series_index import MOST_HOSTS, Check, SeriesIndex, check_nothing
 from plimsoll.alerting.state_changes import EvaluationStep, StateChange
 from plimsoll.hosts.facts import ConfiguredFacts, Facts, facts_shown_by, shows_in_values
-from plimsoll.model.log import Times, Values
+from plimsoll.model.log import Times
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import RuleEvaluator
@@ -138,7 +137,10 @@ class Evaluator:
         series = self.index.series
         reach = {series: _LEAST_REACH for series in series if shows_in_values(series)}
         self._samples.read({**self._reach, **reach}, start, end)
-        facts = Facts(self._facts, facts_shown_by([(series, partial(self._values, series)) for series in series]))
+        facts = Facts(
+            self._facts,
+            facts_shown_by([(series, lambda series=series: self._samples.samples(series).values) for series in series]),
+        )
         targets, finder = plan(self._site, series, facts, self._check)
         targets, self.beyond = limit_targets(targets, self.index.hosts)
         self.states.plan(targets)
@@ -160,9 +162,6 @@ class Evaluator:
     def _make_judge(self, find: Callable[[str], ResolvedSources], facts: Facts) -> RuleEvaluator:
         signals, samples = self._site.catalogue.signals, self._samples
         return RuleEvaluator(find, samples.samples, facts, signals=signals, series_together=samples.together)
-
-    def _values(self, series: Series) -> Values:
-        return self._samples.samples(series).values
 
     def _covered(self, target: RuleTarget, at: int) -> int | None:
         """Return the longest part of a rule's window that samples cover; None if they cover all of it."""

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 from plimsoll.alerting import alert_queries
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alerts_file import AlertsFile, is_like
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.series import HostKey
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.wording import SEVERITIES
@@ -42,9 +43,7 @@ class Incident:
 
 def incidents(alerts: Iterable[Alert]) -> list[Incident]:
     """Group alerts that fire into incidents: the gravest first, and of those the latest first."""
-    groups: dict[object, list[Alert]] = {}
-    for alert in alerts:
-        groups.setdefault(alert.incident, []).append(alert)
+    groups = group_pairs((alert.incident, alert) for alert in alerts)
     grouped = [
         Incident(sorted(group, key=lambda alert: (_rank(alert), alert.begin, alert.instance or "", alert.id)))
         for group in groups.values()
@@ -75,10 +74,7 @@ class Firing:
 
     @cached_property
     def _by_host(self) -> Mapping[str, Sequence[Alert]]:
-        by_host: dict[str, list[Alert]] = {}
-        for alert in self.every:
-            by_host.setdefault(alert.host, []).append(alert)
-        return by_host
+        return group_pairs((alert.host, alert) for alert in self.every)
 
     @cached_property
     def info(self) -> int:
@@ -102,10 +98,7 @@ class Firing:
     @cached_property
     def of_host(self) -> Mapping[HostKey, Sequence[Incident]]:
         """The incidents by host, each list in the order of `incidents`; those without a host under an empty name."""
-        by_host: dict[HostKey, list[Incident]] = {}
-        for incident in self.incidents:
-            by_host.setdefault(incident.host, []).append(incident)
-        return by_host
+        return group_pairs((incident.host, incident) for incident in self.incidents)
 
 
 _kept = WeakKeyDictionary[AlertsFile, tuple[tuple[int, int], Firing]]()

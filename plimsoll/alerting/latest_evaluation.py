@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from plimsoll.alerting.rule_targets import Key, RuleTarget
 from plimsoll.alerting.state_changes import StateChange
 from plimsoll.hosts.facts import UnknownFact
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Times, Values
 from plimsoll.model.series import HostKey
 from plimsoll.rules.evaluate import RuleEvaluator, SubjectBatch
@@ -200,10 +201,7 @@ class Limits:
     @cached_property
     def rows(self) -> Mapping[Healthy, NDArray[np.intp]]:
         """The rows of each limit: most subjects have the same one."""
-        rows_of: dict[Healthy, list[int]] = {}
-        for row, healthy in enumerate(self.by_row):
-            if healthy is not None:
-                rows_of.setdefault(healthy, []).append(row)
+        rows_of = group_pairs((healthy, row) for row, healthy in enumerate(self.by_row) if healthy is not None)
         return {healthy: np.array(rows) for healthy, rows in rows_of.items()}
 
 

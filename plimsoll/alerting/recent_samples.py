@@ -6,6 +6,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Times, Values, sampling_interval
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -194,9 +195,9 @@ class RecentSamples:
 
     def _begin(self, series: Sequence[Series], samples_list: Sequence[Samples], start: int) -> None:
         """Add the samples of series that are new, or read again."""
-        alike: dict[object, list[tuple[Series, Samples]]] = {}
-        for pair in zip(series, samples_list, strict=True):
-            alike.setdefault((self._reach[pair[0]], pair[1].times.tobytes()), []).append(pair)
+        alike = group_pairs(
+            ((self._reach[pair[0]], pair[1].times.tobytes()), pair) for pair in zip(series, samples_list, strict=True)
+        )
         for pairs in alike.values():
             reach, times = self._reach[pairs[0][0]], pairs[0][1].times
             windows = [self._rows.setdefault(series, SampleRow(series)) for series, _ in pairs]
@@ -243,9 +244,7 @@ class RecentSamples:
         self, clock: SampleMatrix, samples_list: Sequence[Samples], since: int, start: int
     ) -> list[SampleMatrix]:
         """Return the matrices of series whose times are no longer equal."""
-        alike: dict[bytes, list[tuple[SampleRow, Samples]]] = {}
-        for pair in zip(clock.windows, samples_list, strict=True):
-            alike.setdefault(pair[1].times.tobytes(), []).append(pair)
+        alike = group_pairs((pair[1].times.tobytes(), pair) for pair in zip(clock.windows, samples_list, strict=True))
         clocks: list[SampleMatrix] = []
         for pairs in alike.values():
             joined = _joined([window for window, _ in pairs], clock.reach)

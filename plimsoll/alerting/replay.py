@@ -10,6 +10,7 @@ from plimsoll.alerting.rule_targets import RuleTarget, Site, plan
 from plimsoll.alerting.series_index import Check, check_nothing
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, facts_shown_by, shows_in_values
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series, host_key
@@ -51,9 +52,7 @@ def evaluate_again(
     """
     first = start - _BEFORE
     tags = host_tags(site.catalogue.signals)
-    by_host: dict[str, list[Series]] = {}
-    for recorded in store.series(first, end).series:
-        by_host.setdefault(host_key(host_of(recorded, tags)), []).append(recorded)
+    by_host = group_pairs((host_key(host_of(recorded, tags)), recorded) for recorded in store.series(first, end).series)
     chosen = {host_key(host) for host in hosts}
     for host, series in by_host.items():
         if not chosen or host in chosen:

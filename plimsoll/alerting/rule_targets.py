@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from plimsoll.hosts.facts import Drives, Facts
 from plimsoll.hosts.overrides import Overrides
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.series import Series, host_key
 from plimsoll.rules.host_filter import JudgedSubjects, fitted, is_for_such, says_nothing
 from plimsoll.rules.load import Catalogue
@@ -180,9 +181,7 @@ def limit_targets(
 
 def _cut(targets: Sequence[RuleTarget], most: int) -> list[RuleTarget]:
     """Return at most `most` targets, shared evenly among the rules that have more than their share."""
-    by_rule: dict[str, list[RuleTarget]] = {}
-    for target in targets:
-        by_rule.setdefault(target.rule.id, []).append(target)
+    by_rule = group_pairs((target.rule.id, target) for target in targets)
     kept: list[RuleTarget] = []
     for at, alike in enumerate(sorted(by_rule.values(), key=len)):
         kept += alike[: (most - len(kept)) // (len(by_rule) - at)]

@@ -234,7 +234,9 @@ def short_resource(alert: Alert) -> str:
     """Return which resource is short, if the alert shows it: `SQLSRV01 has too little memory`; else empty."""
     if alert.kind != "rule" or alert.signal in _OF_ITSELF:
         return ""
-    return _WORDS.get(alert.details.cause, "").format(host=alert.host, disk=_disk(alert))
+    return _WORDS.get(alert.details.cause, "").format(
+        host=alert.host, disk=f"{alert.instance} of {alert.host}" if alert.instance else f"A disk of {alert.host}"
+    )
 
 
 def certainty(incident: Incident) -> str:
@@ -258,7 +260,3 @@ def unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal])
 
 def _resource(signal: Signal) -> str | None:
     return signal.resource or (signal.pressure.resource if signal.pressure else None)
-
-
-def _disk(alert: Alert) -> str:
-    return f"{alert.instance} of {alert.host}" if alert.instance else f"A disk of {alert.host}"

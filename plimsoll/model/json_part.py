@@ -86,17 +86,13 @@ def _seconds(duration: Any) -> Any:
     return None if duration is None else duration / SECOND
 
 
-def _finite(value: Any) -> Any:
-    return None if value is None or isnan(value) else value
-
-
 Instant = Annotated[str, BeforeValidator(_iso)]
 """A time in UTC nanoseconds, written as ISO 8601."""
 OptionalInstant = Annotated[str | None, BeforeValidator(_iso)]
 Seconds = Annotated[float, BeforeValidator(_seconds)]
 """A duration in nanoseconds, written in seconds."""
 OptionalSeconds = Annotated[float | None, BeforeValidator(_seconds)]
-Finite = Annotated[float | None, BeforeValidator(_finite)]
+Finite = Annotated[float | None, BeforeValidator(lambda value: None if value is None or isnan(value) else value)]
 """A number; null for NaN."""
 OrZero = Annotated[float, BeforeValidator(lambda value: value or 0.0)]
 """A number; 0 if it is not known."""

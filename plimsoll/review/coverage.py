@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from plimsoll.model.counter_names.unrecognised import Unrecognised
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted, listed
 from plimsoll.model.series import host_key
@@ -66,10 +67,11 @@ class Coverage:
 
 def coverage(findings: Iterable[Finding]) -> Coverage:
     """Return the coverage of a review's findings. Rules that do not apply are left out."""
-    by_threshold: dict[tuple[str, str], list[Finding]] = {}
-    for finding in findings:
-        if finding.subject and finding.outcome != Outcome.DOES_NOT_APPLY:
-            by_threshold.setdefault((finding.rule.id, host_key(finding.subject.host)), []).append(finding)
+    by_threshold = group_pairs(
+        ((finding.rule.id, host_key(finding.subject.host)), finding)
+        for finding in findings
+        if finding.subject and finding.outcome != Outcome.DOES_NOT_APPLY
+    )
     reasons: Counter[tuple[Why, str | None]] = Counter()
     judged = 0
     for group in by_threshold.values():
@@ -95,10 +97,11 @@ def _why(finding: Finding) -> tuple[Why, str | None]:
 
 def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
     """Yield a remark for each host recorded for less time than some of its thresholds need to be crossed."""
-    by_host: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if finding.outcome == Outcome.TOO_SHORT and finding.subject:
-            by_host.setdefault(finding.subject.host, []).append(finding)
+    by_host = group_pairs(
+        (finding.subject.host, finding)
+        for finding in findings
+        if finding.outcome == Outcome.TOO_SHORT and finding.subject
+    )
     for host, too_short in by_host.items():
         too_short.sort(key=lambda finding: (not finding.severe, finding.rule.id))
         names = dict.fromkeys(f"{finding.rule.id} ({duration_text(finding.rule.for_)})" for finding in too_short)

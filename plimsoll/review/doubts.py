@@ -5,6 +5,7 @@ from pathlib import PurePath
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.counter_names.unrecognised import Unrecognised
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted, listed
 from plimsoll.model.series import host_key
@@ -275,10 +276,7 @@ def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
         if finding.severe and finding.subject and finding.outcome not in _UNRECORDED and not lacks_fact:
             host = hosts.setdefault(host_key(finding.subject.host), finding.subject.host)
             rules[host, finding.rule.id] = rules.get((host, finding.rule.id), False) or not finding.cannot_fire
-    entries: dict[str, list[bool]] = {}
-    for (host, _), judged in rules.items():
-        entries.setdefault(host, []).append(judged)
-    return entries
+    return group_pairs((host, judged) for (host, _), judged in rules.items())
 
 
 def without_their_conditions(

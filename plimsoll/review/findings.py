@@ -8,6 +8,7 @@ from math import isnan, log
 
 from plimsoll.hosts.facts import Drives
 from plimsoll.hosts.overrides import Override, Overrides
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
@@ -278,10 +279,9 @@ class Question:
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings by rank; of one rule that was crossed for about as long on several, the worst value first."""
     ranked = sorted(findings, key=_rank)
-    by_rule: dict[tuple[str, Outcome], list[int]] = {}
-    for at, finding in enumerate(ranked):
-        if finding.outcome in CROSSED:
-            by_rule.setdefault((finding.rule.id, finding.outcome), []).append(at)
+    by_rule = group_pairs(
+        ((finding.rule.id, finding.outcome), at) for at, finding in enumerate(ranked) if finding.outcome in CROSSED
+    )
     for places in by_rule.values():
         alike = sorted((ranked[at] for at in places), key=_by_value)
         for at, finding in zip(places, alike, strict=True):

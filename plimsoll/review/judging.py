@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from plimsoll.hosts.facts import Drives, Facts, UnknownFact
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Log, Times, merge_times, other_intervals, sampling_interval
 from plimsoll.model.remark import counted
 from plimsoll.model.run import Phase
@@ -137,9 +138,9 @@ class _RunJudge:
         if not hosts:
             yield Finding(pack, rule, self._question.signals[rule.signal], Outcome.DOES_NOT_APPLY)
             return
-        recorded: dict[str, list[tuple[Subject, ResolvedSource]]] = {}
-        for subject, origin in self._origins(rule.signal).values():
-            recorded.setdefault(host_key(subject.host), []).append((subject, origin))
+        recorded = group_pairs(
+            (host_key(subject.host), (subject, origin)) for subject, origin in self._origins(rule.signal).values()
+        )
         for host in hosts:
             yield from self._on_host(pack, rule, host, recorded.get(host_key(host), []))
 

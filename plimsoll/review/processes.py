@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Times, Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
@@ -102,10 +103,9 @@ def _together(
     recorded: Iterable[tuple[str, Samples]], first: int, last: int
 ) -> Iterator[tuple[list[str], Times, NDArray[np.float64]]]:
     """Yield the instances that share their times, a row of values from `first` to `last` for each."""
-    by_times: dict[int, list[tuple[str, Samples]]] = {}
-    for name, samples in recorded:
-        if name.casefold() != IDLE:
-            by_times.setdefault(id(samples.times), []).append((name, samples))
+    by_times = group_pairs(
+        (id(samples.times), (name, samples)) for name, samples in recorded if name.casefold() != IDLE
+    )
     for alike in by_times.values():
         times = alike[0][1].times
         span = slice(int(np.searchsorted(times, first)), int(np.searchsorted(times, last, "right")))

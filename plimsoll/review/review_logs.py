@@ -11,7 +11,6 @@ from plimsoll.ingest.reading import LogSet
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.ingest.shared.separate_runs import choose_runs
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import Log
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.time_arguments import TimeRange, steady_phases
 from plimsoll.model.times import Zone
@@ -62,7 +61,11 @@ def review_logs(
     described = run_settings.described_run()
     run: Run = recordings.run.run if recordings.run else described
     zone = zone or next((log.zone for log in recordings.logs if log.zone.is_specified), recordings.logs[0].zone)
-    start, end = _span(recordings.logs)
+    filled = [log for log in recordings.logs if len(log.times)]
+    if not filled:
+        paths = ", ".join(str(log.path) for log in recordings.logs)
+        raise Unusable(f"{paths}: no samples; there is nothing to judge")
+    start, end = min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
     if steady is not None:
         phases: Sequence[Phase] = steady_phases(steady, zone, start, end)
     else:
@@ -91,14 +94,6 @@ def review_logs(
     if wrong := [*contradictions(facts.configured, facts.recorded, recordings.logs)]:
         raise Unusable(*(f"{path}: {name}" for name in wrong))
     return review(recordings.logs, run, question, facts, recordings.remarks)
-
-
-def _span(logs: Sequence[Log]) -> tuple[int, int]:
-    """Return the first and last time in the logs (UTC ns). Unusable if there are no samples."""
-    filled = [log for log in logs if len(log.times)]
-    if not filled:
-        raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to judge")
-    return min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
 
 
 def _part(when: TimeRange, zone: Zone, start: int, end: int) -> tuple[int | None, int | None]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.remark import listed
 from plimsoll.model.series import host_key
 from plimsoll.review.findings import JUDGED, Finding, Outcome
@@ -27,10 +28,11 @@ def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[st
     were chosen by name (`by_hand`) keep their severity, as do those for which plimsoll.toml sets a limit.
     """
     items = list(findings)
-    judged: dict[tuple[str, str], list[Finding]] = {}
-    for finding in items:
-        if finding.subject and finding.outcome in JUDGED:
-            judged.setdefault((finding.rule.id, host_key(finding.subject.host)), []).append(finding)
+    judged: dict[tuple[str, str], list[Finding]] = group_pairs(
+        ((finding.rule.id, host_key(finding.subject.host)), finding)
+        for finding in items
+        if finding.subject and finding.outcome in JUDGED
+    )
     return [
         finding if finding.pack.pack in by_hand or finding.override else _superseded(finding, judged, result)
         for finding in items

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from plimsoll.hosts.facts import ConfiguredFacts
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.series import Series, host_key
 from plimsoll.review.findings import Finding, Outcome, Question
@@ -20,10 +21,7 @@ def unused_settings(
     host_keys = {host_key(host) for host in hosts}
     named = [subject for subject in configured if subject.instance is None]
     yield from _hosts([subject.host for subject in named if host_key(subject.host) not in host_keys], hosts, named)
-    by_host: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if finding.subject:
-            by_host.setdefault(host_key(finding.subject.host), []).append(finding)
+    by_host = group_pairs((host_key(finding.subject.host), finding) for finding in findings if finding.subject)
     for subject, facts in configured.items():
         if host_key(subject.host) not in host_keys:
             continue

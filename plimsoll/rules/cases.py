@@ -20,7 +20,7 @@ from plimsoll.rules.states import Truth, evaluation_times
 from plimsoll.rules.subjects import Subject, is_total
 
 _HOST = "host"
-_FIELD = "value"
+_FIELD = "value in the case"  # no recorded field has this name
 _INSTANCE = "instance"
 _ANYTHING, _ROWS = "anything", 60  # placeholder series and its rows, for a case that has only facts
 
@@ -65,7 +65,8 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvalua
         return None
     samples = dict(_recorded(case, signals))
     series = list(samples) or [Series(_HOST, _ANYTHING, (), _FIELD)]
-    finder = Finder(_AsRecorded(signals), series, lambda series: True, lambda _, fact: case.facts.get(fact))
+    case_signals = {**signals, **{name: _as_recorded(signals[name], name) for name in case.series}}
+    finder = Finder(case_signals, series, lambda series: True, lambda _, fact: case.facts.get(fact))
     sample_times = [sample.times for sample in samples.values()] or [np.arange(_ROWS, dtype=np.int64) * case.interval]
     times = max(sample_times, key=len)
     at = evaluation_times(times, reach=max(2 * case.interval, *(condition.over for condition in rule.conditions)))
@@ -99,28 +100,11 @@ def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Serie
         yield Series(_HOST, name, tags, _FIELD), Samples(times, filled)
 
 
-class _AsRecorded(Mapping[str, Signal]):
-    """The signals of a case, each with one source: the series that `_recorded` makes, without rate or transform.
-
-    A signal is made on first access, as a case needs few of them.
-    """
-
-    def __init__(self, signals: Mapping[str, Signal]) -> None:
-        self._signals = signals
-
-    def __getitem__(self, name: str) -> Signal:
-        signal = self._signals[name]
-        if signal.derived or signal.fact:
-            return signal
-        has_instances = signal.instances == "each"
-        source = Source(measurement=name, field=_FIELD, instance=_INSTANCE if has_instances else None)
-        return signal.model_copy(update={"sources": (source,), "instances": "each" if has_instances else "none"})
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._signals)
-
-    def __len__(self) -> int:
-        return len(self._signals)
+def _as_recorded(signal: Signal, name: str) -> Signal:
+    """Return the signal with one source: the series that `_recorded` makes, without rate or transform."""
+    has_instances = signal.instances == "each"
+    source = Source(measurement=name, field=_FIELD, instance=_INSTANCE if has_instances else None)
+    return signal.model_copy(update={"sources": (source,), "instances": "each" if has_instances else "none"})
 
 
 def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:

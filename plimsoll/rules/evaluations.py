@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,22 @@ from plimsoll.rules.signal_finder import ResolvedSource
 from plimsoll.rules.states import EVALUATION_INTERVAL, States, Truth, Truths
 from plimsoll.rules.subjects import Subject
 
+_Value = TypeVar("_Value")
+
+
+class _Cell(Generic[_Value]):
+    """What an attribute of an `EvaluationMatrix` has in the row of one subject."""
+
+    def __init__(self, attribute: str) -> None:
+        self._attribute = attribute
+
+    def __get__(self, track: "RuleEvaluation", _: type["RuleEvaluation"]) -> _Value:
+        return getattr(track.matrix, self._attribute)[track.row]
+
 
 @dataclass(frozen=True, eq=False)
 class RuleEvaluation:
-    """The evaluations of a rule for one subject: one row of an `EvaluationMatrix`.
+    """The evaluations of a rule for one subject: one row of an `EvaluationMatrix`, which describes its attributes.
 
     Attributes:
         subject: The host or instance.
@@ -33,50 +45,22 @@ class RuleEvaluation:
     is_phase_determined: bool = True
     other_windows: Sequence[int] = ()
 
-    @property
-    def healthy(self) -> Healthy:
-        """The limit, scaled for this subject."""
-        return self.matrix.healthy[self.row]
-
-    @property
-    def window(self) -> int:
-        """The window (ns) after widening."""
-        return self.matrix.windows[self.row]
+    healthy = _Cell[Healthy]("healthy")
+    window = _Cell[int]("windows")
+    values = _Cell[Values]("values")
+    truths = _Cell[Truths]("truths")
+    states = _Cell[States]("states")
+    other_conditions_hold = _Cell[NDArray[np.bool_]]("other_conditions_hold")
+    impossible = _Cell[Values]("impossible")
+    judged = _Cell[int]("judged")
+    longest_stretch = _Cell[int]("longest_stretch")
+    worst = _Cell[float]("worst")
+    nearest = _Cell[float]("nearest")
 
     @property
     def times(self) -> Times:
         """The evaluations (UTC ns)."""
         return self.matrix.times
-
-    @property
-    def values(self) -> Values:
-        """The rule's own reduced values; NaN for no data."""
-        return self.matrix.values[self.row]
-
-    @property
-    def truths(self) -> Truths:
-        """Whether the condition holds; false where only `recover` keeps an alert firing."""
-        return self.matrix.truths[self.row]
-
-    @property
-    def states(self) -> States:
-        """The state after each evaluation."""
-        return self.matrix.states[self.row]
-
-    @property
-    def other_conditions_hold(self) -> NDArray[np.bool_]:
-        """Whether all other conditions of the rule held."""
-        return self.matrix.other_conditions_hold[self.row]
-
-    @property
-    def impossible(self) -> Values:
-        """The reduced values that the signal cannot have, which count as no data; NaN elsewhere."""
-        return self.matrix.impossible[self.row]
-
-    @property
-    def judged(self) -> int:
-        """The number of evaluations with data."""
-        return self.matrix.judged[self.row]
 
     @property
     def time_crossed(self) -> int:
@@ -89,25 +73,10 @@ class RuleEvaluation:
         return self.matrix.true[self.row] / self.judged if self.judged else None
 
     @property
-    def longest_stretch(self) -> int:
-        """The longest time (ns) judged without a break: no crossing can last longer."""
-        return self.matrix.longest_stretch[self.row]
-
-    @property
     def longest_fired(self) -> int | None:
         """The duration (ns) of the longest crossing that fired; None if none fired."""
         longest = self.matrix.longest_fired[self.row]
         return longest if longest >= 0 else None
-
-    @property
-    def worst(self) -> float:
-        """The value closest to the limit, or furthest past it, of windows within the data; NaN if there is none."""
-        return self.matrix.worst[self.row]
-
-    @property
-    def nearest(self) -> float:
-        """The value nearest to the limit while all other conditions of the rule held; NaN if they never held."""
-        return self.matrix.nearest[self.row]
 
     @property
     def crossings(self) -> CrossingColumns:

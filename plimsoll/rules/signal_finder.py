@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import TOTAL, telegraf_name
 from plimsoll.model.series import Series
@@ -79,10 +80,7 @@ class ResolvedSources(dict[tuple[str, str | None], tuple[Subject, ResolvedSource
     @cached_property
     def by_host(self) -> Mapping[str, Sequence[tuple[Subject, ResolvedSource]]]:
         """The subjects and their sources by host (case-folded)."""
-        by_host: dict[str, list[tuple[Subject, ResolvedSource]]] = {}
-        for (host, _), pair in self.items():
-            by_host.setdefault(host, []).append(pair)
-        return by_host
+        return group_pairs((host, pair) for (host, _), pair in self.items())
 
     def same(self, host: str, instance: str) -> tuple[Subject, ResolvedSource] | None:
         """Return the source of the same instance of a host under another name."""
@@ -292,10 +290,11 @@ def _whole(subject: Subject, part_after: str | None) -> Subject:
 
 def _totals(recorded: Chosen) -> _Resolved:
     """Return the sums over the instances of each host."""
-    by_host: dict[str, list[tuple[Subject, ResolvedRecording]]] = {}
-    for (host, _), (subject, resolved) in recorded.items():
-        if isinstance(resolved, ResolvedRecording):
-            by_host.setdefault(host, []).append((subject, resolved))
+    by_host = group_pairs(
+        (host, (subject, resolved))
+        for (host, _), (subject, resolved) in recorded.items()
+        if isinstance(resolved, ResolvedRecording)
+    )
     return {
         (host, None): (Subject(parts[0][0].host), ResolvedTotal(tuple(part for _, part in parts)))
         for host, parts in by_host.items()

@@ -226,7 +226,7 @@ def combined_fields(
     """Return several fields, or the rates of several counters, under an operation, at times where all have a value."""
     parts = [FlatPairs.of_samples([samples], rate=rate).pairs for samples in fields]
     later = _shared([part.later for part in parts])
-    at = [_rows(part.later, later) for part in parts]
+    at = [(slice(None) if len(later) == len(part.later) else np.searchsorted(part.later, later)) for part in parts]
     earlier = np.minimum.reduce([part.earlier[rows] for part, rows in zip(parts, at, strict=True)])
     values = apply_operation(operation, [part.values[rows] for part, rows in zip(parts, at, strict=True)])
     finite = np.isfinite(values)
@@ -275,11 +275,6 @@ def combined(
     """Return the value of a derived signal: its operands, each times its weight, under the operation."""
     weighed = [weight * value for weight, value in zip(weights, values, strict=True)] if weights else values
     return apply_operation(operation, weighed)
-
-
-def _rows(times: Times, chosen: Times) -> NDArray[np.int_] | slice:
-    """Return the row indices of the `chosen` times, which are a subset of `times`."""
-    return slice(None) if len(chosen) == len(times) else np.searchsorted(times, chosen)
 
 
 def _shared(times: Sequence[Times]) -> Times:

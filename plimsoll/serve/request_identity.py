@@ -54,7 +54,15 @@ class RequestIdentity:
         if access.is_open and not credentials.users.any:
             return NOBODY
         if token := bearer_of(request):
-            return self._by_token(request, token)
+            if program := credentials.program(token):
+                return program
+            _log_failure("token", address_of(request))
+            return refusal(
+                HTTPStatus.UNAUTHORIZED,
+                "this is no token for reading or changes",
+                headers={"WWW-Authenticate": "Bearer"},
+                hint="docs/http-api.md says how to make one; the token for samples is none",
+            )
         is_change = request.method not in SAFE
         is_api_change = is_change and (path == PUBLIC or path.startswith(f"{PUBLIC}/"))
         name, password = basic_of(request)
@@ -77,18 +85,6 @@ class RequestIdentity:
             return proxy.person(peer[0] if peer else "", request.headers, self._access.credentials.users)
         except UnknownUser as error:
             return refusal(HTTPStatus.FORBIDDEN, str(error))
-
-    def _by_token(self, request: Request, token: str) -> Person | Response:
-        """Return the program that has a token; a refusal if the token is not for reading or changes."""
-        if program := self._access.credentials.program(token):
-            return program
-        _log_failure("token", address_of(request))
-        return refusal(
-            HTTPStatus.UNAUTHORIZED,
-            "this is no token for reading or changes",
-            headers={"WWW-Authenticate": "Bearer"},
-            hint="docs/http-api.md says how to make one; the token for samples is none",
-        )
 
 
 class PasswordCheck:

@@ -27,7 +27,23 @@ def dumps(run: StoredRun) -> bytes:
         "settings": run.settings,
         "whole": run.whole,
         "remarks": [asdict(remark) for remark in run.remarks],
-        "recordings": [_recording(recording) for recording in run.recordings],
+        "recordings": [
+            {
+                "path": recording.path,
+                "format": recording.format,
+                "sha256": recording.sha256,
+                "zone": _zone(recording.zone),
+                "times": _packed(recording.times),
+                "series": [[s.host, s.measurement, s.tags, s.field, s.path] for s in recording.series],
+                "missing": _packed(
+                    np.concatenate([rows.astype(np.int64) for rows in recording.missing] or [recording.times[:0]])
+                ),
+                "missing_of": [len(rows) for rows in recording.missing],
+                "remarks": [asdict(remark) for remark in recording.remarks],
+                "unread": recording.unread,
+            }
+            for recording in run.recordings
+        ],
     }
     return zlib.compress(json.dumps(document, separators=(",", ":")).encode())
 
@@ -48,23 +64,6 @@ def loads(document: bytes) -> StoredRun:
         data["settings"],
         data.get("whole", False),  # missing in runs stored by earlier versions
     )
-
-
-def _recording(recording: Recording) -> dict[str, Any]:
-    return {
-        "path": recording.path,
-        "format": recording.format,
-        "sha256": recording.sha256,
-        "zone": _zone(recording.zone),
-        "times": _packed(recording.times),
-        "series": [[s.host, s.measurement, s.tags, s.field, s.path] for s in recording.series],
-        "missing": _packed(
-            np.concatenate([rows.astype(np.int64) for rows in recording.missing] or [recording.times[:0]])
-        ),
-        "missing_of": [len(rows) for rows in recording.missing],
-        "remarks": [asdict(remark) for remark in recording.remarks],
-        "unread": recording.unread,
-    }
 
 
 def _read_recording(data: dict[str, Any]) -> Recording:

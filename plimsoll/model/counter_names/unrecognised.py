@@ -18,6 +18,7 @@ from plimsoll.model.counter_names.name_clues import (
     signal_counters,
     similar_needed,
 )
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.names import path_of
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL, CounterPath, generic_object, telegraf_name
 from plimsoll.model.series import Series, host_key
@@ -82,10 +83,9 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
 
     All other unknown objects are assumed to belong to programs.
     """
-    hosts: dict[str, list[Series]] = {}
-    for candidate in series:
-        if candidate.tag("objectname") is not None:
-            hosts.setdefault(host_key(candidate.host), []).append(candidate)
+    hosts = group_pairs(
+        (host_key(candidate.host), candidate) for candidate in series if candidate.tag("objectname") is not None
+    )
     strange_objects: list[Unrecognised] = []
     for recorded in hosts.values():
         if any(is_esxtop(_object(member)) for member in recorded):

@@ -49,7 +49,9 @@ class Sample(NamedTuple):
             label = _LABEL.match(self.labels_text, at)
             if label is None:
                 raise NotMetrics(f"{self.name}: its labels are not valid")
-            labels[label[1].decode()] = _ESCAPED.sub(_unescape, label[2].decode("utf-8", "replace"))
+            labels[label[1].decode()] = _ESCAPED.sub(
+                lambda match: "\n" if match[1] == "n" else match[1], label[2].decode("utf-8", "replace")
+            )
             at = label.end()
         return labels
 
@@ -286,7 +288,3 @@ def samples(text: bytes) -> Iterator[Sample]:
         except ValueError:
             shown = line[:_LONGEST_SHOWN].decode("utf-8", "backslashreplace")
             raise NotMetrics(f'line {number} is no metric of Prometheus: "{shown}"') from None
-
-
-def _unescape(escaped: re.Match[str]) -> str:
-    return "\n" if escaped[1] == "n" else escaped[1]

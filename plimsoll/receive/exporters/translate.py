@@ -37,18 +37,6 @@ class MetricUse(NamedTuple):
     plain: tuple[tuple[str, float], ...]
     computed: bool
 
-    def is_of(self, labels: Mapping[str, str]) -> bool:
-        """Return whether the group uses the series of this metric that has these labels."""
-        return (
-            all(labels.get(name) == value for name, value in self.labels)
-            and all(label in labels for label in self.group.labels)
-            and not any(
-                fnmatchcase(labels.get(label, ""), pattern)
-                for label, patterns in self.group.but.items()
-                for pattern in patterns
-            )
-        )
-
 
 MOST_SAMPLES = 1_000_000
 _AT_ONCE = 50_000  # samples, some tenths of a second: other senders wait for no more than that
@@ -193,7 +181,15 @@ class Translator:
         plain: list[tuple[bytes, float]] = []
         kept: list[tuple[CounterState, str, Part]] = []
         for use in self._uses.get(name, ()):
-            if not use.is_of(labels):
+            if not (
+                all(labels.get(name) == value for name, value in use.labels)
+                and all(label in labels for label in use.group.labels)
+                and not any(
+                    fnmatchcase(labels.get(label, ""), pattern)
+                    for label, patterns in use.group.but.items()
+                    for pattern in patterns
+                )
+            ):
                 continue
             for field, factor in use.plain:
                 series = use.group.series(host, labels, field, {})

@@ -20,7 +20,7 @@ from plimsoll.model.log import Values
 from plimsoll.model.remark import counted
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.model.times import duration_text
+from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.rules.schema import field_types
@@ -166,7 +166,9 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     phases = tuple(Phase(*span) for span in spans if span[2] > span[1])
     boundaries = (state.begin, state.end)
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
-    parts = ", ".join(f"{_NAMES[phase.name]} {duration_text(_seconds(phase))}" for phase in phases)
+    parts = ", ".join(
+        f"{_NAMES[phase.name]} {duration_text(round((phase.end - phase.start) / SECOND) * SECOND)}" for phase in phases
+    )
     return FoundPhases(
         phases,
         confidence,
@@ -196,11 +198,6 @@ def _recorded(load: Load, start: int, end: int) -> tuple[int, int]:
     near = NEAR * (end - start)
     first, last = int(times[0]), int(times[-1])
     return first if first - start > near else start, last if end - last > near else end
-
-
-def _seconds(phase: Phase) -> int:
-    second = 10**9
-    return round((phase.end - phase.start) / second) * second
 
 
 def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Log, Times, Values, merge_times, other_intervals, sampling_interval
 from plimsoll.model.remark import RESTARTED, Remark, counted, listed
 from plimsoll.model.run import Planned
@@ -251,10 +252,7 @@ def gone(
         absence = _service_absence(recorded[recorded <= until[host, service]], times, planned)
         if absence.is_long:
             together.setdefault((host, str(absence)), []).append(service)
-    never: dict[str, list[str]] = {}
-    for host, service in until:
-        if (host, service) not in of_service:
-            never.setdefault(host, []).append(service)
+    never = group_pairs((host, service) for host, service in until if (host, service) not in of_service)
     for host, items in never.items():
         yield Doubt(f"there is no value in what was recorded of {listed(items, _MOST_NAMED)} of {host}", _CHECK)
     texts = [f"{listed(entries, _MOST_NAMED)} of {host} for {absence}" for (host, absence), entries in together.items()]

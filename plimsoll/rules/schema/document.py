@@ -29,10 +29,6 @@ _WRITTEN: Mapping[str, Callable[[float], str]] = {
 }
 
 
-def _texts(limits: Any) -> Any:
-    return {fact: str(limit) for fact, limit in limits.items()}
-
-
 _Text = Annotated[str, BeforeValidator(str)]
 
 
@@ -70,9 +66,9 @@ class RuleEntry(JsonPart):
     recover: Annotated[str | None, BeforeValidator(lambda limit: limit and str(limit))] = Field(
         description="The limit that ends an alert, if it is not that of the condition."
     )
-    where: Annotated[dict[str, str], BeforeValidator(_texts)] = Field(
-        description='The host facts it requires, such as {"memory_mb": "<= 4096"}.'
-    )
+    where: Annotated[
+        dict[str, str], BeforeValidator(lambda limits: {fact: str(limit) for fact, limit in limits.items()})
+    ] = Field(description='The host facts it requires, such as {"memory_mb": "<= 4096"}.')
     where_unknown: str | None = Field(
         description="What happens if such a fact is not known: info (judged at that severity), judge, or skip (does "
         "not apply); null: it is not judged."

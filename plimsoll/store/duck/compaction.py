@@ -51,26 +51,44 @@ class Keeping:
     size_limit: int
 
 
+_ROWS_A_FILE = 2_000_000
+_ALL = 2**31 - 1
+_FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE 30720, RETURN_STATS"
+_VALUES = {TableKind.RAW: "value", TableKind.THIN: "minimum, maximum, mean, amount"}
+_NAMES = ("host", "measurement", "tags", "field")
+
+
+class _Piece(NamedTuple):
+    """A day file to write: day, kind, the series from `first` to `last`, and the tables and files that hold them."""
+
+    day: int
+    kind: TableKind
+    first: int
+    last: int
+    tables: Sequence[HotTable]
+    files: Sequence[DayFile]
+
+
 class Retention:
     """The upkeep of a hot file and its day files, done piece by piece while `turn` is held."""
 
     def __init__(self, file: HotFile, live: LiveWriter, index: StoredSeriesIndex, keeping: Keeping) -> None:
-        self._file, self._live, self._keeping = file, live, keeping
-        self._compaction = Compaction(file, index, keeping)
+        self._file, self._live, self._index, self._keeping = file, live, index, keeping
         self.turn = threading.Lock()
-        self._closed = 0
+        self._hour = 0  # the last in which the open table was closed
+        self._written_day: int | None = None  # the samples of days before it are in files
         self._unfreed = False
 
     def piece(self, now: int) -> bool:
         """Do one piece of upkeep; return False if there was none to do."""
         with self.turn:
             with self._file.lock:
-                if now // HOUR != self._closed:
+                if now // HOUR != self._hour:
                     self._live.close_table()
-                    self._closed = now // HOUR
+                    self._hour = now // HOUR
                 is_done = self._drop(now) or self._move_closed_table()
             # Compaction takes longer, and must not keep samples from being written.
-            if is_done or self._compaction.piece(now):
+            if is_done or self._write_file(now):
                 self._unfreed = True
                 return True
             self._file.sweep()
@@ -119,33 +137,7 @@ class Retention:
             drop_table(cursor, table)
         return True
 
-
-_ROWS_A_FILE = 2_000_000
-_ALL = 2**31 - 1
-_FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE 30720, RETURN_STATS"
-_VALUES = {TableKind.RAW: "value", TableKind.THIN: "minimum, maximum, mean, amount"}
-_NAMES = ("host", "measurement", "tags", "field")
-
-
-class _Piece(NamedTuple):
-    """A day file to write: day, kind, the series from `first` to `last`, and the tables and files that hold them."""
-
-    day: int
-    kind: TableKind
-    first: int
-    last: int
-    tables: Sequence[HotTable]
-    files: Sequence[DayFile]
-
-
-class Compaction:
-    """The writer of day files, from the tables of past days."""
-
-    def __init__(self, file: HotFile, index: StoredSeriesIndex, keeping: Keeping) -> None:
-        self._file, self._index, self._keeping = file, index, keeping
-        self._closed: int | None = None
-
-    def piece(self, now: int) -> bool:
+    def _write_file(self, now: int) -> bool:
         """Write one day file; return False if there was none to write. Call and move samples in one thread only.
 
         The files of a day are written an hour after its end. Samples that come later wait until the next day is over.
@@ -167,14 +159,14 @@ class Compaction:
     def _find_late(self, cursor: Cursor, now: int) -> _Piece | None:
         """Return the next day file to write from tables of past days; None if there is none."""
         today = (now - HOUR) // DAY
-        if self._closed == today:
+        if self._written_day == today:
             return None
         tables = [table for table in list_tables(cursor) if table.kind is not TableKind.OPEN and table.day < today]
         for day in sorted({table.day for table in tables}):
             files = list_files(cursor, day * DAY, day * DAY)
             if self._is_whole(files):
                 return self._next(cursor, now, day, [table for table in tables if table.day == day], files)
-        self._closed = today
+        self._written_day = today
         return None
 
     def _next(self, cursor: Cursor, now: int, day: int, tables: Sequence[HotTable], files: Sequence[DayFile]) -> _Piece:

@@ -25,21 +25,22 @@ def rebuild_index(cursor: Cursor, days: DayFolder) -> None:
     for path in sorted(paths, key=_number, reverse=True):
         numbers.append(_number(path))
         file = _describe(cursor, days, path)
-        if file.last >= 0 and any(_overlap(other, file) for other in listed):
+        if file.last >= 0 and any(
+            other.day == file.day and other.first <= file.last and other.last >= file.first for other in listed
+        ):
             unlist_files(cursor, [file.name])
             continue
         listed.append(file)
         add_file(cursor, file)
         if file.samples:
             _add_series(cursor, days, file)
-    _merge_held(cursor)
+    # Leave one row for each day and series.
+    cursor.execute("CREATE TEMP TABLE merged AS SELECT day, series, min(first), max(last) FROM held GROUP BY ALL")
+    cursor.execute("DELETE FROM held")
+    cursor.execute("INSERT INTO held SELECT * FROM temp.merged ORDER BY day, series")
+    cursor.execute("DROP TABLE temp.merged")
     cursor.execute("SELECT max(nextval('part_number')) FROM range(?)", [max(numbers)])  # no file gets these again
     cursor.execute("COMMIT")
-
-
-def _overlap(first: DayFile, second: DayFile) -> bool:
-    """Return whether two files hold samples of the same series on the same day."""
-    return first.day == second.day and first.first <= second.last and first.last >= second.first
 
 
 def _describe(cursor: Cursor, days: DayFolder, path: Path) -> DayFile:
@@ -66,14 +67,6 @@ def _add_series(cursor: Cursor, days: DayFolder, file: DayFile) -> None:
     for number, host, measurement, tags, field in unknown:
         pairs = json.dumps([*json.loads(tags).items()])
         cursor.execute("INSERT INTO series VALUES (?, ?, ?, ?, ?)", [number, host, measurement, pairs, field])
-
-
-def _merge_held(cursor: Cursor) -> None:
-    """Merge the rows of `held`, so that each day and series has one row."""
-    cursor.execute("CREATE TEMP TABLE merged AS SELECT day, series, min(first), max(last) FROM held GROUP BY ALL")
-    cursor.execute("DELETE FROM held")
-    cursor.execute("INSERT INTO held SELECT * FROM temp.merged ORDER BY day, series")
-    cursor.execute("DROP TABLE temp.merged")
 
 
 def _name(path: Path) -> str:

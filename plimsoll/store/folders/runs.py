@@ -176,7 +176,11 @@ class RunFolders:
         summary = RunSummary.new(run, generation)
         folder = self._hidden(summary)
         with files.translated_errors(self._folder):
-            self._remove_leftovers()
+            for old in self._folder.glob(".*"):  # whose removal was cut off, or whose run was not saved within an hour
+                with suppress(FileNotFoundError):
+                    is_saved = len(old.name) != _LENGTH or (old / _SUMMARY).exists()
+                    if old.name.endswith(_GONE) or (not is_saved and time.time() - old.stat().st_mtime > _SAVING_S):
+                        files.remove(old)
             earlier = [kept.run for kept in self._list() if kept.run.name == run.name]
             folder.mkdir()
             files.write(folder / _MANIFEST, run_document.dumps(run))
@@ -247,14 +251,6 @@ class RunFolders:
         for kept in self._list():
             if kept.run.complete:
                 files.copy(kept.folder, to / kept.folder.name)
-
-    def _remove_leftovers(self) -> None:
-        """Remove folders of interrupted removals, and folders that have had no saved run for an hour."""
-        for folder in self._folder.glob(".*"):
-            with suppress(FileNotFoundError):
-                is_saved = len(folder.name) != _LENGTH or (folder / _SUMMARY).exists()
-                if folder.name.endswith(_GONE) or (not is_saved and time.time() - folder.stat().st_mtime > _SAVING_S):
-                    files.remove(folder)
 
     def _hidden(self, run: RunSummary) -> Path:
         """Return the hidden folder of a run that is not complete."""
