@@ -73,12 +73,8 @@ class Difference:
 
     @classmethod
     def of(cls, first: Estimate, second: Estimate) -> "Difference":
-        """Return the difference of the means of two independent runs."""
-        parts = (first.error**2, first.freedom), (second.error**2, second.freedom)
-        variance = sum(part for part, _ in parts)
-        spread = sum(part**2 / freedom for part, freedom in parts)
-        freedom = variance**2 / spread if spread else float("inf")
-        return cls(second.mean - first.mean, float(np.sqrt(variance)), freedom)
+        """Return the difference of the means of two runs, which are independent of each other."""
+        return _difference(second.mean - first.mean, [(mean.error**2, mean.freedom) for mean in (first, second)])
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """Return the interval that holds the true difference with this confidence."""
@@ -156,29 +152,29 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
 
     Args:
         earlier: The means of at least one run.
-        new: The mean of the new run.
-        spread: The assumed standard deviation of means between runs.
-        weight: The number of runs that `spread` counts as, beside the spread of `earlier`; ignored for one run.
+        new: That of the new run.
+        spread: The standard deviation of means between runs that is expected beforehand.
+        weight: The number of runs that this expectation counts as, beside several earlier runs.
     """
     means = np.array([estimate.mean for estimate in earlier])
     within = float(np.mean([estimate.error**2 for estimate in earlier]))
     count = len(earlier)
-    result = (new.error**2, new.freedom)
+    of_new = (new.error**2, new.freedom)
     if count == 1:
-        return _difference(new.mean - means[0], [(within, earlier[0].freedom), result, (2 * spread**2, _CERTAIN)])
+        return _difference(new.mean - means[0], [(within, earlier[0].freedom), of_new, (2 * spread**2, _CERTAIN)])
     freedom = weight + count - 1
     total = (weight * (spread**2 + within) + float(means.var(ddof=1)) * (count - 1)) / freedom
     between = max(0.0, total - within)
     # The error of the mean of the earlier runs, and how far a new run lies from the mean of all runs.
-    return _difference(new.mean - float(means.mean()), [(total / count + between, freedom), result])
+    return _difference(new.mean - float(means.mean()), [(total / count + between, freedom), of_new])
 
 
 def runs_to_decide(
     difference: float, spread: float, weight: float, chance: float, counts: tuple[int, int]
 ) -> int | None:
-    """Return the number of earlier runs, within `counts` (least, most), with which the difference would be significant.
+    """Return the number of earlier runs with which a difference of this size would be certain.
 
-    None if the most are too few.
+    `counts` are the fewest and the most to try; None if the most are too few.
     """
     for count in range(max(2, counts[0]), counts[1] + 1):
         wide = student_quantile(weight + count - 1, 1 - chance) * spread * np.sqrt(1 + 1 / count)

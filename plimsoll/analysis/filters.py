@@ -16,7 +16,7 @@ class EqualParts:
 
     def __init__(self, start: int, end: int, count: int) -> None:
         self.start, self.end, self.count = start, max(end, start), count
-        self._known: dict[int, tuple[Times, NDArray[np.intp]]] = {}  # most series share the times of their recording
+        self._places: dict[int, tuple[Times, NDArray[np.intp]]] = {}  # most series share the times of their recording
 
     def means(self, samples: Samples) -> Values:
         """Return the mean of the samples in each part; NaN where there are none."""
@@ -32,14 +32,20 @@ class EqualParts:
         return self.start + width * part // self.count, self.start + width * (part + 1) // self.count
 
     def places(self, times: Times) -> NDArray[np.intp]:
-        """Return the number of the part that each time is in; `count` for times outside."""
-        if id(times) not in self._known:
+        """Return the part of each time; those outside have the number after the last."""
+        if id(times) not in self._places:
             width = max(self.end - self.start, 1) / self.count
             at = np.floor((times - self.start) / width)
             at[times == self.end] = self.count - 1
             at[(at < 0) | (at > self.count)] = self.count
-            self._known[id(times)] = times, at.astype(np.intp)
-        return self._known[id(times)][1]
+            self._places[id(times)] = times, at.astype(np.intp)
+        return self._places[id(times)][1]
+
+
+def find_runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the first place of each run of true flags, and the place after its last."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8))).tolist()
+    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 _AT_ONCE = 4_000_000  # values of all windows together

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.analysis.filters import median, median_filter, moving_mean
+from plimsoll.analysis.filters import find_runs, median, median_filter, moving_mean
 from plimsoll.analysis.levels.plateaus import Plateau, plateaus
 from plimsoll.analysis.levels.ramp_fit import NEAR, PLATEAUS, Flags, Floats, RampFit, Side, whitened
 from plimsoll.model.log import Times, Values
@@ -121,9 +121,8 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
     if levels:
         return _among_steps(times, values, levels)
     between_ramps = _between_ramps(times, values)
-    between_ramps = (
-        between_ramps if isinstance(between_ramps, SteadyState) else _in_episode(times, values) or between_ramps
-    )
+    if isinstance(between_ramps, NotSteady):
+        between_ramps = _in_episode(times, values) or between_ramps
     if isinstance(between_ramps, SteadyState) and between_ramps.confidence < _LEAST_CONFIDENCE:
         return NotSteady("where the load becomes steady, or ends to be, cannot be told closely", known=False)
     return between_ramps
@@ -140,7 +139,10 @@ def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> Ste
     if isinstance(between_ramps, NotSteady):
         return between_ramps
     near = round(NEAR * length)
-    sure = _OF_OVERSHOOT if _fell_back(values[times < longest.start], between_ramps.level) else _EDGE_IS_NEAR
+    # Where a load rose to more than the level first, and fell back to it, the edge is less sure.
+    before, level = values[times < longest.start], between_ramps.level
+    fell_back = len(before) > 0 and before[0] < level < _HIGHER * level < float(np.quantile(before, _HIGH))
+    sure = _OF_OVERSHOOT if fell_back else _EDGE_IS_NEAR
 
     def edge(at: int) -> Boundary | None:
         return None if at in (times[0], times[-1]) else Boundary(at, at - near, at + near, sure)
@@ -152,11 +154,6 @@ def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> Ste
         between_ramps.level,
         min((between_ramps.confidence, *(boundary.confidence for boundary in (begin, end) if boundary))),
     )
-
-
-def _fell_back(before: Values, level: float) -> bool:
-    """Return whether the load first rose above the level and fell back to it, which makes the start less sure."""
-    return len(before) > 0 and before[0] < level < _HIGHER * level < float(np.quantile(before, _HIGH))
 
 
 def _in_episode(times: Times, values: Values) -> SteadyState | None:
@@ -245,7 +242,7 @@ def longest_episode(times: Times, values: Values) -> Episode | None:
         return None
     level = median(busy)
     low = median_filter(values, _SMOOTHED, "edge") < _LOW * level
-    pauses = [(a, b) for a, b in _runs(low) if b - a >= max(2, _LASTS * count)]
+    pauses = [(start, end) for start, end in find_runs(low) if end - start >= max(2, _LASTS * count)]
     dips = [pause for pause in pauses if _is_dip(values, *pause, level)]
     edges = [0, *(at for pause in pauses if pause not in dips for at in pause), count]
     parts = list(zip(edges[::2], edges[1::2], strict=True))
@@ -264,11 +261,6 @@ def _is_dip(values: Values, start: int, end: int, level: float) -> bool:
     if end - start > _DIP * len(values) or min(len(before), len(after)) < width:
         return False
     return min(median(before), median(after)) > _LEVEL_AGAIN * level
-
-
-def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(int)))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def not_steady(fit: RampFit) -> NotSteady | None:

@@ -54,7 +54,7 @@ class Rhythm:
 
     @property
     def missing(self) -> int:
-        """The number of beats between the first and the last that have no event."""
+        """The number of beats between the first and the last without an event."""
         return int(self.beats[-1]) + 1 - len(self.beats)
 
 
@@ -147,13 +147,13 @@ def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
     together = -(-len(values) // _LONG)
     if together > 1:
         starts = np.arange(0, len(values), together)
-        if _found(seconds[starts], np.maximum.reduceat(values, starts), together * step) is None:
+        if _find_regular(seconds[starts], np.maximum.reduceat(values, starts), together * step) is None:
             return None
-    return _found(seconds, values, step)
+    return _find_regular(seconds, values, step)
 
 
-def _found(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
-    """Return the rhythm with the most and best agreeing beats, of several ways to find spikes."""
+def _find_regular(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
+    """Return the spikes, of several ways to find them, whose rhythm has the most beats that agree best."""
     ways = [(spike, beat) for spike in spikes(values) if (beat := rhythm(seconds[spike.first], _FEWEST_ROWS * step))]
     ways.sort(key=lambda way: -way[1].agreement * len(way[1].events))
     return next((regular for way in ways if (regular := _regular(values, *way, step))), None)
@@ -173,21 +173,9 @@ def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> Regul
         return None
     if (first == last).all() and _artefact(values[peak], between, first, beat):
         return None
-    tops, level = values[peak], median(between)
-    width_s = median(last - first + 1) * step
-    return RegularSpikes(
-        first,
-        peak,
-        last,
-        beat.period,
-        beat.reach + step / len(first),
-        beat.missing,
-        level,
-        tops,
-        width_s,
-        beat.agreement,
-        step,
-    )
+    reach_s, width_s = beat.reach + step / len(first), median(last - first + 1) * step
+    figures = (beat.period, reach_s, beat.missing, median(between), values[peak], width_s, beat.agreement, step)
+    return RegularSpikes(first, peak, last, *figures)
 
 
 def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhythm) -> bool:
@@ -224,8 +212,7 @@ def spikes(values: Values) -> list[Spikes]:
 
     The ways differ in how fast the level may change, and in how much lower than the highest a spike may be.
     """
-    spikes_list: list[Spikes] = []
-    items: set[bytes] = set()
+    known: dict[bytes, Spikes] = {}
     for blocks in _BLOCKS:
         size = len(values) // blocks
         if size < _FEWEST_IN_BLOCK:
@@ -237,12 +224,12 @@ def spikes(values: Values) -> list[Spikes]:
         if not (above > value).any():
             continue
         for part in _PARTS_OF_TOP:
-            item = _above(above, max(value, part * _top(above, value)))
-            key = item.first.tobytes() + item.last.tobytes()
-            if len(item.first) >= _FEWEST and key not in items and _share(item, len(values)) < _MOST_OF_TIME:
-                items.add(key)
-                spikes_list.append(item)
-    return spikes_list
+            high = np.sort(above[above > value])  # a tenth of it is in the highest spikes
+            runs = _above(above, max(value, part * float(high[len(high) * 9 // 10])))
+            key, share = runs.first.tobytes() + runs.last.tobytes(), (runs.last - runs.first + 1).sum() / len(values)
+            if len(runs.first) >= _FEWEST and key not in known and share < _MOST_OF_TIME:
+                known[key] = runs
+    return list(known.values())
 
 
 def _level(values: Values, size: int) -> Values:
@@ -255,13 +242,6 @@ def _level(values: Values, size: int) -> Values:
     return np.interp(np.arange(len(values)), (np.arange(blocks) + 0.5) * size - 0.5, smooth)
 
 
-def _top(above: Values, value: float) -> float:
-    """Return the height of the highest spikes, which nine tenths of all rows in spikes are below."""
-    high = above[above > value]
-    at = len(high) * 9 // 10
-    return float(np.partition(high, at)[at])
-
-
 def _median(values: Values) -> Values:
     """Return the upper median along the last axis; np.median takes three times as long."""
     at = values.shape[-1] // 2
@@ -269,17 +249,13 @@ def _median(values: Values) -> Values:
 
 
 def _above(above: Values, value: float) -> Spikes:
-    """Return the runs of rows above half of `value` that also go above `value`, which is above 0."""
+    """Return the runs of rows above half of a value that go beyond the value, which is positive."""
     raised = np.concatenate(([False], above > value / 2, [False]))
     edges = np.flatnonzero(raised[1:] != raised[:-1])
     first, last = edges[::2], edges[1::2] - 1
     # Between runs nothing is beyond it, so each may reach to the next.
     high = np.maximum.reduceat(above, first) > value if len(first) else np.empty(0, dtype=bool)
     return Spikes(first[high], last[high])
-
-
-def _share(result: Spikes, rows: int) -> float:
-    return float((result.last - result.first + 1).sum()) / rows
 
 
 def raised(starts: Times, width: int, period: int, times: Times, values: Values, step: int) -> Raised | None:
@@ -321,8 +297,12 @@ def _ties(means: Values) -> float:
 
 
 def rhythm(times: Values, shortest: float) -> Rhythm | None:
-    """Return the rhythm of events at ascending times; None if it may be chance or is faster than `shortest`."""
-    events = _apart(times)
+    """Return the rhythm of events at ascending times; None if they may come by chance, or more often than `shortest`.
+
+    Events too close to the one before are left out.
+    """
+    steps = np.diff(times, prepend=-np.inf)
+    events = np.flatnonzero(steps >= _TOO_CLOSE * median(steps[1:])) if len(times) > 1 else np.arange(len(times))
     if len(events) < FEWEST_BEATS:
         return None
     at = times[events]
@@ -332,25 +312,15 @@ def rhythm(times: Values, shortest: float) -> Rhythm | None:
     period, agreement = by_neighbours(np.diff(at))
     if agreement >= float(np.interp(count, _INTERVALS, _CHANCE_NEIGHBOURS)):
         beats = np.concatenate(([0], np.cumsum(np.rint(np.diff(at) / period)))).astype(np.intp)
-        return _long_enough(Rhythm(_mean_period(at, beats), beats, events, agreement), shortest)
-    if count >= _MOST_EVENTS or agreement < _SOME_AGREEMENT:
-        return None
-    period, agreement = by_phase(at)
-    if agreement < float(np.interp(count, _INTERVALS, _CHANCE_PHASE)):
-        return None
-    return _long_enough(_locked(at, events, period, agreement), shortest)
-
-
-def _long_enough(result: Rhythm, shortest: float) -> Rhythm | None:
-    return result if result.period >= shortest and len(result.beats) >= FEWEST_BEATS else None
-
-
-def _apart(times: Values) -> NDArray[np.intp]:
-    """Return the indices of the events that are not too close to the event before."""
-    if len(times) < 2:
-        return np.arange(len(times))
-    close = np.diff(times) < _TOO_CLOSE * median(np.diff(times))
-    return np.flatnonzero(np.concatenate(([True], ~close)))
+        beat = Rhythm(_mean_period(at, beats), beats, events, agreement)
+    else:
+        if count >= _MOST_EVENTS or agreement < _SOME_AGREEMENT:
+            return None
+        period, agreement = by_phase(at)
+        if agreement < float(np.interp(count, _INTERVALS, _CHANCE_PHASE)):
+            return None
+        beat = _locked(at, events, period, agreement)
+    return beat if beat.period >= shortest and len(beat.beats) >= FEWEST_BEATS else None
 
 
 def by_neighbours(intervals: Values) -> tuple[float, float]:
@@ -390,9 +360,9 @@ def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: floa
 
 
 def _mean_period(at: Values, beats: NDArray[np.intp]) -> float:
-    """Return the period: the slope of a line through the beats, or the mean interval if each beat follows the last.
+    """Return the slope of a line through the beats if each is early or late on its own, else the mean interval.
 
-    If each beat is early or late on its own, a long interval is followed by a short one.
+    Beats are early or late on their own where a long interval is followed by a short one.
     """
     mean = float((at[-1] - at[0]) / beats[-1])
     late = np.diff(at) / mean - np.diff(beats)

@@ -122,20 +122,17 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
     draws = _draws(fit.x, fit.jac, squares / (count - 3), count - 3)
     rate, contention, coherency = (_estimate(value, draws[:, at]) for at, value in enumerate(fit.x))
     total = float(((weights * (throughput - np.average(throughput, weights=weights**2))) ** 2).sum())
-    peak, maximum = _peak(fit.x, draws) if coherency.low > 0 else (None, None)
+    peak = maximum = None
+    if coherency.low > 0:
+        tops = np.sqrt(np.maximum(1 - draws[:, 1], 0) / np.maximum(draws[:, 2], 1e-12))
+        top = float(np.sqrt((1 - fit.x[1]) / fit.x[2]))
+        peak, maximum = _estimate(top, tops), _estimate(float(_law(fit.x, np.array(top))), _law(draws.T, tops))
     surely = throughput - _SURELY * np.hypot(errors, _MISFIT * throughput)
     if maximum and maximum.value < float(surely.max()):
         return Refused("no such law has the highest throughput that was measured")
     if peak and not load.min() < peak.value < load.max():
         peak = maximum = None
     return Law(rate, contention, coherency, peak, maximum, 1 - squares / total, aic, aic_line)
-
-
-def _peak(best: Values, draws: Values) -> tuple[CurveEstimate, CurveEstimate]:
-    """Return the load at which throughput is highest, and that throughput."""
-    tops = np.sqrt(np.maximum(1 - draws[:, 1], 0) / np.maximum(draws[:, 2], 1e-12))
-    top = float(np.sqrt((1 - best[1]) / best[2]))
-    return _estimate(top, tops), _estimate(float(_law(best, np.array(top))), _law(draws.T, tops))
 
 
 def _law(parameters: Values, load: Values) -> Values:

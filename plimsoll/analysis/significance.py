@@ -99,7 +99,9 @@ def rank_correlation(first: Values, second: Values, most_lag: int = 0) -> RankCo
         return None
     coefficients = {lag: float((x * y).mean()) for lag, (x, y) in pairs.items()}
     best = max(coefficients, key=lambda lag: abs(coefficients[lag]))
-    return RankCorrelation(coefficients[best], _effective(*pairs[best]), best)
+    x, y = pairs[best]  # worth as many independent pairs as this
+    effective = len(x) / correlation_time(autocovariances(x) * autocovariances(y))
+    return RankCorrelation(coefficients[best], effective, best)
 
 
 def ranks(values: Values) -> Values:
@@ -119,11 +121,6 @@ def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | 
     if x.std() == 0 or y.std() == 0:
         return None
     return (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
-
-
-def _effective(x: Values, y: Values) -> float:
-    """Return the number of independent pairs that two standardised series are worth."""
-    return len(x) / correlation_time(autocovariances(x) * autocovariances(y))
 
 
 def autocovariances(values: Values) -> Values:

@@ -24,9 +24,8 @@ _PARTS_BESIDE, _PARTS_OF_DAY, _MOST_PARTS = 24, 8, 240
 _FEWEST_PARTS_BESIDE = 16
 _FEWEST_DAYS = 2.0
 _FILLS_IN = (0.03, 0.05, 0.08, 0.12, 0.16)  # of the time: later it cannot be told from a line that bends
-_BETTER = (
-    10.0  # information criterion (Schwarz, 1978) than that of the line alone: very strong (Kass and Raftery, 1995)
-)
+# Information criterion (Schwarz, 1978) than that of the line alone: very strong (Kass and Raftery, 1995).
+_BETTER = 10.0
 _WHITE = 0.6  # the highest correlation of neighbouring residuals: beyond, the description leaves something out
 _PARTS = 24
 _FEWEST_PARTS = 12
@@ -84,7 +83,7 @@ class Trend:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the slope."""
+        """The 95 % interval of the true slope."""
         reach = self.line.reach(_CONFIDENCE)
         return self.slope - reach, self.slope + reach
 
@@ -99,7 +98,7 @@ def trend(seconds: Values, values: Values) -> Trend | None:
     """Return the trend of finite values at ascending times; None if there are too few to tell."""
     if len(values) < _FEWEST_SAMPLES:
         return None
-    parts = _parts(seconds)
+    parts = _parts(seconds, _PARTS)
     if len(parts) < _FEWEST_PARTS + 1:
         return None
     counts = np.diff(parts)
@@ -110,9 +109,9 @@ def trend(seconds: Values, values: Values) -> Trend | None:
     return Trend(line, start, end, _direction(times, means, values, parts, line.slope))
 
 
-def _parts(seconds: Values) -> NDArray[np.intp]:
-    """Return the first row of each part of equal time, then the number of rows; empty parts are left out."""
-    edges = np.linspace(seconds[0], seconds[-1], _PARTS + 1)[:-1]
+def _parts(seconds: Values, count: int) -> NDArray[np.intp]:
+    """Return the first rows of parts of equal time, and the number of rows; parts without samples are left out."""
+    edges = np.linspace(seconds[0], seconds[-1], count + 1)[:-1]
     return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
 
 
@@ -138,12 +137,12 @@ def error_of(middle: Values, residuals: Values, fitted: int) -> tuple[float, flo
 
 
 def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], slope: float) -> int:
-    """Return 1 if values climb throughout, -1 if they fall throughout, else 0."""
+    """Return 1 or -1 if values climb or fall throughout, else 0."""
     sign = 1 if slope > 0 else -1
-    sure = _line(times, sign * means)
+    rising = sign * means
+    sure = _line(times, rising)
     if not sure.climbs(SURE):
         return 0
-    rising = sign * means
     # The highest samples of what falls are the lowest of what climbs.
     floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
     floor = _line(times, floors)
@@ -204,20 +203,16 @@ def trend_beside(
     if alone is None or alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
         return alone
     days = float(seconds[-1] - seconds[0]) / _DAY_S
-    count = min(_MOST_PARTS, max(_PARTS_BESIDE, round(_PARTS_OF_DAY * days)))
-    edges = np.linspace(seconds[0], seconds[-1], count + 1)[:-1]
-    parts = np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
+    parts = _parts(seconds, min(_MOST_PARTS, max(_PARTS_BESIDE, round(_PARTS_OF_DAY * days))))
     if len(parts) < _FEWEST_PARTS_BESIDE + 1:
         return alone
     lengths = np.diff(parts)
     times, means = (np.add.reduceat(values, parts[:-1]) / lengths for values in (seconds, values))
     loads = None if load is None else np.add.reduceat(load, parts[:-1]) / lengths
-    plain = _information(means, _fitted(np.stack((np.ones_like(times), times), axis=1), means), 2)
-    values_list = list(_others(times, loads))
-    informations = [
-        _information(means, _fitted(_basis(times, other), means), other.shape[1] + 2) for other in values_list
-    ]
-    best = values_list[int(np.argmin(informations))]
+    plain = _information(means, np.column_stack((np.ones_like(times), times)))
+    others = list(_others(times, loads))
+    informations = [_information(means, _basis(times, other)) for other in others]
+    best = others[int(np.argmin(informations))]
     if min(informations) > plain - _BETTER:
         return alone
     line_beside = _line_beside(times, means, best)
@@ -226,8 +221,10 @@ def trend_beside(
         return alone
     moved = (best - best.mean(axis=0)) @ _coefficients(_basis(times, best), means)[2:]
     rest = means - moved - line_beside.offset - line_beside.slope * (times - times.mean())
-    fills = any(best is other for other in values_list[: len(_FILLS_IN)])
-    if _neighbours(rest) > _WHITE or (fills and sign * (moved[-1] - moved[0]) < 0):
+    fills = any(best is other for other in others[: len(_FILLS_IN)])
+    squares = float((rest * rest).sum())
+    neighbours = float((rest[1:] * rest[:-1]).sum()) / squares if squares else 0.0
+    if neighbours > _WHITE or (fills and sign * (moved[-1] - moved[0]) < 0):
         return alone
     floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
     floor = _line_beside(times, floors, best)
@@ -264,13 +261,11 @@ def _coefficients(basis: Values, means: Values) -> Values:
     return np.linalg.lstsq(basis / scale, means, rcond=None)[0] / scale
 
 
-def _fitted(basis: Values, means: Values) -> Values:
-    return basis @ _coefficients(basis, means)
-
-
-def _information(means: Values, fitted: Values, parameters: int) -> float:
-    count = len(means)
-    squares = max(float(((means - fitted) ** 2).sum()), 1e-12 * float((means**2).sum()) + 1e-300)
+def _information(means: Values, basis: Values) -> float:
+    """Return the information criterion of a fit of means by the columns of a basis."""
+    count, parameters = basis.shape
+    rest = means - basis @ _coefficients(basis, means)
+    squares = max(float((rest**2).sum()), 1e-12 * float((means**2).sum()) + 1e-300)
     return count * float(np.log(squares / count)) + float(np.log(count)) * parameters
 
 
@@ -279,12 +274,6 @@ def _line_beside(times: Values, means: Values, values: Values) -> Line:
     basis = _basis(times - times.mean(), values - values.mean(axis=0))
     coefficients = _coefficients(basis, means)
     beside = basis[:, [0, *range(2, basis.shape[1])]]
-    samples = basis[:, 1] - _fitted(beside, basis[:, 1])
-    return Line(
-        float(coefficients[1]), *error_of(samples, means - basis @ coefficients, basis.shape[1]), float(coefficients[0])
-    )
-
-
-def _neighbours(rest: Values) -> float:
-    squares = float((rest * rest).sum())
-    return float((rest[1:] * rest[:-1]).sum()) / squares if squares else 0.0
+    alone = basis[:, 1] - beside @ _coefficients(beside, basis[:, 1])
+    error, freedom = error_of(alone, means - basis @ coefficients, basis.shape[1])
+    return Line(float(coefficients[1]), error, freedom, float(coefficients[0]))

@@ -45,17 +45,15 @@ class Thresholds:
 
         Limits for the role of a host come before those for every host.
         """
-        findings = sorted((*self.only_second, *self.only_first), key=lambda finding: finding.pack.applies_to is None)
-        return {self._place(finding): at for at, finding in reversed(list(enumerate(findings)))}
+        findings = [*((finding, self.hosts) for finding in self.only_second), *((f, None) for f in self.only_first)]
+        findings.sort(key=lambda pair: pair[0].pack.applies_to is None)
+        return {_place(*pair): at for at, pair in reversed(list(enumerate(findings)))}
 
     def crossed_in(self, key: LimitKey) -> Literal["baseline", "other"] | None:
         """Return the only run that crossed a limit of a signal and subject; None if none or both did."""
         if key not in self.order:
             return None
-        return "other" if any(self._place(finding) == key for finding in self.only_second) else "baseline"
-
-    def _place(self, finding: Finding) -> LimitKey:
-        return _place(finding, self.hosts if finding in self.only_second else None)
+        return "other" if any(_place(finding, self.hosts) == key for finding in self.only_second) else "baseline"
 
 
 @dataclass(frozen=True, eq=False)

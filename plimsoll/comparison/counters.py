@@ -88,8 +88,7 @@ def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, ex
     """Compare all counters without a signal; `expected` is the band that the load lets expect of waiting times."""
     of_first = {series.key: series for series in first.signals.unused_counters()}
     of_second = {_key(series, hosts): series for series in second.signals.unused_counters()}
-    compared: list[Counter] = []
-    pairs: list[tuple[Series, Values, Values]] = []
+    compared: list[tuple[Counter, Values, Values]] = []
     constant = too_few = 0
     for key, series in of_first.items():
         if key not in of_second:
@@ -100,11 +99,11 @@ def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, ex
         elif all(np.ptp(value) == 0 for value in values):
             constant += 1
         else:
-            compared.append(_compared(series, *values))
-            pairs.append((series, *values))
-    changed = [counter for counter in compared if _differs(counter, len(compared), expected)]
-    same = {counter.series.key for counter in compared} - {counter.series.key for counter in changed}
-    changed += _peaks([pair for pair in pairs if pair[0].key in same], len(compared), expected)
+            compared.append((_compared(series, *values), *values))
+    differs = [_differs(counter, len(compared), expected) for counter, *_ in compared]
+    changed = [counter for (counter, *_), is_different in zip(compared, differs, strict=True) if is_different]
+    same = [counter for counter, is_different in zip(compared, differs, strict=True) if not is_different]
+    changed += _peaks(same, len(compared), expected)
     only_first = tuple(series for key, series in of_first.items() if key not in of_second)
     only_second = tuple(series for key, series in of_second.items() if key not in of_first)
     return Counters(tuple(changed), len(compared), constant, too_few, only_first, only_second)
@@ -129,17 +128,16 @@ def _differs(counter: Counter, count: int, expected: Band) -> bool:
     return not low - matters <= counter.after <= high + matters
 
 
-def _peaks(pairs: Sequence[tuple[Series, Values, Values]], count: int, expected: Band) -> Iterator[Counter]:
-    """Yield the counters with similar means and far higher peaks, of those whose names say that a rise is worse."""
-    for series, first, second in pairs:
-        grows = all((np.diff(values) >= 0).all() for values in (first, second))
-        if grows or not _is_cost(series) or min(len(first), len(second)) < _FEWEST_OF_PEAKS:
+def _peaks(compared: Sequence[tuple[Counter, Values, Values]], count: int, expected: Band) -> Iterator[Counter]:
+    """Yield the counters with alike means and far higher peaks whose names say that more is worse."""
+    for counter, first, second in compared:
+        if counter.grows or not _is_cost(counter.series) or min(len(first), len(second)) < _FEWEST_OF_PEAKS:
             continue
         before, after = (float(np.quantile(values, _PEAK)) for values in (first, second))
         limit = max(_GROWN * before, expected.ends(before)[1])
         higher = Difference.of(*(estimate((values > limit).astype(float)) for values in (first, second)))
         if after > limit and higher.value > 0 and higher.chance * count < _CERTAIN:
-            yield Counter(series, before, after, grows, higher.chance, peaks=True)
+            yield Counter(counter.series, before, after, counter.grows, higher.chance, peaks=True)
 
 
 def _short(series: Series) -> str:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, estimate, independent
-from plimsoll.analysis.filters import median, median_filter
+from plimsoll.analysis.filters import find_runs, median, median_filter
 from plimsoll.analysis.significance import holm
 from plimsoll.comparison.compared_signal import FALSE_ALARMS, Compared, ComparisonOutcome
 from plimsoll.comparison.levels import SignalLevel
@@ -113,10 +113,7 @@ def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
     first, last = np.flatnonzero(active)[[0, -1]]
     low[:first] = low[last + 1 :] = False
     missing = step * (1 - values / usual).clip(0)  # a stall that begins within a sample is in its neighbour, too
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], low, [False])).astype(int)))
-    lengths = [
-        float(missing[max(0, start - 1) : end + 1].sum()) for start, end in zip(edges[::2], edges[1::2], strict=True)
-    ]
+    lengths = [float(missing[max(0, start - 1) : end + 1].sum()) for start, end in find_runs(low)]
     shortest = max(_LASTS, _FEWEST_MISSED / usual * SECOND)
     stalls = [length for length in lengths if length >= shortest]
     span = float(times[last] - times[first] + step)
@@ -226,6 +223,5 @@ def _longest(samples: Samples) -> tuple[int, float]:
     """Return the longest burst of samples with many failures: its number of samples, and its duration (ns)."""
     if len(samples.times) < 2:
         return 0, 0.0
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], samples.values >= MANY, [False])).astype(np.int8)))
-    rows = max((end - start for start, end in zip(edges[::2], edges[1::2], strict=True)), default=0)
-    return int(rows), float(rows * median(np.diff(samples.times)))
+    rows = max((end - start for start, end in find_runs(samples.values >= MANY)), default=0)
+    return rows, float(rows * median(np.diff(samples.times)))

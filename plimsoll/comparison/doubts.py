@@ -15,7 +15,6 @@ from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number
-from plimsoll.review.findings import Doubt
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import breach_sentence
 
@@ -83,22 +82,23 @@ def _surprises(comparison: Comparison) -> Iterator[str]:
 
 
 def suspects(comparison: Comparison) -> list[Compared]:
-    """Return the critical signals that may be worse beyond their tolerance, though it is not certain."""
+    """Return what is worse beyond its tolerance, though runs of one build may differ as much or samples are too few.
+
+    Of several baselines none may be as bad.
+    """
+    differing = comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
+    worse = [compared for compared in differing if compared.treatment.critical and compared.is_worse]
     return [
         compared
-        for compared in comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
-        if compared.treatment.critical and _is_suspect(compared)
+        for compared in worse
+        if (len(compared.baselines) == 1 or compared.is_outside)
+        and (
+            compared.outcome == ComparisonOutcome.SPREAD
+            or compared.between.chance < _SUSPECT_CHANCE
+            or is_gathered(compared)
+            or (compared.ranks is None and len(compared.baselines) == 1 and compared.size >= _SLOW_SUSPECT)
+        )
     ]
-
-
-def _is_suspect(compared: Compared) -> bool:
-    if not compared.is_worse or (len(compared.baselines) > 1 and not compared.is_outside):
-        return False
-    if compared.outcome == ComparisonOutcome.SPREAD or compared.between.chance < _SUSPECT_CHANCE:
-        return True
-    return is_gathered(compared) or (
-        compared.ranks is None and len(compared.baselines) == 1 and compared.size >= _SLOW_SUSPECT
-    )
 
 
 def news(comparison: Comparison) -> list[News]:
@@ -197,19 +197,16 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
 
 
 def _interrupted(comparison: Comparison) -> Iterator[str]:
-    """Yield the reasons why the second run is not recorded as a whole, except those that the first run has as well."""
-    before = {_kind(doubt) for doubt in _of_recording(comparison.first.review)}
-    of_second = [doubt.reason for doubt in _of_recording(comparison.second.review) if _kind(doubt) not in before]
-    yield from (f"in {comparison.second.called} {name}" for name in dict.fromkeys(of_second))
+    """Yield why the second run is not recorded as a whole, where the first is not interrupted likewise."""
 
+    def reasons(review: Review) -> list[tuple[str, str]]:
+        """Return the reasons, without numbers and with them: no two runs are interrupted for the very same time."""
+        texts = [doubt.reason for doubt in (*review.interruptions, *review.partly_recorded)]
+        return [(re.sub(r"\d[\d.,]*", "", text), text) for text in texts]
 
-def _of_recording(review: Review) -> tuple[Doubt, ...]:
-    return *review.interruptions, *review.partly_recorded
-
-
-def _kind(doubt: Doubt) -> str:
-    """Return the reason of a doubt without its numbers, so that it can be compared between runs."""
-    return re.sub(r"\d[\d.,]*", "", doubt.reason)
+    before = dict(reasons(comparison.first.review))
+    of_second = [text for kind, text in reasons(comparison.second.review) if kind not in before]
+    yield from (f"in {comparison.second.called} {text}" for text in dict.fromkeys(of_second))
 
 
 def _unclear(comparison: Comparison) -> Iterator[str]:

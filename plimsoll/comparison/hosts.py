@@ -43,10 +43,10 @@ class Hosts:
     def of(
         cls, first: Sequence[str], second: Sequence[str], *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
-        """Match hosts by name or new name (`renamed`); with `match`, the rest in order if both runs have as many."""
-        entries = {host_key(host): host for host in second}
+        """Match by name, or by what they were `renamed` to; with `match` the others in order, if they are as many."""
+        by_key = {host_key(host): host for host in second}
         called = {host_key(old): host_key(new) for old, new in (renamed or {}).items()}
-        named = {host: entries.get(called.get(host_key(host), host_key(host))) for host in first}
+        named = {host: by_key.get(called.get(host_key(host), host_key(host))) for host in first}
         same = tuple((host, other) for host, other in named.items() if other is not None)
         matched = {host_key(host) for host, _ in same}, {host_key(host) for _, host in same}
         left, right = (
@@ -133,33 +133,29 @@ def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, 
 
 
 def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str]]:
-    """Return the hosts of each role; a role is the set of packs that apply to such hosts only."""
-    entries: dict[frozenset[str], list[str]] = {}
+    """Return the hosts by their role."""
+    roles: dict[frozenset[str], list[str]] = {}
     for host in hosts:
-        packs = (applied for applied in run.applied if applied.pack.applies_to)
-        role = frozenset(pack.pack.pack for pack in packs if host_key(host) in map(host_key, pack.hosts))
-        entries.setdefault(role, []).append(host)
-    return entries
+        roles.setdefault(find_role(host, run), []).append(host)
+    return roles
+
+
+def find_role(host: str, run: Review) -> frozenset[str]:
+    """Return the names of the packs for its kind of host that apply to a host."""
+    packs = (applied for applied in run.applied if applied.pack.applies_to)
+    return frozenset(applied.pack.pack for applied in packs if host_key(host) in map(host_key, applied.hosts))
 
 
 def set_differently(first: Review, second: Review, hosts: Hosts) -> tuple[HostChange, ...]:
-    """Return the labels of the runs that differ, then the facts of matched hosts that differ."""
-    here, entries = first.run.labels, second.run.labels
-    labels = [
-        HostChange(name, here.get(name, "–"), entries.get(name, "–"))
-        for name in dict.fromkeys((*here, *entries))
-        if here.get(name) != entries.get(name)
-    ]
+    """Return the labels that differ, then the facts of each host."""
+    of_first, of_second = first.run.labels, second.run.labels
+    names = [name for name in dict.fromkeys((*of_first, *of_second)) if of_first.get(name) != of_second.get(name)]
+    labels = [HostChange(name, of_first.get(name, "–"), of_second.get(name, "–")) for name in names]
     facts: list[HostChange] = []
     for left, right in hosts.pairs:
-        items, other = first.facts.of_host(left), second.facts.of_host(right)
-        gone = [_bare(name) for name in items if name not in other]
-        new = [_bare(name) for name in other if name not in items]
+        before, after = first.facts.of_host(left), second.facts.of_host(right)
+        gone = [fact.rpartition(" (")[0] or fact for fact in before if fact not in after]  # without their sources
+        new = [fact.rpartition(" (")[0] or fact for fact in after if fact not in before]
         if gone != new:
             facts.append(HostChange(left, ", ".join(gone) or "–", ", ".join(new) or "–"))
     return (*labels, *facts)
-
-
-def _bare(fact: str) -> str:
-    """Return a fact without its source, which stands in brackets at its end."""
-    return fact.rpartition(" (")[0] or fact

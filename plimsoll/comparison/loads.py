@@ -96,19 +96,17 @@ def _compared(
     first: Sequence[Load], second: Sequence[Load], phase: CommonPhase, treatments: Treatments
 ) -> list[Compared]:
     compareds: list[Compared] = []
+    treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
     others = {load.name: load for load in second}
     for load in first:
         other = others.get(load.name)
         before = SignalLevel.of(load.samples, phase.first)
         after = SignalLevel.of(other.samples, phase.second) if other else None
         if other and before is not None and after is not None:
-            treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
             subjects, count = (load.subjects[0], other.subjects[0]), len(load.subjects)
             where = str(subjects[0]) if count == 1 else f"sum of {count:,}"
-            of = Compared.of(
-                load.name, load.signal, subjects, (before, after), treatment, where=where, phase=phase.name
-            )
-            compareds.append(of)
+            parts = (load.name, load.signal, subjects, (before, after), treatment)
+            compareds.append(Compared.of(*parts, where=where, phase=phase.name))
     return compareds
 
 
@@ -118,13 +116,13 @@ def load_effect(load: LoadComparison, reviews: tuple[Review, Review], phase: Com
     ratios = [] if load.throughput_lost else load.ratios if load.signals else shared_work(reviews, phase)
     if not ratios:
         return LoadEffect()
-    busy = [mean / 100 for name in _BUSY for mean in _means(first, name, phase)]
-    busy += [1 - mean / 100 for mean in _means(first, _IDLE, phase)]
+    busy = [mean / 100 for name in _BUSY for mean in _means(first, name, phase.first)]
+    busy += [1 - mean / 100 for mean in _means(first, _IDLE, phase.first)]
     return LoadEffect(min(ratios), max(ratios), float(np.clip(max(busy), 0, 0.9)) if busy else UNKNOWN_BUSY)
 
 
-def _means(review: Review, name: str, phase: CommonPhase) -> list[float]:
-    levels = (SignalLevel.of(samples, phase.first) for samples in review.signals.of(name).values())
+def _means(review: Review, name: str, phase: Phase | None) -> list[float]:
+    levels = (SignalLevel.of(samples, phase) for samples in review.signals.of(name).values())
     return [level.mean.mean for level in levels if level is not None]
 
 
@@ -161,12 +159,7 @@ def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str,
     """
     first, second = reviews
     for name in names:
-        before, after = _total(first, name, phase.first), _total(second, name, phase.second)
+        before, after = sum(_means(first, name, phase.first)), sum(_means(second, name, phase.second))
         if before and after:
             return after / before
     return None
-
-
-def _total(review: Review, name: str, phase: Phase | None) -> float:
-    levels = (SignalLevel.of(samples, phase) for samples in review.signals.of(name).values())
-    return sum(level.mean.mean for level in levels if level is not None)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from plimsoll.analysis.filters import median
 from plimsoll.comparison.compare import Comparison, RunSide
+from plimsoll.comparison.hosts import find_role
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
@@ -95,6 +96,5 @@ def _roles(review: Review) -> dict[str, list[str]]:
     """Return the hosts of each role, by the names of the hosts; a host without a role stands alone."""
     roles: dict[object, list[str]] = {}
     for host in review.hosts:
-        packs = [a for a in review.applied if a.pack.applies_to and host_key(host) in map(host_key, a.hosts)]
-        roles.setdefault(frozenset(applied.pack.pack for applied in packs) or host, []).append(host)
+        roles.setdefault(find_role(host, review) or host, []).append(host)
     return {listed(hosts, _MOST_NAMED): hosts for hosts in roles.values()}

@@ -3,6 +3,7 @@
 A guess is not compared, only proposed; `renamed` in plimsoll.toml confirms it.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -54,8 +55,8 @@ class Proposal:
 
     @property
     def setting(self) -> str:
-        """The line of plimsoll.toml that confirms the proposal."""
-        return f"{_quoted(self.first)} = {_quoted(self.second)}"
+        """As it is written in plimsoll.toml."""
+        return " = ".join(json.dumps(name, ensure_ascii=False) for name in (self.first, self.second))
 
 
 def proposals(
@@ -122,11 +123,6 @@ def _signals(run: Review, hosts: Sequence[str]) -> dict[str, set[str]]:
         for subject in run.signals.of(name):
             by_key.get(host_key(subject.host), set()).add(name)
     return {host: by_key[host_key(host)] for host in hosts}
-
-
-def _quoted(name: str) -> str:
-    text = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text}"'
 
 
 def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:

@@ -67,18 +67,18 @@ def story(comparison: Comparison) -> list[str]:
 
 
 def account(comparison: Comparison) -> list[str]:
-    """Return the sentences to read: first why the answer is not known, unless the story says it, then the story."""
-    items = [name for name in story(comparison) if name]
+    """Return what to read: why the answer is not known, if the story does not say it, and the story."""
+    sentences = [sentence for sentence in story(comparison) if sentence]
     if answer(comparison) != Answer.UNKNOWN:
-        return items
+        return sentences
     # A sentence may say what a doubt does, or of what: `the load was not the same: searches fell from 2 to 1`.
-    shown = " ".join(items)
+    shown = " ".join(sentences)
     left = [doubt for doubt in doubts(comparison) if (doubt.partition(": ")[2] or doubt) not in shown]
     if not left:
-        return items
+        return sentences
     why = f"{'; '.join(left)}."
     begins_with_a_name = why.startswith((f"{comparison.first.called} ", f"{comparison.second.called} "))
-    return [why if begins_with_a_name else f"{why[0].upper()}{why[1:]}", *items]
+    return [why if begins_with_a_name else f"{why[0].upper()}{why[1:]}", *sentences]
 
 
 def _load(comparison: Comparison) -> str:
@@ -104,7 +104,7 @@ def _worse(comparison: Comparison) -> str:
     better = comparison.of(ComparisonOutcome.IMPROVEMENT)
     crossed = crossings(comparison)
     if regressed:
-        cause = _cause(comparison, regressed)
+        cause = _cause(comparison, regressed[0].name)
         also = f"; {counted(len(by_signal(better)), 'signal')} improved" if better else ""
         titles = listed(list(dict.fromkeys(finding.signal.title for finding in crossed)), _MOST_NAMED)
         limits = f" It crossed limits that {comparison.first.called} held: {titles}." if crossed else ""
@@ -112,12 +112,12 @@ def _worse(comparison: Comparison) -> str:
         worse = f"{name} is worse than {_baseline(comparison)}: {_named(regressed)}{also}."
         return f"{worse}{limits}{_failed(comparison)}{cause}"
     if crossed:
-        first, value = crossed[0], len(crossed) - 1
-        result = f" Also crossed in it alone: {counted(value, 'more limit')}." if value else ""
-        cause = _cause_by_insight(comparison)
+        first, rest = crossed[0], len(crossed) - 1
+        also = f" Also crossed in it alone: {counted(rest, 'more limit')}." if rest else ""
+        cause = _cause(comparison)
         return (
             f"{name} is worse than {_baseline(comparison)}, as it crossed what {comparison.first.called} held: "
-            f"{breach_sentence(first)}{result}{_failed(comparison)}{f' {cause}' if cause else ''}"
+            f"{breach_sentence(first)}{also}{_failed(comparison)}{f' {cause}' if cause else ''}"
         )
     if high := peaks(comparison):
         changes = "; ".join(distribution_change_text(reshaped) for reshaped in high[:_MOST_NAMED])
@@ -137,11 +137,8 @@ def _worse(comparison: Comparison) -> str:
     if also:
         return f"{also}nothing became worse or better."
     changed = comparison.of(ComparisonOutcome.CHANGE)
-    if changed:
-        return f"Nothing became worse or better; {counted(len(by_signal(changed)), 'other signal')} changed: " + (
-            f"{_named(changed)}."
-        )
-    return "Nothing became worse or better."
+    count = counted(len(by_signal(changed)), "other signal")
+    return f"Nothing became worse or better{f'; {count} changed: {_named(changed)}' if changed else ''}."
 
 
 def _failed(comparison: Comparison) -> str:
@@ -179,22 +176,14 @@ def _named(compareds: list[Compared]) -> str:
     return ", ".join(texts) + (f", and {counted(rest, 'more signal')}" if rest else "")
 
 
-def _cause_by_insight(comparison: Comparison) -> str:
-    """Return why the second run is worse, by the first insight that names a cause; empty if none does."""
+def _cause(comparison: Comparison, signal: str = "") -> str:
+    """Return why the second run is worse, by an insight, else by the limit of `signal` that only this run crossed."""
+    sides = comparison.first.insights, comparison.second.insights
     for insight in insights():
-        sides = comparison.first.insights, comparison.second.insights
         if insight.cause and (text := insight.cause(*(side.of(insight) for side in sides))):
             return text
-    return ""
-
-
-def _cause(comparison: Comparison, worse: list[Compared]) -> str:
-    """Return why the second run is worse, by an insight, else by the rule of a limit that only it crossed."""
-    if text := _cause_by_insight(comparison):
-        return text
-    signal = worse[0].name
-    findings = [finding for finding in comparison.thresholds.only_second if finding.rule.signal == signal]
-    return findings[0].rule.summary if findings else ""
+    summaries = (f.rule.summary for f in comparison.thresholds.only_second if f.rule.signal == signal)
+    return next(summaries, "")
 
 
 def _same(comparison: Comparison) -> str:
@@ -230,14 +219,9 @@ def _tolerated(comparison: Comparison) -> str:
         compareds,
         key=lambda compared: (compared.signal.response_time, abs(compared.difference.value) / compared.tolerated),
     )
-    return f"{most.signal.title} of {place(most)} {moved(most)}, within the {_allowed(most)} that are tolerated."
-
-
-def _allowed(compared: Compared) -> str:
-    """Return the tolerance of a signal: a share, or an amount where the baseline is near zero."""
-    if compared.treatment.tolerance * abs(compared.before) >= compared.treatment.smallest:
-        return percent(compared.treatment.tolerance)
-    return _amount(compared, compared.treatment.smallest)
+    share, smallest = most.treatment.tolerance, most.treatment.smallest  # near zero shares mean nothing
+    allowed = percent(share) if share * abs(most.before) >= smallest else _amount(most, smallest)
+    return f"{most.signal.title} of {place(most)} {moved(most)}, within the {allowed} that are tolerated."
 
 
 def _unchanged(comparison: Comparison) -> str:

@@ -11,7 +11,6 @@ from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.signal_settings import Treatment, Treatments, weight
 from plimsoll.model.log import Values
-from plimsoll.review.phases.found_phases import loads
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -45,11 +44,9 @@ class RunMeans:
                 if (level := SignalLevel.of(samples, phase)) is not None:
                     means[title, subject.key] = level.mean.mean
                     subjects[title, subject.key] = signal, subject
-        result = next(
-            (load for load in loads(review.signals, review.question.signals) if load.kind == "operations"), None
-        )
-        level = SignalLevel.of(result.samples, phase) if result else None
-        load = (result.name, level.mean.mean) if result and level and level.mean.mean > 0 else None
+        work = next((load for load in review.loads if load.kind == "operations"), None)
+        level = SignalLevel.of(work.samples, phase) if work else None
+        load = (work.name, level.mean.mean) if work and level and level.mean.mean > 0 else None
         return cls(name, review.start, means, subjects, load)
 
 
@@ -99,11 +96,6 @@ class HistoryTrend:
     changes: tuple[Change, ...]
     courses: tuple[Course, ...]
     partly: tuple[tuple[str, Signal, Subject], ...]
-
-    @property
-    def signals(self) -> int:
-        """The number of signals that were looked at."""
-        return len(self.courses)
 
     def visible(self, share: float) -> float:
         """Return the change, as a share of the level, that would be found in this share of the signals."""
@@ -184,9 +176,9 @@ def _values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
     load.
     """
     values = np.array([run.means[key] for run in runs])
-    items = [run.load for run in runs]
-    names = {pair[0] for pair in items if pair}
-    if treatment.load != "proportion" or None in items or len(names) > 1 or key[0] in names:
+    loads = [run.load for run in runs if run.load]
+    names = {name for name, _ in loads}
+    if treatment.load != "proportion" or len(loads) < len(runs) or len(names) > 1 or key[0] in names:
         return values
-    rates = np.array([pair[1] for pair in items if pair])
+    rates = np.array([rate for _, rate in loads])
     return values * rates.mean() / rates

@@ -46,7 +46,7 @@ def test_what_runs_out_first_and_at_what_load(shop):
 
 def test_the_demand_of_each_operation(shop):
     disk = next(one for one in shop.resources if one.resource.signal == "disk.busy")
-    seconds = dict(zip(shop.observed.names, disk.demand.each[0] / 100, strict=True))
+    seconds = dict(zip(shop.observed.names, disk.demand.per_operation[0] / 100, strict=True))
     assert seconds["view"] == pytest.approx(0.003, rel=0.4)
     assert seconds["buy"] == pytest.approx(0.010, rel=0.4)
 

@@ -147,7 +147,12 @@ def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], li
         for piece in pieces
         if piece.length >= shortest and (piece.is_flat or abs(piece.ends - piece.begins) < _DRIFT * height)
     ]
-    low = [piece for piece in pieces if piece.is_flat and _is_pause(piece, long)]
+    low: list[Piece] = []
+    for piece in pieces:  # far below the plateaus before and after it
+        before = [other.level for other in long if other.last <= piece.first and other.level > piece.level]
+        after = [other.level for other in long if other.first >= piece.last and other.level > piece.level]
+        if piece.is_flat and before and after and piece.level < _PAUSE * min(before[-1], after[0]):
+            low.append(piece)
     without_idle = _without_idle([piece for piece in long if piece not in low])
     while (at := _passing(without_idle)) is not None:
         del without_idle[at]
@@ -165,13 +170,6 @@ def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) ->
         piece, other = joined[at : at + 2]
         level = (piece.level * piece.length + other.level * other.length) / (piece.length + other.length)
         joined[at : at + 2] = [Piece(piece.first, other.last, level, level)]
-
-
-def _is_pause(piece: Piece, long: Sequence[Piece]) -> bool:
-    """Return whether a piece is far below the plateaus before and after it."""
-    before = [other.level for other in long if other.last <= piece.first and other.level > piece.level]
-    after = [other.level for other in long if other.first >= piece.last and other.level > piece.level]
-    return bool(before and after) and piece.level < _PAUSE * min(before[-1], after[0])
 
 
 def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
@@ -239,16 +237,13 @@ def _different(levels: Sequence[Piece], series: Described) -> int:
 
 
 def _slope(levels: Sequence[Piece], series: Described) -> float:
-    """Return how much of the change between levels happens within the pieces; 0 for stairs, 1 for a ramp or a wave."""
+    """Return the share of the change from level to level that is inside of pieces: 0 for stairs, 1 for a ramp."""
     jumps = np.diff([level.level for level in levels])
     expected = (np.concatenate((jumps[:1], jumps)) + np.concatenate((jumps, jumps[-1:]))) / 2
-    drift = np.array([_drift(series.values[level.first : level.last]) for level in levels])
+    inside = [series.values[level.first : level.last] for level in levels]
+    slopes = [float(np.polyfit(np.arange(len(part)), part, 1)[0]) if len(part) > 2 else 0.0 for part in inside]
+    drift = np.array([slope * len(part) for slope, part in zip(slopes, inside, strict=True)])
     return float((drift * expected).sum() / (expected**2).sum())
-
-
-def _drift(values: Values) -> float:
-    """Return the change from the first to the last value, by a fitted line."""
-    return float(np.polyfit(np.arange(len(values)), values, 1)[0]) * len(values) if len(values) > 2 else 0.0
 
 
 def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
@@ -259,12 +254,9 @@ def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
         lasts[at], firsts[at + 1] = transition(
             series.values, (firsts[at], piece.last), (other.first, other.last), noise
         )
-    trimmed: list[Piece] = []
-    for first, last in zip(firsts, lasts, strict=True):
-        end = max(last, first + 1)
-        level = float(series.values[first:end].mean())
-        trimmed.append(Piece(first, end, level, level))
-    return trimmed
+    spans = [(first, max(last, first + 1)) for first, last in zip(firsts, lasts, strict=True)]
+    means = [float(series.values[first:end].mean()) for first, end in spans]
+    return [Piece(*span, mean, mean) for span, mean in zip(spans, means, strict=True)]
 
 
 def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
@@ -304,7 +296,7 @@ def transition(values: Values, before: tuple[int, int], after: tuple[int, int], 
     at = np.arange(count, dtype=float)
     (_, xb), (xa, _) = sums(part), sums(part)
     left, _ = sums((part - low) ** 2)
-    right = _tail((part - high) ** 2)[begins]
+    right = np.append(np.cumsum(((part - high) ** 2)[::-1])[::-1], 0.0)[begins]
     squares_a, squares_b = sums(part**2)
     weighted_a, weighted_b = sums(at * part)
     ones, linear, square = begins - ends, *(b - a for a, b in (sums(at), sums(at**2)))
@@ -313,11 +305,6 @@ def transition(values: Values, before: tuple[int, int], after: tuple[int, int], 
     cost: NDArray[np.float64] = left + middle + right + _RAMP * noise * (begins - ends > 1)
     best = int(np.argmin(cost))
     return first + int(ends[best]), first + int(begins[best])
-
-
-def _tail(values: Values) -> Values:
-    """Return the sum of the values from each index to the end."""
-    return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))
 
 
 def step(values: Values, low: float, high: float) -> int:

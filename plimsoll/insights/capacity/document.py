@@ -123,17 +123,17 @@ def _demands_table(capacity: Capacity) -> DocumentTable:
         for at, resource in enumerate(resources)
     ]
     rows = tuple(
-        (group_text(capacity, at), *(_demand_text(resource, resource.demand.each[:, at]) for resource in resources))
+        (group_text(capacity, at), *(_demand_text(resource, at) for resource in resources))
         for at in range(min(len(capacity.groups), _MOST_ROWS))
     )
     return DocumentTable((Column("One operation demands"), *columns), rows, "What one operation demands")
 
 
-def _demand_text(resource_capacity: ResourceCapacity, use: Values) -> str:
-    """Return the demand of one operation, from the use (%) by one operation a second: `29.6 ms (28.1 to 31)`."""
+def _demand_text(resource_capacity: ResourceCapacity, at: int) -> str:
+    """`29.6 ms (28.1 to 31)`: the demand of one operation of a group."""
     if not resource_capacity.follows:
         return "not known"
-    amounts, unit = in_amounts(resource_capacity.resource, use)
+    amounts, unit = in_amounts(resource_capacity.resource, resource_capacity.demand.per_operation[:, at])
     demand = Range.of(amounts) if len(amounts) > 1 else Range.exactly(float(amounts[0]))
     if unit == "s":
         return f"{quantity(1000 * demand.value, 'ms')} ({number(1000 * demand.low)} to {number(1000 * demand.high)})"

@@ -289,7 +289,7 @@ def _station(resource_capacity: ResourceCapacity, mix: Values, users: MeasuredUs
         return resource_capacity.demand.use(loads[:, None] * mix[None, :])[0] / 100
 
     servers = max(1, round(resource_capacity.resource.processors or 1))
-    service = float(resource_capacity.demand.each[0] @ mix) / 100 * servers
+    service = float(resource_capacity.demand.per_operation[0] @ mix) / 100 * servers
     if users is None:
         return Station(busy, servers, service)
 

@@ -74,7 +74,7 @@ def _resource(capacity: Capacity, resource_capacity: ResourceCapacity) -> dict[s
     resource = resource_capacity.resource
     demands: list[dict[str, Any]] = []
     for at, group in enumerate(capacity.groups if resource_capacity.follows else ()):
-        values, unit = in_amounts(resource, resource_capacity.demand.each[:, at])
+        values, unit = in_amounts(resource, resource_capacity.demand.per_operation[:, at])
         names = [capacity.observed.names[number] for number in group]
         ppem = {"ppem": float(values[0] * resource.clock_mhz)} if unit == "s" and resource.clock_mhz else {}
         demands.append({"operations": names, "unit": unit, **_plain(Range.of(values)), **ppem})

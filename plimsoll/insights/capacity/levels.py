@@ -81,18 +81,18 @@ class Users:
 
 @dataclass(frozen=True, eq=False)
 class ProfileUsers(Users):
-    """The users of a profile: each does `each` operations a second, or thinks for `think_s` before each operation.
+    """The users of a profile: each does `rate` operations a second, or thinks for `think_s` before each operation.
 
     With a time to think, an operation takes that and the response time (`response`, s, over the load).
     """
 
-    each: float | None
+    rate: float | None
     think_s: float
     response: Callable[[float], float]
 
     def at(self, load: float) -> float:
         """Return the users of a load."""
-        return load / self.each if self.each else load * (self.think_s + self.response(load))
+        return load / self.rate if self.rate else load * (self.think_s + self.response(load))
 
 
 @dataclass(frozen=True, eq=False)

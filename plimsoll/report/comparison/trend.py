@@ -72,16 +72,16 @@ def scope(trend: HistoryTrend) -> str:
     """Return what was examined, in a sentence."""
     runs = f"{counted(len(trend.runs), 'run')}, {trend.runs[0].name} to {trend.runs[-1].name}"
     growing = "what grows with every operation is compared with the load"
-    signals = f"{counted(trend.signals, 'signal')} of {runs}; {growing}."
+    signals = f"{counted(len(trend.courses), 'signal')} of {runs}; {growing}."
     return f"{counted(len(trend.changes), 'change')} in {signals}" if trend.changes else signals
 
 
 def limits_of(trend: HistoryTrend) -> Iterator[str]:
     """Return what is not examined, and what cannot be told, in sentences."""
-    if not trend.signals:
+    if not len(trend.courses):
         yield "No signal of which one direction is worse is in all runs."
     elif not trend.can_tell:
-        yield f"Too few runs, or too unlike, to tell a change of one of {counted(trend.signals, 'signal')}."
+        yield f"Too few runs, or too unlike, to tell a change of one of {counted(len(trend.courses), 'signal')}."
     if trend.partly:
         names = listed(list(dict.fromkeys(signal.title for _, signal, _ in trend.partly)), _MOST_NAMES)
         yield f"Not looked at, as not all runs have them: {names}."
