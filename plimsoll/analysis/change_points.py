@@ -67,7 +67,7 @@ def late_change(values: Values, chance: float, prior: float, weight: float, sinc
     values. The new level has `since` values at least.
     """
     count = len(values)
-    found: list[ChangePoint] = []
+    points: list[ChangePoint] = []
     for first in range(_LEAST, count - since + 1) if count >= FEWEST_VALUES else ():
         before, after = values[:first], values[first:]
         squares = float(((before - before.mean()) ** 2).sum() + ((after - after.mean()) ** 2).sum())
@@ -80,8 +80,8 @@ def late_change(values: Values, chance: float, prior: float, weight: float, sinc
         score = abs(float(off.mean())) / (deviation * np.sqrt(1 / first + 1 / (count - first)))
         at = min(1.0, 2 * student(freedom, -score) * _places(count))
         if at <= chance:
-            found.append(ChangePoint(first, float(before.mean()), float(after.mean()), at))
-    return min(found, key=lambda point: point.chance, default=None)
+            points.append(ChangePoint(first, float(before.mean()), float(after.mean()), at))
+    return min(points, key=lambda point: point.chance, default=None)
 
 
 def visible_change(values: Values, chance: float, prior: float, weight: float) -> float:
@@ -103,7 +103,7 @@ def _places(count: int) -> int:
 
 
 def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> list[int]:
-    items: list[int] = []
+    places: list[int] = []
     parts = [(0, len(values))]
     while parts:
         start, end = parts.pop()
@@ -111,9 +111,9 @@ def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> 
             continue
         at, chance = _split(values[start:end], permutations, rng, _WORTH_TRYING)
         if chance <= _WORTH_TRYING:
-            items.append(start + at)
+            places.append(start + at)
             parts += [(start, start + at), (start + at, end)]
-    return sorted(items)
+    return sorted(places)
 
 
 def _split(values: Values, permutations: int, rng: np.random.Generator, enough: float) -> tuple[int, float]:

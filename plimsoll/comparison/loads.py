@@ -9,7 +9,7 @@ from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, jud
 from plimsoll.comparison.levels import CommonPhase, SignalLevel
 from plimsoll.comparison.signal_settings import UNKNOWN_BUSY, LoadEffect, Treatment, Treatments
 from plimsoll.model.run import Phase
-from plimsoll.review.phases.found_phases import Load, loads, moved
+from plimsoll.review.phases.found_phases import Load, moved
 from plimsoll.review.review import Review
 
 _PROCESSORS = ("cpu.busy",)
@@ -82,12 +82,11 @@ class LoadComparison:
 
 
 def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments: Treatments) -> LoadComparison:
-    """Compare the load signals that both runs have; if there are none, the bytes sent and received."""
-    runs = (first, second)
-    before, after = ([load for load in loads(run.signals, run.question.signals) if load.kind] for run in runs)
+    """Compare the load signals that both runs have; without any, the bytes sent and received."""
+    before, after = ([load for load in run.loads if load.kind] for run in (first, second))
     compared = _compared(before, after, phase, treatments)
     if not compared:
-        before, after = (moved(run.signals, run.question.signals) for run in runs)
+        before, after = (moved(run.signals, run.question.signals) for run in (first, second))
         compared = _compared(before, after, phase, treatments)
     return LoadComparison(tuple(judged(compared)), treatments.load)
 

@@ -17,7 +17,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import quantity
-from plimsoll.review.phases.found_phases import loads, together
+from plimsoll.review.phases.found_phases import together
 from plimsoll.review.review import Review
 
 _RAMP_UP, _STEADY = "ramp-up", "steady"
@@ -47,7 +47,7 @@ def columns(rows: Sequence[RunRow]) -> list[str]:
 def _cells(review: Review) -> Iterator[tuple[str, str]]:
     signals = review.question.signals
     yield from review.run.labels.items()
-    for load in loads(review.signals, signals)[:2]:
+    for load in review.loads[:2]:
         if load.kind is not None:
             yield from _both(review, load.signal.title, load.samples, load.signal.unit)
     if ramp_up := _phase(review, _RAMP_UP):

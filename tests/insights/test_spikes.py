@@ -47,8 +47,8 @@ def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
     [one] = spikes_of(a_log(database, host="SQL01"), a_log(front_end, host="FE01"))
     assert one.main.name == "disk.writes"
     assert one.main.subject.instance == "2 E:"
-    assert one.period_s == pytest.approx(300)
-    assert (one.count, one.main.spikes.level, one.main.spikes.width_s) == (24, 4, 25)
+    assert one.main.spikes.period_s == pytest.approx(300)
+    assert (one.main.count, one.main.spikes.level, one.main.spikes.width_s) == (24, 4, 25)
     rising = {(x.name, x.subject.host, x.subject.instance) for x in one.rising}
     assert ("disk.write_latency", "SQL01", "2 E:") in rising
     assert ("messaging.db_sproc_latency", "FE01", None) in rising

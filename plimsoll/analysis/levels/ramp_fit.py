@@ -189,13 +189,14 @@ class RampFit:
         self.noise = Noise()
         candidates = self._candidates(SIMPLE_SHAPES, (_COARSE, _COARSE))
         self._take(candidates, candidates.best_pair())
-        self._see_noise()
         for _ in range(2):
-            self._improve(self._candidates(ALL_SHAPES, (_COARSE, _COARSE)))
+            candidates = self._candidates(ALL_SHAPES, (_COARSE, _COARSE))
+            self._take(candidates, candidates.improved(self.sides))
         left, right = self.sides
         overshoots = any(bool(side.end) and bool(OVERSHOOTS[side.shape]) for side in self.sides)
         shapes = WITH_OVERSHOOTS if overshoots else ALL_SHAPES
-        self._improve(self._candidates(shapes, (_around(left), _around(right))))
+        candidates = self._candidates(shapes, (_around(left), _around(right)))
+        self._take(candidates, candidates.improved(self.sides))
 
     @property
     def model(self) -> Floats:
@@ -215,9 +216,6 @@ class RampFit:
         value = 1e-9 * float(self.y @ self.y) + 1e-300
         return len(white) * float(np.log(max(white @ white, value))) + float(np.log(len(white))) * parameters
 
-    def _see_noise(self) -> None:
-        self.noise = Noise.of(self.y - self.model)
-
     def _candidates(self, shapes: Places, ends: tuple[Floats, Floats]) -> "_Candidates":
         x, y, phi = self.x, self.y, self.noise.phi
         white, floats = whitened(y, phi), whitened(np.ones(len(x)), phi)
@@ -225,13 +223,10 @@ class RampFit:
         sides = (Ramps.of(x, y, phi, shapes, ends[0]), backwards)
         return _Candidates(float(white @ white), float(white @ floats), float(floats @ floats), len(x), sides)
 
-    def _improve(self, candidates: "_Candidates") -> None:
-        self._take(candidates, candidates.improved([candidates.nearest(side, self.sides[side]) for side in (0, 1)]))
-        self._see_noise()
-
     def _take(self, candidates: "_Candidates", chosen: "tuple[int, int]") -> None:
         self.level = candidates.level(chosen)
         self.sides = (candidates.side(0, *chosen), candidates.side(1, chosen[1], chosen[0]))
+        self.noise = Noise.of(self.y - self.model)
 
 
 def _around(side: Side) -> Floats:
@@ -261,20 +256,21 @@ class _Candidates:
         other, intp = np.unravel_index(int(np.argmin(scores)), scores.shape)
         return int(intp), int(other)
 
-    def improved(self, chosen: list[int]) -> tuple[int, int]:
-        """Return the pair of ramps improved by choosing the best for each side in turns."""
+    def improved(self, sides: tuple[Side, Side]) -> tuple[int, int]:
+        """Return the best of one side beside that of the other, in turns, from the candidates nearest to two ramps."""
+        chosen = [self.nearest(side, sides[side]) for side in (0, 1)]
         for turn in range(_TURNS):
             side = turn % 2
             scores, _, _ = self._scored(side, np.array(chosen[1 - side]))
             chosen[side] = int(np.argmin(scores))
         return chosen[0], chosen[1]
 
-    def nearest(self, side: int, result: Side) -> int:
-        """Return the index of the candidate nearest to a ramp."""
+    def nearest(self, side: int, near: Side) -> int:
+        """Return the candidate of a side nearest to a ramp."""
         ramps = self.sides[side]
-        if not result.end:
+        if not near.end:
             return 0
-        away = np.abs(ramps.end - result.end) + 10.0 * (ramps.shape != result.shape)
+        away = np.abs(ramps.end - near.end) + 10.0 * (ramps.shape != near.shape)
         away[0] = np.inf
         return int(np.argmin(away))
 

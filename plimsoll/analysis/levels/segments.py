@@ -124,11 +124,16 @@ class Partitions:
         return pieces[::-1]
 
     def _piece(self, first: int, last: int, *, has_slope: bool) -> Piece:
-        piece = self._pieces.get((first, last, has_slope))
-        if piece is None:
-            piece = _piece(self._values[first:last], self._weights[first:last], first, has_slope=has_slope)
-            self._pieces[first, last, has_slope] = piece
-        return piece
+        """Return the piece of the values from `first` up to `last`, without it."""
+        if (first, last, has_slope) not in self._pieces:
+            values, weights = self._values[first:last], self._weights[first:last]
+            if has_slope:
+                slope, begins = np.polyfit(np.arange(last - first), values, 1, w=np.sqrt(weights)).tolist()
+                ends = begins + slope * (last - first - 1)
+            else:
+                begins = ends = float((values * weights).sum() / weights.sum())
+            self._pieces[first, last, has_slope] = Piece(first, last, begins, ends)
+        return self._pieces[first, last, has_slope]
 
 
 def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
@@ -152,16 +157,6 @@ def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
     length = start[None, :] - start[:, None]
     sloping[length < _SHORTEST_SLOPE] = np.inf
     return np.maximum(flat, 0), np.maximum(sloping, 0)
-
-
-def _piece(values: Values, weights: Values, first: int, *, has_slope: bool) -> Piece:
-    """Return the piece that fits these values, the first of which has the index `first` in the series."""
-    count = len(values)
-    if not has_slope:
-        level = float((values * weights).sum() / weights.sum())
-        return Piece(first, first + count, level, level)
-    slope, begins = np.polyfit(np.arange(count), values, 1, w=np.sqrt(weights))
-    return Piece(first, first + count, float(begins), float(begins + slope * (count - 1)))
 
 
 def described(values: Values) -> Described:

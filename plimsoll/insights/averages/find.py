@@ -87,13 +87,13 @@ def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -
         p99 = float(np.partition(values, at := int(0.99 * (len(values) - 1)))[at])
         long = len(values) >= _FEWEST_FOR_TAIL
         kind = "tail" if long and p99 >= _TAIL * mean and p99 - mean >= smallest else None
-    if kind:
-        return MisleadingAverage(kind, name, signal, subject, figures(samples, weights_of(samples), None, None))
-    levels = _two_levels(values) if share > _MOST_NONZERO else None
-    if levels is None or levels[1] - levels[0] < smallest:
+    levels = _two_levels(values) if share > _MOST_NONZERO and not kind else None
+    if levels and levels[1] - levels[0] >= smallest:
+        kind = "two levels"
+    if kind is None:
         return None
     all_figures = figures(samples, weights_of(samples), None, None)
-    return MisleadingAverage("two levels", name, signal, subject, all_figures, *levels)
+    return MisleadingAverage(kind, name, signal, subject, all_figures, *(levels or ()))
 
 
 def _two_levels(values: Values) -> tuple[float, float, float] | None:

@@ -18,7 +18,6 @@ from plimsoll.insights.bottleneck.resource_use import Resource, ResourceUse, Use
 from plimsoll.insights.leading_signals import response_times
 from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, Finding
-from plimsoll.review.phases.found_phases import loads
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject, is_total
@@ -214,7 +213,7 @@ def evidence(review: Review) -> Evidence:
     at: the work may have fallen because something was used up. Without any load, it is the busiest part of the run.
     """
     measured = Measured(review)
-    load = load_response(measured, loads(review.signals, review.question.signals))
+    load = load_response(measured, review.loads)
     case = _at(measured, load)
     other_parts = () if case.used_up else (after_the_peak(measured, load), busy_part(measured, load))
     others = (_at(measured, part) for part in other_parts if part is not None)

@@ -188,34 +188,23 @@ def _step(bottleneck: Bottleneck | None) -> str:
     if bottleneck is None or use is None:
         return ""
     if use.aspect == SQL_CACHE:
-        return _step_for_sql_server(bottleneck, use.host)
+        measured, top = bottleneck.evidence.measured, bottleneck.evidence.load.top
+        signals = ("sql.target_memory", "sql.total_memory", "memory.available")
+        recorded = [pair[1] for signal in signals if (pair := measured.of_host(signal, use.host)) is not None]
+        target, total, available = (
+            (median_in(values, top) for values in recorded) if len(recorded) == 3 else (np.nan,) * 3
+        )
+        # SQL Server uses all it may, and its host has much to spare; NaN is neither.
+        if total >= _ALL_OF_IT * target and available >= _TO_SPARE * target:
+            return (
+                f"Raise max server memory: SQL Server uses all {quantity(target, 'bytes')} that it may, and {use.host} "
+                f"has {quantity(available, 'bytes')} available."
+            )
     if use.aspect == STOLEN:
         return f"Ask who runs the hypervisor of {use.host} for more processor time, or move it."
     if use.aspect in (ONE_PROCESS, ONE_PROCESSOR) and use.process:
         return f"More processors do not help {use.process}: it needs a faster one, or its work in several threads."
     return ""
-
-
-def _step_for_sql_server(bottleneck: Bottleneck, host: str) -> str:
-    """Return the advice to give SQL Server more memory, if it uses all it may and its host has much to spare; else
-    empty.
-    """
-    target, total, available = (
-        _at_the_highest_load(bottleneck, signal, host)
-        for signal in ("sql.target_memory", "sql.total_memory", "memory.available")
-    )
-    if not (total >= _ALL_OF_IT * target and available >= _TO_SPARE * target):  # NaN is neither
-        return ""
-    return (
-        f"Raise max server memory: SQL Server uses all {quantity(target, 'bytes')} that it may, and {host} has "
-        f"{quantity(available, 'bytes')} available."
-    )
-
-
-def _at_the_highest_load(bottleneck: Bottleneck, signal: str, host: str) -> float:
-    """Return the value of a signal without instances; NaN if it was not recorded."""
-    recorded = bottleneck.evidence.measured.of_host(signal, host)
-    return median_in(recorded[1], bottleneck.evidence.load.top) if recorded is not None else np.nan
 
 
 def _cause(first: Bottleneck | None, second: Bottleneck | None) -> str:

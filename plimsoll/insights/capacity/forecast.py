@@ -108,11 +108,6 @@ class Growth:
             raise Unusable(f'"{typed}" is no growth; write it like 3%/month or 200/week')
         return cls(typed.strip(), float(match["amount"]), bool(match["percent"]), _DAYS[match["every"]])
 
-    def days_from(self, now: float, then: float) -> float:
-        """Return how many days it takes from `now` users to `then`; negative if there are more already."""
-        steps = log(then / now) / log(1 + self.amount / 100) if self.percent else (then - now) / self.amount
-        return steps * self.days
-
 
 @dataclass(frozen=True)
 class Forecast:
@@ -145,7 +140,11 @@ def forecast(capacity: Capacity, growth: Growth, users: float, today: date) -> F
         raise Unusable(f"no date: {users:,.0f} users are at the limit already, which is about {most:,.0f}")
 
     def day(then: float) -> date | None:
-        days = growth.days_from(users, then) if then > 0 and np.isfinite(then) else float("inf")
+        if then <= 0 or not np.isfinite(then):
+            return None
+        amount = growth.amount
+        steps = log(then / users) / log(1 + amount / 100) if growth.percent else (then - users) / amount
+        days = steps * growth.days
         return today + timedelta(days=max(days, 0)) if days <= _FURTHEST else None
 
     if first is None:

@@ -127,16 +127,6 @@ class PeriodicSpikes:
     limits: tuple[LimitInSpikes, ...]
 
     @property
-    def period_s(self) -> float:
-        """The time from one spike to the next."""
-        return self.main.spikes.period_s
-
-    @property
-    def count(self) -> int:
-        """The number of spikes."""
-        return self.main.count
-
-    @property
     def first(self) -> int:
         """The time of the first sample of the first spike (UTC ns)."""
         return int(self.main.events.starts[0])

@@ -32,12 +32,12 @@ def _blocks(rhythms: tuple[PeriodicSpikes, ...], review: Review, zone: Zone) -> 
 def sentence(spikes: PeriodicSpikes) -> str:
     """Return which signal spikes, how often, and how high."""
     main, unit = spikes.main, spikes.main.signal.unit
-    beats = spikes.count + main.spikes.missing
-    count = f"{spikes.count} in all" if not main.spikes.missing else f"{spikes.count} of {beats} beats"
+    beats = main.count + main.spikes.missing
+    count = f"{main.count} in all" if not main.spikes.missing else f"{main.count} of {beats} beats"
     width = duration_text(round(main.spikes.width_s) * SECOND or int(main.spikes.width_s * SECOND))
-    wholes = [(round(spikes.period_s / round_s), round_s) for round_s in _ROUND_S]
-    possible = [n * s for n, s in wholes if n > 0 and abs(n * s - spikes.period_s) <= main.spikes.reach_s]
-    period = duration_text(int(next(iter(possible), spikes.period_s) * SECOND))
+    wholes = [(round(main.spikes.period_s / round_s), round_s) for round_s in _ROUND_S]
+    possible = [n * s for n, s in wholes if n > 0 and abs(n * s - main.spikes.period_s) <= main.spikes.reach_s]
+    period = duration_text(int(next(iter(possible), main.spikes.period_s) * SECOND))
     interval, alias = f"Every {period}", ""
     if main.spikes.may_be_alias:
         step = duration_text(round(main.spikes.step_s) * SECOND or int(main.spikes.step_s * SECOND))
@@ -66,7 +66,7 @@ def consequence(spikes: PeriodicSpikes) -> str:
     """Return which limits were passed in the spikes, and which were not, in sentences; empty without limits."""
     passed = [
         f"{_place(limit)} above {quantity(limit.limit.limit, limit.signal.unit)} in {limit.passed} of "
-        f"{spikes.count} spikes"
+        f"{spikes.main.count} spikes"
         for limit in spikes.limits
         if limit.passed
     ]

@@ -44,7 +44,7 @@ class SpikesPart(JsonPart):
     consequence: str = attribute(
         insight.consequence, "Whether limits were passed in them; empty if what rises has none."
     )
-    period_s: float
+    period_s: float = attribute("main.spikes.period_s")
     period_reach_s: float = attribute(
         "main.spikes.reach_s", "How far the true period may be from period_s (two standard errors)."
     )
@@ -54,7 +54,7 @@ class SpikesPart(JsonPart):
     )
     first: Instant = Field(description="The first sample of the first spike.")
     last: Instant = Field(description="The first sample of the last spike.")
-    count: int
+    count: int = attribute("main.count")
     missing: int = attribute("main.spikes.missing", "Beats between the first and the last that have no spike.")
     agreement: float = attribute("main.spikes.agreement", "How well the spikes keep to the period; 1 for a clock.")
     main: SpikingPart

@@ -8,7 +8,6 @@ of the load may explain are not reported.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
 import numpy as np
 
@@ -192,9 +191,9 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
             movement = Movement.NONE if not moved else Movement.CLIMBS if line.direction > 0 else Movement.FALLS
             explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(line)))
             of_subject = judged.get((name, subject), [])
-            last = _last_level(line, longest, recorded)
-            passed = [finding for finding in of_subject if _is_passed(finding, recorded, last.value)]
-            limit = _limit([finding for finding in of_subject if finding not in passed], line, last.value)
+            last, after_middle_s = _last_level(line, longest, recorded)
+            passed = [finding for finding in of_subject if _is_passed(finding, recorded, last)]
+            limit = _limit([finding for finding in of_subject if finding not in passed], line, last)
             yield SignalTrend(
                 name,
                 signal,
@@ -211,7 +210,7 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
                 explained,
                 limit,
                 next((finding for finding in passed if finding.outcome == Outcome.HELD), None),
-                _reaches(line, limit, (end - start) / SECOND, last),
+                _reaches(line, limit, (end - start) / SECOND, last, after_middle_s),
                 float(longest.values.max()),
             )
 
@@ -258,22 +257,18 @@ def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding
     return movement == wrong and not explained
 
 
-class _LastLevel(NamedTuple):
-    """The level of a signal at its last sample, and the time from the middle of its line to there (s)."""
+def _last_level(line: Trend, samples: Samples, recorded: Samples) -> tuple[float, float]:
+    """Return the level of a line at the last sample, and the time from the middle of the line to there (s).
 
-    value: float
-    after_middle_s: float
-
-
-def _last_level(line: Trend, samples: Samples, recorded: Samples) -> _LastLevel:
-    """Return the level of the line at the last sample; where recording went on after the line, by the last samples."""
+    Where recording went on after the line, the level is by the last samples.
+    """
     span, last = ((end - samples.times[0]) / SECOND for end in (samples.times[-1], recorded.times[-1]))
     value = line.end
     if last > span:
         seconds = (recorded.times[-_LAST_SAMPLES:] - samples.times[0]) / SECOND
         off = recorded.values[-_LAST_SAMPLES:] - line.start - line.slope * seconds
         value = line.start + line.slope * float(last) + float(np.median(off))
-    return _LastLevel(value, float(last) - float(span) / 2)
+    return value, float(last) - float(span) / 2
 
 
 def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | None:
@@ -297,7 +292,7 @@ def _is_passed(finding: Finding, recorded: Samples, last: float) -> bool:
 
 
 def _reaches(
-    line: Trend, limit: Finding | None, recorded_s: float, last: _LastLevel
+    line: Trend, limit: Finding | None, recorded_s: float, last: float, after_middle_s: float
 ) -> tuple[float, float, float] | None:
     """Return when the line reaches the limit, in s after the last sample: best guess, earliest, latest.
 
@@ -307,11 +302,11 @@ def _reaches(
     if limit is None or limit.signal.trend == "should_rise" or line.may_be_level:
         return None
     slope, reach = line.slope, (line.interval[1] - line.interval[0]) / 2
-    best = (limit_of(limit).limit - last.value) / slope
-    distance = slope * (best + last.after_middle_s)
+    best = (limit_of(limit).limit - last) / slope
+    distance = slope * (best + after_middle_s)
     width, level = slope**2 - reach**2, (reach * recorded_s) ** 2 / 12
     root = float(np.sqrt(max(0.0, (distance * slope) ** 2 - width * (distance**2 - level))))
-    early, late = ((distance * slope + side * root) / width - last.after_middle_s for side in (-1, 1))
+    early, late = ((distance * slope + side * root) / width - after_middle_s for side in (-1, 1))
     known_well = best <= WEEK_S and late <= _AT_MOST * best
     return (best, max(0.0, early), late) if best <= _FURTHEST * recorded_s or known_well else None
 
