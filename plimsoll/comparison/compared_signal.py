@@ -162,11 +162,6 @@ class Compared:
         return difference(self.first.p95, self.second.p95)
 
     @property
-    def comparable_peaks(self) -> bool:
-        """Whether both were sampled at the same interval: a longer one flattens peaks."""
-        return self.first.samples.interval == self.second.samples.interval
-
-    @property
     def shift(self) -> float | None:
         """The median difference between blocks of the second and of the first run; None without a test by ranks."""
         return shift(self.first.blocks, self.second.blocks) if self.ranks else None

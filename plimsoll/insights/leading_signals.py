@@ -48,13 +48,9 @@ def upper_limits(review: Review) -> list[tuple[Finding, Subject, float]]:
 
 def _has_instances(review: Review, name: str, host: str) -> bool:
     """Return whether a signal of the same kind and unit was recorded for instances of the host."""
-    signals = review.question.signals
-    family = name.partition(".")[0] + "."
-    return any(
-        signal.instances == "each" and signal.unit == signals[name].unit and review.signals.on(other, host)
-        for other, signal in signals.items()
-        if other.startswith(family)
-    )
+    signals, area = review.question.signals, name.partition(".")[0] + "."
+    alike = [n for n, of in signals.items() if n.startswith(area) and of.unit == signals[name].unit]
+    return any(signals[other].instances == "each" and review.signals.on(other, host) for other in alike)
 
 
 def response_times(signals: Mapping[str, Signal]) -> tuple[str, ...]:

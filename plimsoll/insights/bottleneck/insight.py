@@ -190,10 +190,8 @@ def _step(bottleneck: Bottleneck | None) -> str:
     if use.aspect == SQL_CACHE:
         measured, top = bottleneck.evidence.measured, bottleneck.evidence.load.top
         signals = ("sql.target_memory", "sql.total_memory", "memory.available")
-        recorded = [pair[1] for signal in signals if (pair := measured.of_host(signal, use.host)) is not None]
-        target, total, available = (
-            (median_in(values, top) for values in recorded) if len(recorded) == 3 else (np.nan,) * 3
-        )
+        recorded = (measured.of_host(signal, use.host) for signal in signals)
+        target, total, available = (median_in(pair[1], top) if pair else np.nan for pair in recorded)
         # SQL Server uses all it may, and its host has much to spare; NaN is neither.
         if total >= _ALL_OF_IT * target and available >= _TO_SPARE * target:
             return (

@@ -114,11 +114,10 @@ def _low(load: Values, before: Mask | None = None) -> Mask | None:
 
 
 def _follows(grown: Response | None) -> bool | None:
-    if grown is None:
-        return None
-    if grown.elasticity >= _FOLLOWS and grown.elasticity - grown.error >= _AT_LEAST:
+    """Return whether the work followed the load for sure, or did not for sure; None if neither is."""
+    if grown and grown.elasticity >= _FOLLOWS and grown.elasticity - grown.error >= _AT_LEAST:
         return True
-    return False if grown.elasticity <= _FLAT and grown.elasticity + grown.error <= _AT_MOST else None
+    return False if grown and grown.elasticity <= _FLAT and grown.elasticity + grown.error <= _AT_MOST else None
 
 
 def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:

@@ -253,10 +253,7 @@ def needs_sentences(capacity: Capacity, needs: Needs) -> Iterator[str]:
         yield f"{users}: not known, as they are {far}; measure a higher load."
     else:
         projected = " (projected beyond what was measured)" if needs.load > capacity.highest else ""
-        uses = [
-            f"{resource_text(resource.resource)} {_against(use, resource.resource.limit)}"
-            for resource, use in zip(capacity.resources, needs.uses, strict=True)
-        ]
+        uses = [_use_text(*pair) for pair in zip(capacity.resources, needs.uses, strict=True)]
         do = "cannot be served: they ask for" if any(use.value >= 100 for use in needs.uses) else "do"
         done = f"{rounded(needs.load)} {capacity.observed.title}/s{projected}"
         yield f"{users} {do} {done}: {'; '.join(uses[:_MOST_USES])}."
@@ -268,11 +265,13 @@ def needs_sentences(capacity: Capacity, needs: Needs) -> Iterator[str]:
         yield f"Needed: {host.count} hosts like {host.host}, if the load is spread evenly (by {by})."
 
 
-def _against(use: Range, limit: float) -> str:
+def _use_text(resource_capacity: ResourceCapacity, use: Range) -> str:
+    """`processor time of DS01 62 % (58 to 66), within 80 %`."""
+    text, limit = resource_text(resource_capacity.resource), resource_capacity.resource.limit
     if isnan(use.value):
-        return "not known"
+        return f"{text} not known"
     where = "beyond" if use.value > limit else "within" if use.high <= limit else "perhaps beyond"
-    return f"{number(use.value)} % ({number(use.low)} to {number(use.high)}), {where} {percent(limit / 100)}"
+    return f"{text} {number(use.value)} % ({number(use.low)} to {number(use.high)}), {where} {percent(limit / 100)}"
 
 
 def growth_sentence(forecast: Forecast) -> str:

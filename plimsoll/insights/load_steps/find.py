@@ -293,9 +293,9 @@ def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]
 
 def _most_varied(loads: Sequence[Load], spans: Sequence[tuple[int, int]]) -> Load | None:
     """Return the connections if they differ from step to step, else the first load."""
-    for load in loads:
+    for load in (load for load in loads if load.kind == "connections"):
         means = [level for span in spans if (level := mean(load.samples, *span)) is not None]
-        if load.kind == "connections" and means and max(means) > 1.1 * min(means):
+        if means and max(means) > 1.1 * min(means):
             return load
     return loads[0] if loads else None
 

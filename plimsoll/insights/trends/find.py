@@ -147,8 +147,13 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
     signal_trends = list(_all_trends(review, looked_at, load, climbed))
     notable = [trend for trend in signal_trends if trend.notable]
     shown = [trend for trend in signal_trends if not any(_stands_for(other, trend) for other in notable)]
-    shown.sort(key=lambda trend: (not trend.notable, -_size(trend)))
-    return tuple(shown[:_MOST])
+
+    def order(trend: SignalTrend) -> tuple[bool, float]:
+        """Return the order: notable trends, of them those that reach a limit soon, then by the share of the change."""
+        soon = 1e6 / (1 + trend.reaches_s[0]) if trend.reaches_s else 0.0
+        return not trend.notable, -soon - abs(_share(trend.trend))
+
+    return tuple(sorted(shown, key=order)[:_MOST])
 
 
 def _stands_for(other: SignalTrend, trend: SignalTrend) -> bool:
@@ -309,9 +314,3 @@ def _reaches(
     early, late = ((distance * slope + side * root) / width - after_middle_s for side in (-1, 1))
     known_well = best <= WEEK_S and late <= _AT_MOST * best
     return (best, max(0.0, early), late) if best <= _FURTHEST * recorded_s or known_well else None
-
-
-def _size(signal_trend: SignalTrend) -> float:
-    """Return the sort key of a trend: those that reach a limit first, then by the share they changed by."""
-    soon = 1e6 / (1 + signal_trend.reaches_s[0]) if signal_trend.reaches_s else 0.0
-    return soon + abs(_share(signal_trend.trend))

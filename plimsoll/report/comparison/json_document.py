@@ -110,8 +110,9 @@ class SignalPart(JsonPart):
     shift_chance: RankChance = attribute("ranks", "Its chance, by ranks (Mann and Whitney); null likewise.")
     p95_difference: float = attribute("peaks.value")
     p95_interval: IntervalPart = attribute("peaks.interval")
-    comparable_peaks: bool = Field(
-        description="Whether both runs were sampled at the same interval: a longer one flattens peaks."
+    comparable_peaks: bool = attribute(
+        lambda compared: compared.first.samples.interval == compared.second.samples.interval,
+        "Whether both runs were sampled at the same interval: a longer one flattens peaks.",
     )
     limit_crossed_in: Literal["baseline", "other"] | None = attribute(
         "crossed_in", "The only run that crossed a documented limit of it; null if none or both did."
