@@ -73,7 +73,7 @@ class Difference:
 
     @classmethod
     def of(cls, first: Estimate, second: Estimate) -> "Difference":
-        """Return the difference of the means of two runs, which are independent of each other."""
+        """Return the difference of the means of two independent runs."""
         return _difference(second.mean - first.mean, [(mean.error**2, mean.freedom) for mean in (first, second)])
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
@@ -152,9 +152,9 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
 
     Args:
         earlier: The means of at least one run.
-        new: That of the new run.
-        spread: The standard deviation of means between runs that is expected beforehand.
-        weight: The number of runs that this expectation counts as, beside several earlier runs.
+        new: The mean of the new run.
+        spread: The assumed standard deviation of means between runs.
+        weight: The number of runs that `spread` counts as, beside the spread of `earlier`; ignored for one run.
     """
     means = np.array([estimate.mean for estimate in earlier])
     within = float(np.mean([estimate.error**2 for estimate in earlier]))
@@ -172,9 +172,9 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
 def runs_to_decide(
     difference: float, spread: float, weight: float, chance: float, counts: tuple[int, int]
 ) -> int | None:
-    """Return the number of earlier runs with which a difference of this size would be certain.
+    """Return the number of earlier runs, within `counts` (least, most), with which the difference would be significant.
 
-    `counts` are the fewest and the most to try; None if the most are too few.
+    None if the most are too few.
     """
     for count in range(max(2, counts[0]), counts[1] + 1):
         wide = student_quantile(weight + count - 1, 1 - chance) * spread * np.sqrt(1 + 1 / count)

@@ -38,12 +38,12 @@ class Demand:
     The first row is the estimate, the others are bootstrap replicates.
 
     Attributes:
-        idle: Use without any load, in the unit of the use.
-        per_operation: The use that one operation a second adds under little load; shape (rows, operations).
-        bend: How much the use bends, as a share of that at the highest load.
-        linear: Demands of a straight line, by which the bend is measured.
-        highest: The use, above that without load, of the highest measured load on that line.
-        spread: Standard deviation of what the fit leaves.
+        idle: The use without any load.
+        per_operation: The use added by one operation a second under little load; shape (rows, operations).
+        bend: The bend of the use, as a share of the use at the highest load.
+        linear: The demands of a straight line, by which the bend is measured.
+        highest: The use above `idle` at the highest measured load on that line.
+        spread: The standard deviation of the residuals.
     """
 
     idle: Values
@@ -54,13 +54,13 @@ class Demand:
     spread: float
 
     def use(self, rates: Values) -> Values:
-        """Return the use at rates of operations (shape: points, operations) by each replicate: shape (rows, points)."""
+        """Return the use at rates of operations (shape points, operations), for each replicate (shape rows, points)."""
         line = rates @ self.linear
         bent = line * (line / self.highest - 1) if self.highest > 0 else np.zeros_like(line)
         return self.idle[:, None] + self.per_operation @ rates.T + self.bend[:, None] * bent[None, :]
 
     def scaled(self, idle: float, value: float) -> "Demand":
-        """Return the use of a resource that needs so many times as much without load, and for each operation."""
+        """Return the demand with the use without load times `idle`, and that of each operation times `value`."""
         figures = (self.linear * value, self.highest * value, self.spread * value)
         return Demand(self.idle * idle, self.per_operation * value, self.bend, *figures)
 

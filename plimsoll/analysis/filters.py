@@ -32,7 +32,7 @@ class EqualParts:
         return self.start + width * part // self.count, self.start + width * (part + 1) // self.count
 
     def places(self, times: Times) -> NDArray[np.intp]:
-        """Return the part of each time; those outside have the number after the last."""
+        """Return the number of the part that each time is in; `count` for times outside."""
         if id(times) not in self._places:
             width = max(self.end - self.start, 1) / self.count
             at = np.floor((times - self.start) / width)

@@ -54,7 +54,7 @@ class Rhythm:
 
     @property
     def missing(self) -> int:
-        """The number of beats between the first and the last without an event."""
+        """The number of beats between the first and the last that have no event."""
         return int(self.beats[-1]) + 1 - len(self.beats)
 
 
@@ -249,7 +249,7 @@ def _median(values: Values) -> Values:
 
 
 def _above(above: Values, value: float) -> Spikes:
-    """Return the runs of rows above half of a value that go beyond the value, which is positive."""
+    """Return the runs of rows above half of `value` that also go above `value`, which is above 0."""
     raised = np.concatenate(([False], above > value / 2, [False]))
     edges = np.flatnonzero(raised[1:] != raised[:-1])
     first, last = edges[::2], edges[1::2] - 1
@@ -297,10 +297,7 @@ def _ties(means: Values) -> float:
 
 
 def rhythm(times: Values, shortest: float) -> Rhythm | None:
-    """Return the rhythm of events at ascending times; None if they may come by chance, or more often than `shortest`.
-
-    Events too close to the one before are left out.
-    """
+    """Return the rhythm of events at ascending times; None if it may be chance or is faster than `shortest`."""
     steps = np.diff(times, prepend=-np.inf)
     events = np.flatnonzero(steps >= _TOO_CLOSE * median(steps[1:])) if len(times) > 1 else np.arange(len(times))
     if len(events) < FEWEST_BEATS:
@@ -360,9 +357,9 @@ def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: floa
 
 
 def _mean_period(at: Values, beats: NDArray[np.intp]) -> float:
-    """Return the slope of a line through the beats if each is early or late on its own, else the mean interval.
+    """Return the period: the slope of a line through the beats, or the mean interval if each beat follows the last.
 
-    Beats are early or late on their own where a long interval is followed by a short one.
+    If each beat is early or late on its own, a long interval is followed by a short one.
     """
     mean = float((at[-1] - at[0]) / beats[-1])
     late = np.diff(at) / mean - np.diff(beats)

@@ -83,7 +83,7 @@ class Trend:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the true slope."""
+        """The 95 % interval of the slope."""
         reach = self.line.reach(_CONFIDENCE)
         return self.slope - reach, self.slope + reach
 
@@ -110,7 +110,7 @@ def trend(seconds: Values, values: Values) -> Trend | None:
 
 
 def _parts(seconds: Values, count: int) -> NDArray[np.intp]:
-    """Return the first rows of parts of equal time, and the number of rows; parts without samples are left out."""
+    """Return the first row of each part of equal time, then the number of rows; empty parts are left out."""
     edges = np.linspace(seconds[0], seconds[-1], count + 1)[:-1]
     return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
 
@@ -137,7 +137,7 @@ def error_of(middle: Values, residuals: Values, fitted: int) -> tuple[float, flo
 
 
 def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], slope: float) -> int:
-    """Return 1 or -1 if values climb or fall throughout, else 0."""
+    """Return 1 if values climb throughout, -1 if they fall throughout, else 0."""
     sign = 1 if slope > 0 else -1
     rising = sign * means
     sure = _line(times, rising)

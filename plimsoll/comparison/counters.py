@@ -129,7 +129,7 @@ def _differs(counter: Counter, count: int, expected: Band) -> bool:
 
 
 def _peaks(compared: Sequence[tuple[Counter, Values, Values]], count: int, expected: Band) -> Iterator[Counter]:
-    """Yield the counters with alike means and far higher peaks whose names say that more is worse."""
+    """Yield the counters with similar means and far higher peaks, of those whose names say that a rise is worse."""
     for counter, first, second in compared:
         if counter.grows or not _is_cost(counter.series) or min(len(first), len(second)) < _FEWEST_OF_PEAKS:
             continue

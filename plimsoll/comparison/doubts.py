@@ -82,10 +82,7 @@ def _surprises(comparison: Comparison) -> Iterator[str]:
 
 
 def suspects(comparison: Comparison) -> list[Compared]:
-    """Return what is worse beyond its tolerance, though runs of one build may differ as much or samples are too few.
-
-    Of several baselines none may be as bad.
-    """
+    """Return the critical signals that may be worse beyond their tolerance, though it is not certain."""
     differing = comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
     worse = [compared for compared in differing if compared.treatment.critical and compared.is_worse]
     return [
@@ -197,7 +194,7 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
 
 
 def _interrupted(comparison: Comparison) -> Iterator[str]:
-    """Yield why the second run is not recorded as a whole, where the first is not interrupted likewise."""
+    """Yield the reasons why the second run is not recorded as a whole, except those that the first run has as well."""
 
     def reasons(review: Review) -> list[tuple[str, str]]:
         """Return the reasons, without numbers and with them: no two runs are interrupted for the very same time."""

@@ -43,7 +43,7 @@ class Hosts:
     def of(
         cls, first: Sequence[str], second: Sequence[str], *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
-        """Match by name, or by what they were `renamed` to; with `match` the others in order, if they are as many."""
+        """Match hosts by name or new name (`renamed`); with `match`, the rest in order if both runs have as many."""
         by_key = {host_key(host): host for host in second}
         called = {host_key(old): host_key(new) for old, new in (renamed or {}).items()}
         named = {host: by_key.get(called.get(host_key(host), host_key(host))) for host in first}
@@ -133,7 +133,7 @@ def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, 
 
 
 def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str]]:
-    """Return the hosts by their role."""
+    """Return the hosts of each role; a role is the set of packs that apply to such hosts only."""
     roles: dict[frozenset[str], list[str]] = {}
     for host in hosts:
         roles.setdefault(find_role(host, run), []).append(host)
@@ -147,7 +147,7 @@ def find_role(host: str, run: Review) -> frozenset[str]:
 
 
 def set_differently(first: Review, second: Review, hosts: Hosts) -> tuple[HostChange, ...]:
-    """Return the labels that differ, then the facts of each host."""
+    """Return the labels of the runs that differ, then the facts of matched hosts that differ."""
     of_first, of_second = first.run.labels, second.run.labels
     names = [name for name in dict.fromkeys((*of_first, *of_second)) if of_first.get(name) != of_second.get(name)]
     labels = [HostChange(name, of_first.get(name, "–"), of_second.get(name, "–")) for name in names]

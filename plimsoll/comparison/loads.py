@@ -82,7 +82,7 @@ class LoadComparison:
 
 
 def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments: Treatments) -> LoadComparison:
-    """Compare the load signals that both runs have; without any, the bytes sent and received."""
+    """Compare the load signals that both runs have; if there are none, the bytes sent and received."""
     before, after = ([load for load in run.loads if load.kind] for run in (first, second))
     compared = _compared(before, after, phase, treatments)
     if not compared:

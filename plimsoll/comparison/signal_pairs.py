@@ -55,7 +55,7 @@ class Proposal:
 
     @property
     def setting(self) -> str:
-        """As it is written in plimsoll.toml."""
+        """The line of plimsoll.toml that confirms the proposal."""
         return " = ".join(json.dumps(name, ensure_ascii=False) for name in (self.first, self.second))
 
 

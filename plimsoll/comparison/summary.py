@@ -67,7 +67,7 @@ def story(comparison: Comparison) -> list[str]:
 
 
 def account(comparison: Comparison) -> list[str]:
-    """Return what to read: why the answer is not known, if the story does not say it, and the story."""
+    """Return the sentences to read: first why the answer is not known, unless the story says it, then the story."""
     sentences = [sentence for sentence in story(comparison) if sentence]
     if answer(comparison) != Answer.UNKNOWN:
         return sentences
@@ -177,7 +177,7 @@ def _named(compareds: list[Compared]) -> str:
 
 
 def _cause(comparison: Comparison, signal: str = "") -> str:
-    """Return why the second run is worse, by an insight, else by the limit of `signal` that only this run crossed."""
+    """Return why the second run is worse, by an insight, else by the rule of a limit that only it crossed."""
     sides = comparison.first.insights, comparison.second.insights
     for insight in insights():
         if insight.cause and (text := insight.cause(*(side.of(insight) for side in sides))):

@@ -237,7 +237,7 @@ def _different(levels: Sequence[Piece], series: Described) -> int:
 
 
 def _slope(levels: Sequence[Piece], series: Described) -> float:
-    """Return the share of the change from level to level that is inside of pieces: 0 for stairs, 1 for a ramp."""
+    """Return how much of the change between levels happens within the pieces; 0 for stairs, 1 for a ramp or a wave."""
     jumps = np.diff([level.level for level in levels])
     expected = (np.concatenate((jumps[:1], jumps)) + np.concatenate((jumps, jumps[-1:]))) / 2
     inside = [series.values[level.first : level.last] for level in levels]

@@ -257,7 +257,7 @@ class _Candidates:
         return int(intp), int(other)
 
     def improved(self, sides: tuple[Side, Side]) -> tuple[int, int]:
-        """Return the best of one side beside that of the other, in turns, from the candidates nearest to two ramps."""
+        """Return the pair of ramps improved by choosing the best for each side in turns."""
         chosen = [self.nearest(side, sides[side]) for side in (0, 1)]
         for turn in range(_TURNS):
             side = turn % 2
@@ -266,7 +266,7 @@ class _Candidates:
         return chosen[0], chosen[1]
 
     def nearest(self, side: int, near: Side) -> int:
-        """Return the candidate of a side nearest to a ramp."""
+        """Return the index of the candidate nearest to a ramp."""
         ramps = self.sides[side]
         if not near.end:
             return 0
