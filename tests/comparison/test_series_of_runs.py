@@ -80,7 +80,7 @@ def test_a_change_is_told_with_its_run(changed_from):
 
 def test_what_not_all_runs_recorded_is_named():
     found = found_in(24, 2, lacking=(3, 5))
-    assert (found.signals, [name for name, _, _ in found.partly]) == (1, [CPU])
+    assert (len(found.courses), [name for name, _, _ in found.partly]) == (1, [CPU])
     assert "Not looked at, as not all runs have them: Processor time." in shown(found)
 
 

@@ -269,7 +269,7 @@ def _trend_document(trend: HistoryTrend) -> dict[str, object]:
     return {
         "schema": "plimsoll.trend/1",
         "runs": [{"run": run.name, "start": None if run.start is None else iso(run.start)} for run in trend.runs],
-        "signals": trend.signals,
+        "signals": len(trend.courses),
         "runs_needed": FEWEST,
         "not_in_all_runs": [
             {"signal": name, "host": subject.host, "instance": subject.instance} for name, _, subject in trend.partly
