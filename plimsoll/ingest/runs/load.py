@@ -244,8 +244,8 @@ def _refuse_unloadable(logs: Sequence[Log]) -> None:
 def _refuse_old(store: Store, logs: Sequence[Log]) -> None:
     """Raise Unusable if rows are older than the store's retention."""
     oldest = store.runs.oldest()
-    for log in logs if oldest is not None else ():
-        if old := int(np.searchsorted(log.times, oldest)):
+    for log in logs:
+        if oldest is not None and (old := int(np.searchsorted(log.times, oldest))):
             raise Unusable(
                 f"{log.path}: {counted(old, 'row')} of {len(log.times):,} are older than {store.name} keeps them (from "
                 f"{log.zone.clock(oldest)} on): lengthen its retention, or write what is left with plimsoll convert, "

@@ -29,8 +29,9 @@ def environment(read: Callable[[str], str], names: Mapping[str, Any]) -> Environ
         finalize=_shown,
         bytecode_cache=_Compiled(),
     )
-    filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text}
-    templates.filters.update(filters | {"counted": counted, "short": short})
+    filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
+    filters["short"] = short
+    templates.filters.update(filters)
     templates.globals.update(names)
     return templates
 
