@@ -18,7 +18,7 @@ from plimsoll.notify.alerts_document import AlertsDocument
 from plimsoll.report.comparison.json_document import ComparisonDocument
 from plimsoll.report.json import ReviewDocument
 from plimsoll.report.rule_page import explain, signal_text, threshold_text
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.document import MODELS, RulesDocument, schema_of
 from plimsoll.rules.schema.document import text as schema_text
 from plimsoll.rules.schema.pack import Pack
@@ -117,7 +117,7 @@ def catalogue_page() -> str:
     """The page with a table of rules for each pack."""
     signals = load_signals()
     parts = [_CATALOGUE]
-    for pack in load_packs():
+    for pack in load().packs:
         rows = [
             f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {signals[rule.signal].title} | "
             f"{threshold_text(rule, signals)} | {duration_text(rule.for_) if rule.for_ else 'at once'} |"
@@ -130,7 +130,7 @@ def catalogue_page() -> str:
 
 def rule_page(name: str) -> str:
     """The page of a rule: the output of `plimsoll rules explain`."""
-    rule, pack = next((rule, pack) for pack in load_packs() for rule in pack.rules if rule.id == name)
+    rule, pack = next((rule, pack) for pack in load().packs for rule in pack.rules if rule.id == name)
     return f"{explain(rule, pack, load_signals())}\n{_GENERATED.format(f'rules/packs/{pack.pack}.yaml')}"
 
 
@@ -193,7 +193,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
         **{f"../rules/{name}": partial(schema_text, name, load_signals()) for name in MODELS},
         "rules/README.md": catalogue_page,
     }
-    return fixed | {f"rules/{rule.id}.md": partial(rule_page, rule.id) for pack in load_packs() for rule in pack.rules}
+    return fixed | {f"rules/{rule.id}.md": partial(rule_page, rule.id) for pack in load().packs for rule in pack.rules}
 
 
 def stale() -> list[Path]:

@@ -13,7 +13,7 @@ from plimsoll.model.run import Run
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 
 START = 1_700_000_000 * SECOND
 
@@ -49,5 +49,5 @@ def a_log(columns, host="SUT", interval_s=5, start=START):
 
 def reviewed(*logs, phases=(), whole_run=False):
     """The logs of one run, judged by every shipped pack."""
-    question = Question(load_packs(), load_signals(), tuple(phases), whole_run=whole_run)
+    question = Question(load().packs, load_signals(), tuple(phases), whole_run=whole_run)
     return review(logs, Run("simulated", phases=tuple(phases), simulated=True), question, Facts({}, {}))

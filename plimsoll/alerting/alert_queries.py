@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from plimsoll.alerting.alert import COLUMNS, Alert, Key, alert_of, key_text
 from plimsoll.alerting.alerts_file import AlertsFile
@@ -32,24 +33,19 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class AlertFilter:
-    """Selects alerts that have ended and were firing at some time of a span (UTC ns).
+    """Selects alerts. `host` and `rule` are patterns, in which `*` is any text.
 
-    `host` and `rule` are patterns, in which `*` is any text.
+    Of alerts that have ended, those are selected that were firing at some time from `start` to `end` (UTC ns).
     """
 
-    start: int
-    end: int
     severities: Sequence[Severity] = SEVERITIES
     host: str = "*"
     rule: str = "*"
+    start: int = 0
+    end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AlertPage:
-    """A page of alerts, and the number of alerts in all pages."""
-
-    alerts: Sequence[Alert]
-    total: int
+Page: TypeAlias = tuple[Sequence[Alert], int]  # the alerts of a page, and the number of alerts in all pages
 
 
 def firing(file: AlertsFile) -> list[Alert]:
@@ -78,31 +74,21 @@ def events(file: AlertsFile, number: int) -> list[Event]:
     return [Event(**dict(row)) for row in file.rows(query, (number,))]
 
 
-def find_firing(
-    file: AlertsFile,
-    severities: Sequence[Severity],
-    first: int,
-    most: int,
-    *,
-    host: str = "*",
-    rule: str = "*",
-    exact: bool = False,
-) -> AlertPage:
-    """Return a page of the alerts that are firing, in the order of `firing`. `host` and `rule` are patterns.
+def find_firing(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> Page:
+    """Return a page of the alerts that are firing, in the order of `firing`.
 
     If `first` is beyond the last alert, the last page is returned, or with `exact` an empty one; as in `find_ended`.
     """
-    return _find(file, "ended_at IS NULL", [], _WORST_FIRST, first, most, severities, host=host, rule=rule, exact=exact)
+    return _find(file, "ended_at IS NULL", [], _WORST_FIRST, first, most, chosen, exact=exact)
 
 
-def find_ended(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> AlertPage:
+def find_ended(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> Page:
     """Return a page of the alerts that have ended, the latest first."""
     where, span = f"{_CURRENT} AND ended_at >= ? AND fired_at <= ?", [chosen.start, chosen.end]
-    order, severities = "ended_at DESC, id DESC", chosen.severities
-    return _find(file, where, span, order, first, most, severities, host=chosen.host, rule=chosen.rule, exact=exact)
+    return _find(file, where, span, "ended_at DESC, id DESC", first, most, chosen, exact=exact)
 
 
-def find_latest(file: AlertsFile, rule_or_key: str | Key, first: int, most: int) -> AlertPage:
+def find_latest(file: AlertsFile, rule_or_key: str | Key, first: int, most: int) -> Page:
     """Return a page of the alerts of a rule, or of a rule and subject, the latest first."""
     is_rule = isinstance(rule_or_key, str)
     where, value = ("rule = ?", rule_or_key) if is_rule else ("key = ?", key_text(rule_or_key))
@@ -138,19 +124,17 @@ def _find(
     order: str,
     first: int,
     most: int,
-    severities: Sequence[Severity] = SEVERITIES,
+    chosen: AlertFilter = AlertFilter(),
     *,
-    host: str = "*",
-    rule: str = "*",
     exact: bool = False,
-) -> AlertPage:
-    conditions = [where, f"severity IN ({', '.join('?' * len(severities))})"]
-    values = [*values, *severities]
-    for column, pattern in (("rule", rule), ("host", host)):
+) -> Page:
+    conditions = [where, f"severity IN ({', '.join('?' * len(chosen.severities))})"]
+    values = [*values, *chosen.severities]
+    for column, pattern in (("rule", chosen.rule), ("host", chosen.host)):
         if pattern != "*":
             conditions.append(f"is_like(coalesce({column}, ''), ?)")
             values.append(pattern)
     where = " AND ".join(conditions)
     total = file.rows(f"SELECT count(*) AS number FROM alerts WHERE {where}", values)[0]["number"]
     first = first if exact else min(first, max(total - 1, 0) // most * most)
-    return AlertPage(_read(file, f"{where} ORDER BY {order} LIMIT ? OFFSET ?", *values, most, first), total)
+    return _read(file, f"{where} ORDER BY {order} LIMIT ? OFFSET ?", *values, most, first), total

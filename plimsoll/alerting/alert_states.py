@@ -21,7 +21,11 @@ from plimsoll.rules.states import State, Status
 class AlertStates:
     """The rules that are judged, in batches, and the statuses of those that are pending or firing."""
 
-    def __init__(self, statuses: Mapping[Key, Status]) -> None:
+    def __init__(
+        self, statuses: Mapping[Key, Status], signals: Mapping[str, Signal], samples: Callable[[Series], Samples]
+    ) -> None:
+        self._signals = signals
+        self._samples = samples
         self.statuses = {key: status for key, status in statuses.items() if status.state in CROSSED}
         self.batches: list[RuleBatch] = []
         self._place: dict[Key, tuple[RuleBatch, int]] = {}
@@ -126,19 +130,17 @@ class AlertStates:
         """Count the warning and critical limits that are crossed, but not yet for the time that `for` demands."""
         return sum(int((batch.states == State.PENDING).sum()) for batch in self._severe)
 
-    def impossible(self, signals: Mapping[str, Signal]) -> dict[str, set[str]]:
+    def impossible(self) -> dict[str, set[str]]:
         """Return the impossible values of warning and critical limits at the last evaluation, by host (case-folded)."""
         values: dict[str, set[str]] = {}
         for batch in self._severe:
             for row in np.flatnonzero(~np.isnan(batch.odd)).tolist():
-                signal = signals[batch.rule.signal]
+                signal = self._signals[batch.rule.signal]
                 text = f"{signal.title} {quantity(float(batch.odd[row]), signal.unit)}"
                 values.setdefault(batch.targets[row].subject.key[0], set()).add(text)
         return values
 
-    def newest(
-        self, signals: Mapping[str, Signal], samples: Callable[[Series], Samples], fresh: int
-    ) -> dict[tuple[str, Resource], tuple[int, int]]:
+    def newest(self, fresh: int) -> dict[tuple[str, Resource], tuple[int, int]]:
         """Return when the resources that warning and critical limits judge were last sampled, by host (case-folded).
 
         Each time is that of the newest sample of counters that are not frozen; with it comes the longest sampling
@@ -147,14 +149,15 @@ class AlertStates:
         sampled: dict[tuple[str, Resource], list[Samples]] = {}
         fresh_keys: set[tuple[str, Resource]] = set()
         for batch in self._severe:
-            resource = signals[batch.rule.signal].resource
+            resource = self._signals[batch.rule.signal].resource
             if resource is None:
                 continue
             for target, healthy in zip(batch.targets, batch.limits.by_row, strict=True):
                 key = target.subject.key[0], resource
                 if healthy is None or key in fresh_keys:
                     continue
-                parts = [part for part in map(samples, series_of(target.origin)) if len(part.times) and part.interval]
+                recorded = map(self._samples, series_of(target.origin))
+                parts = [part for part in recorded if len(part.times) and part.interval]
                 sampled.setdefault(key, []).extend(parts)
                 for part in parts:
                     has_moved = bool((part.values[-1:] != part.values[-2:-1]).any())

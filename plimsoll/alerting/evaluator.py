@@ -16,7 +16,6 @@ from plimsoll.model.log import Times
 from plimsoll.model.series import Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import RuleEvaluator
-from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.signal_finder import ResolvedSources, series_of
 from plimsoll.rules.states import EVALUATION_INTERVAL, Status
 from plimsoll.rules.subjects import host_tags
@@ -59,7 +58,7 @@ class Evaluator:
         self.index = SeriesIndex(store, host_tags(site.catalogue.signals), most_hosts, oldest)
         self._check = check
         self._reach: Mapping[Series, int] = {}
-        self.states = AlertStates(statuses)
+        self.states = AlertStates(statuses, site.catalogue.signals, self._samples.samples)
         self._judge = self._make_judge(lambda _: ResolvedSources(), Facts(configured))
         self._last: int | None = None
         self._intervals: dict[str, int] | None = None
@@ -67,14 +66,6 @@ class Evaluator:
         self._plan_again: int | None = None  # the earliest evaluation to plan at; None before the first plan
         self.beyond: Collection[str] = ()
         self.unknown_facts: dict[str, set[str]] = {}
-
-    def newest(self, fresh: int) -> Mapping[tuple[str, Resource], tuple[int, int]]:
-        """Return when resources were last sampled, and how often they are; see `AlertStates.newest`."""
-        return self.states.newest(self._site.catalogue.signals, self._samples.samples, fresh)
-
-    def impossible(self) -> Mapping[str, set[str]]:
-        """Return the impossible values of warning and critical limits at the last evaluation, by host (case-folded)."""
-        return self.states.impossible(self._site.catalogue.signals)
 
     def advance(self, at: Times) -> EvaluationStep:
         """Evaluate at the times `at` (UTC ns, ascending, on the grid), which follow the last ones."""
@@ -137,10 +128,8 @@ class Evaluator:
         series = self.index.series
         reach = {series: _LEAST_REACH for series in series if shows_in_values(series)}
         self._samples.read({**self._reach, **reach}, start, end)
-        facts = Facts(
-            self._facts,
-            facts_shown_by([(series, lambda series=series: self._samples.samples(series).values) for series in series]),
-        )
+        columns = [(part, lambda part=part: self._samples.samples(part).values) for part in series]
+        facts = Facts(self._facts, facts_shown_by(columns))
         targets, finder = plan(self._site, series, facts, self._check)
         targets, self.beyond = limit_targets(targets, self.index.hosts)
         self.states.plan(targets)

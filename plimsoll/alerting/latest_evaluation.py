@@ -57,11 +57,6 @@ class RuleBatch:
         """Which rows are pending or firing."""
         return (self.states == State.PENDING) | (self.states == State.FIRING)
 
-    def status(self, row: int) -> Status:
-        """Return the status of a row that is pending or firing."""
-        state = State(int(self.states[row]))
-        return Status(state, int(self.since[row])) if state in CROSSED else Status()
-
     def set(self, row: int, status: Status, worst: float = nan) -> None:
         """Replace the status of a row."""
         is_active = status.state in CROSSED

@@ -172,12 +172,12 @@ class AlertLoop:
             judged=evaluator.states.judged(),
             pending=evaluator.states.pending(),
             lacking=evaluator.unknown_facts,
-            impossible=evaluator.impossible(),
+            impossible=evaluator.states.impossible(),
             ahead=ahead,
             behind={host: by for host, (by, _) in behind.items()},
             left_out=len(evaluator.index.left_out),
             beyond=evaluator.beyond,
-            unsent=self._inventory.unsent(evaluator.newest, self._last_samples, int(at[-1])),
+            unsent=self._inventory.unsent(evaluator.states.newest, self._last_samples, int(at[-1])),
         )
         self.judged = evaluator.states.now()
         self._on_step(now)

@@ -9,7 +9,7 @@ from pydantic import Field
 from plimsoll.model.errors import suggest
 from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.strict_yaml import Mistakes, Place, StrictDocument, read, validate
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.field_types import Identifier, SignalName, StrictModel
 
 WIDTH = 24
@@ -133,7 +133,7 @@ def _duplicate_ids(document: StrictDocument, areas: Areas) -> Iterator[str]:
 
 def _unknown_names(document: StrictDocument, areas: Areas) -> Iterator[str]:
     """Yield mistakes for names of signals and rules that do not exist."""
-    signals, rules = load_signals(), {rule.id: rule for pack in load_packs() for rule in pack.rules}
+    signals, rules = load_signals(), load().rules
     names: list[tuple[Place, str]] = [
         (("areas", at, "rows", row_at, "panels", panel_at, "signal"), panel.signal)
         for at, area in enumerate(areas.areas)

@@ -14,7 +14,7 @@ from plimsoll.dashboards.areas import PanelSpec, load_areas
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.hosts.site import Judged, SiteSettings
 from plimsoll.rules.host_filter import as_notes, is_note
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.field_types import Fact, Healthy, Severity
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.wording import gravity, limit_text
@@ -58,7 +58,7 @@ class PanelLimits:
 def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
     """Return the documented rules of each signal, in the order of the packs."""
     by_signal: dict[str, list[Rule]] = {}
-    for pack in as_notes(load_packs()):
+    for pack in as_notes(load().packs):
         for rule in pack.rules:
             by_signal.setdefault(rule.signal, []).append(rule)
     return {signal: tuple(rules) for signal, rules in by_signal.items()}

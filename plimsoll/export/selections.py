@@ -11,7 +11,7 @@ from itertools import product
 from typing import Literal
 
 from plimsoll.model import names
-from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, TOTAL, telegraf_name
+from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, TOTAL, CounterPath, telegraf_name
 from plimsoll.rules.schema.field_types import Operation
 from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform, Weight
 from plimsoll.rules.window import OPERATORS
@@ -250,17 +250,15 @@ def default_instance(selection: Selection) -> Selection:
 
 
 def _selection(name: str, signal: Signal, source: Source) -> Selection:
-    selection = _of_path(name, signal, source) if source.path else _of_measurement(name, source)
+    path = source.path
+    selection = _of_path(name, signal, source, path) if path else _of_measurement(name, source)
     if signal.instances != "sum":
         return selection
     group = tuple(tag for tag in selection.group if tag != selection.instance)
     return replace(selection, instance=None, group=group, summed=selection.instance)
 
 
-def _of_path(name: str, signal: Signal, source: Source) -> Selection:
-    if source.path is None:
-        raise ValueError(f"{name}: not a counter path")
-    path = source.path
+def _of_path(name: str, signal: Signal, source: Source, path: CounterPath) -> Selection:
     group, where = ["host", POLLED], [_tag_condition(OBJECT, path.object)]
     if path.object.startswith(_SQL_OBJECT):
         group.append(OBJECT)
@@ -269,7 +267,10 @@ def _of_path(name: str, signal: Signal, source: Source) -> Selection:
         instance = "instance"
         group.append(instance)
         where += _instance_conditions(instance, source.but)
-    elif path.instance is not None or _has_twin(signal, source):
+    elif path.instance is not None or any(  # another source is the same counter with an instance
+        other.path and other.path.instance and (other.path.object, other.path.counter) == (path.object, path.counter)
+        for other in signal.sources
+    ):
         where.append(f"{identifier('instance')} = {string(path.instance or '')}")
     measurement, field = names.measurement(path.object), telegraf_name(path.counter)
     return Selection(name, source, measurement, field, "host", instance, tuple(group), tuple(where))
@@ -301,12 +302,3 @@ def _instance_conditions(tag: str, but: Sequence[str]) -> Iterator[str]:
     if but:
         named = "|".join(".*".join(map(literal, pattern.split("*"))) for pattern in but)
         yield f"{identifier(tag)} !~ {whole(f'({named})')}"
-
-
-def _has_twin(signal: Signal, source: Source) -> bool:
-    """Return whether another source of the signal is the same counter with an instance."""
-    path = source.path
-    paths = [other.path for other in signal.sources if other.path]
-    return any(
-        path and (other.object, other.counter) == (path.object, path.counter) and other.instance for other in paths
-    )

@@ -4,8 +4,7 @@ They judge the results of a load driver (plimsoll/ingest/formats/load_results), 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Annotated, Literal
 
@@ -69,12 +68,9 @@ class ObjectiveLimits(BaseModel):
     errors: _Share | None = None
 
     @property
-    def set_limits(self) -> Iterator[tuple[Measure, Healthy]]:
+    def set_limits(self) -> Mapping[Measure, Healthy]:
         """The limits that are set."""
-        for measure in _MEASURES:
-            limit = getattr(self, measure)
-            if limit is not None:
-                yield measure, limit
+        return {measure: limit for measure in _MEASURES if (limit := getattr(self, measure)) is not None}
 
 
 class ObjectiveSettings(ObjectiveLimits):
@@ -89,14 +85,9 @@ class ObjectiveSettings(ObjectiveLimits):
     @model_validator(mode="after")
     def _sets_something(self) -> "ObjectiveSettings":
         for operation, limits in self.operations.items():
-            if not any(True for _ in limits.set_limits):
+            if not limits.set_limits:
                 raise ValueError(f'sets nothing for "{printable(operation)}"; give response_p95 or errors')
         return self
-
-    @property
-    def is_set(self) -> bool:
-        """Whether there is any limit."""
-        return bool(self.operations) or any(True for _ in self.set_limits)
 
 
 def time_limits(typed: Sequence[str]) -> dict[str, float]:
@@ -114,38 +105,33 @@ def time_limits(typed: Sequence[str]) -> dict[str, float]:
             settings = ObjectiveLimits.model_validate({name: limit})
         except ValidationError as error:
             raise ValueError(f'"{text}": {error.errors()[0]["msg"].removeprefix("Value error, ")}') from None
-        limits |= {_MEASURES[measure][1]: healthy.limit for measure, healthy in settings.set_limits}
+        limits |= {_MEASURES[measure][1]: healthy.limit for measure, healthy in settings.set_limits.items()}
     return limits
 
 
-@dataclass(frozen=True)
-class Objective:
-    """The objective as a pack, with the signals that its rules need beside the shipped ones."""
+def objective(settings: ObjectiveSettings) -> Pack | None:
+    """Return the rules of an objective, and the signals that they need beside the shipped ones.
 
-    pack: Pack
-    signals: Mapping[str, Signal]
-
-
-def objective(settings: ObjectiveSettings) -> Objective | None:
-    """Return the rules of an objective; None if it sets no limit."""
-    if not settings.is_set:
+    None if it sets no limit.
+    """
+    if not (settings.operations or settings.set_limits):
         return None
     rules = [
-        _rule(settings, f"{PACK}-{_dashed(measure)}", _MEASURES[measure][1], measure, limit)
-        for measure, limit in settings.set_limits
+        _rule(settings, f"{PACK}-{measure.replace('_', '-')}", _MEASURES[measure][1], measure, limit)
+        for measure, limit in settings.set_limits.items()
     ]
     signals: dict[str, Signal] = {}
     taken = {rule.id for rule in rules}
     for number, (operation, limits) in enumerate(settings.operations.items(), 1):
         slug = re.sub(r"[^a-z0-9]+", "-", operation.casefold())[:_MOST_SLUG].strip("-") or "operation"
-        for measure, limit in limits.set_limits:
+        for measure, limit in limits.set_limits.items():
             name = f"{PACK}.operation_{number}_{measure}"
             signals[name] = _operation_signal(operation, measure)
-            id_ = f"{PACK}-{_dashed(measure)}-{slug}"
+            id_ = f"{PACK}-{measure.replace('_', '-')}-{slug}"
             id_ = f"{id_}-{number}" if id_ in taken else id_
             taken.add(id_)
             rules.append(_rule(settings, id_, name, measure, limit))
-    pack = Pack(
+    return Pack(
         pack=PACK,
         title="Objective",
         about="The objective of plimsoll.toml, held against what the load driver saw.",
@@ -153,7 +139,6 @@ def objective(settings: ObjectiveSettings) -> Objective | None:
         signals=signals,
         rules=tuple(rules),
     )
-    return Objective(pack, signals)
 
 
 def _rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, limit: Healthy) -> Rule:
@@ -183,7 +168,3 @@ def _operation_signal(operation: str, measure: Measure) -> Signal:
         weight=RequestRate(rate="client.requests") if measure == "response_mean" else None,
         sources=(Source(measurement=LOAD_DRIVER[1], field=field, tags={"operation": shown}),),
     )
-
-
-def _dashed(measure: Measure) -> str:
-    return measure.replace("_", "-")

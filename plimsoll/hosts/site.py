@@ -1,9 +1,10 @@
 """Rules as they apply to the hosts in plimsoll.toml, and the hosts that need separate alert rules."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from plimsoll.hosts.facts import DEFAULTS, Drives, Facts
 from plimsoll.hosts.settings import Settings
@@ -15,6 +16,7 @@ from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.subjects import Subject
 
 _ALL_HOSTS = ""
+_Place: TypeAlias = tuple[str | None, str | None, tuple[Subject, ...]]  # host, instance, and what is excluded
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,10 @@ def targets(rule: Rule, site: SiteSettings, weighing: Collection[AnyFact] = ()) 
     UnknownSetting with the reason is yielded instead.
     """
     if rule.drive:
-        yield from _marked(rule, site)
+        marked = [subject for subject, holds in site.drives.items() if holds == rule.drive]
+        if not marked:
+            yield UnknownSetting(f'it is for the disks that plimsoll.toml marks drive = "{rule.drive}", and none is')
+        yield from _judged_targets(rule, site, [(subject.host, subject.instance, ()) for subject in marked])
         return
     needed: set[AnyFact] = {condition.scale for condition in rule.conditions if condition.scale}
     needed |= set(weighing)
@@ -126,21 +131,22 @@ def targets(rule: Rule, site: SiteSettings, weighing: Collection[AnyFact] = ()) 
         [Subject(host) for host in separate_hosts.values()]
         + [subject for subject in separate_instances if host_key(subject.host) not in separate_hosts]
     )
-    if not general.off:
-        yield _target(general, site, needed, None, None, outside)
-    for host in separate_hosts.values():
-        judged = site.applied(rule, host)
-        if not judged.off:
-            inside = tuple(subject for subject in separate_instances if host_key(subject.host) == host_key(host))
-            yield _target(judged, site, needed, host, None, inside)
-    for subject in separate_instances:
-        judged = site.applied(rule, subject.host)
-        if not judged.off:
-            yield _target(judged, site, needed, subject.host, subject.instance, ())
+    places: list[_Place] = [(None, None, outside)]
+    for key, host in separate_hosts.items():
+        places.append((host, None, tuple(subject for subject in separate_instances if subject.key[0] == key)))
+    places += [(subject.host, subject.instance, ()) for subject in separate_instances]
+    yield from _judged_targets(rule, site, places)
 
 
 def _compared(judged: Judged) -> tuple[Rule, bool, bool]:
     return judged.rule, judged.off, bool(judged.unknown)
+
+
+def _judged_targets(rule: Rule, site: SiteSettings, places: Iterable[_Place]) -> Iterator[Target | UnknownSetting]:
+    for host, instance, excluded in places:
+        judged = site.applied(rule, host or _ALL_HOSTS)
+        if not judged.off:
+            yield _target(judged, site, host, instance, excluded)
 
 
 def _missing(rule: Rule, fact: Fact, host: str) -> str:
@@ -150,34 +156,14 @@ def _missing(rule: Rule, fact: Fact, host: str) -> str:
     return text if host else f"{text} for a host"
 
 
-def _marked(rule: Rule, site: SiteSettings) -> Iterator[Target | UnknownSetting]:
-    """Yield a target for each disk that plimsoll.toml marks with the drive of the rule."""
-    marked = [subject for subject, holds in site.drives.items() if holds == rule.drive]
-    if not marked:
-        yield UnknownSetting(f'it is for the disks that plimsoll.toml marks drive = "{rule.drive}", and none is')
-    for subject in marked:
-        judged = site.applied(rule, subject.host)
-        if not judged.off:
-            needed: set[AnyFact] = {condition.scale for condition in judged.rule.conditions if condition.scale}
-            yield _target(judged, site, needed, subject.host, subject.instance, ())
-
-
 def _target(
-    judged: Judged,
-    site: SiteSettings,
-    needed: set[AnyFact],
-    host: str | None,
-    instance: str | None,
-    excluded: tuple[Subject, ...],
+    judged: Judged, site: SiteSettings, host: str | None, instance: str | None, excluded: tuple[Subject, ...]
 ) -> Target | UnknownSetting:
     if judged.unknown:
         return UnknownSetting(judged.unknown)
     fact_value = partial(site.facts.find, Subject(host or _ALL_HOSTS, instance))
     factors: dict[Fact, float] = {}
-    scales: set[Fact] = {
-        condition.scale for condition in judged.rule.conditions if condition.scale and condition.scale in needed
-    }
-    for fact in sorted(scales):
+    for fact in sorted({condition.scale for condition in judged.rule.conditions if condition.scale}):
         value = fact_value(fact) or DEFAULTS.get(fact)
         if value is None:
             whose = f"of {host} " if host else ""

@@ -33,13 +33,12 @@ class EvidenceRow:
 class FirstScreen:
     """The part of a report after the verdict. `cause` and `next` are sentences, empty if there is nothing to say.
 
-    `named` is the value that the verdict's sentence names (None if it names none); it comes first in `evidence`.
+    `evidence` begins with the value that the verdict's sentence names, and is empty if it names none.
     """
 
     cause: str
     evidence: Sequence[EvidenceRow]
     next: str
-    named: EvidenceRow | None
 
 
 def first_screen(result: Insights) -> FirstScreen:
@@ -57,7 +56,6 @@ def first_screen(result: Insights) -> FirstScreen:
         cause="" if is_healthy or headline_says_it else text,
         evidence=shown[:_MOST],
         next=" ".join((*steps, *_look_at(result, crossed))),
-        named=shown[0] if shown else None,
     )
 
 

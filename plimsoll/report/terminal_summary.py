@@ -113,7 +113,12 @@ def _brief(insights: Insights, zone: Zone, width: int, room: tuple[int, int, int
     severe = [group for group in review.groups if group.worst.severe]
     if severe:
         yield ()
-        yield from _crossed(review, severe, zone, full, heads)
+    for at, group in enumerate(severe[: full + heads]):
+        yield head(group)
+        if at < full:
+            yield (f"    {when(review, group.worst, zone)}. {group.worst.rule.summary}",)
+    if (value := len(severe) - full - heads) > 0:
+        yield (dim(f"{counted(value, 'more signal')} crossed"),)
     for outcome, heading in _NOT_CROSSED:
         findings = [finding for finding in review.of(outcome) if not never_tested(finding)]
         if findings and nearest:
@@ -146,16 +151,6 @@ def _notes(review: Review) -> str:
     old = dict.fromkeys(finding.signal.title for finding in review.set_aside)
     parts += [f"Old limits, not counted: {listed(list(old), _MOST_NAMES)}"] if old else []
     return ". ".join(parts) + "." if parts else ""
-
-
-def _crossed(review: Review, groups: Sequence[Group], zone: Zone, full: int, heads: int) -> Iterator[Line]:
-    for group in groups[:full]:
-        yield head(group)
-        yield (f"    {when(review, group.worst, zone)}. {group.worst.rule.summary}",)
-    for group in groups[full : full + heads]:
-        yield head(group)
-    if (value := len(groups) - full - heads) > 0:
-        yield (dim(f"{counted(value, 'more signal')} crossed"),)
 
 
 def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:

@@ -55,9 +55,9 @@ def review_logs(
     refuse_unnamed(recordings.logs)
     # plimsoll.toml may also set rules and phases of the shipped packs, which another review of these logs uses.
     goal = objective(run_settings.objective)
-    packs = (*catalogue.packs, goal.pack) if goal else catalogue.packs
+    packs = (*catalogue.packs, goal) if goal else catalogue.packs
     signals = {**catalogue.signals, **goal.signals} if goal else catalogue.signals
-    rules = {**load().rules, **catalogue.rules, **({rule.id: rule for rule in goal.pack.rules} if goal else {})}
+    rules = {**load().rules, **catalogue.rules, **({rule.id: rule for rule in goal.rules} if goal else {})}
     described = run_settings.described_run()
     run: Run = recordings.run.run if recordings.run else described
     zone = zone or next((log.zone for log in recordings.logs if log.zone.is_specified), recordings.logs[0].zone)

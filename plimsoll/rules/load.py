@@ -103,11 +103,6 @@ def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
     return _PackLoader(*signals, unchanged).catalogue(texts, frozenset(file for file, _ in by_hand))
 
 
-def load_packs() -> tuple[Pack, ...]:
-    """Return the shipped packs."""
-    return load().packs
-
-
 def load_signals() -> Mapping[str, Signal]:
     """Return the shipped signals by name. Raise Mistakes if a file in rules/signals is wrong."""
     return _shipped()[1][0]

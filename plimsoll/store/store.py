@@ -1,6 +1,7 @@
 """A store: live samples and runs from two places, read as one."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -97,27 +98,19 @@ class Merged(SampleReader):
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Return samples that draw each series in a range."""
         recorded, live = (reader.drawn(series, start, end, buckets) for reader in (self._recorded, self._live))
-
-        def merge(mixed: Sequence[Series]) -> list[Drawn]:
-            return SampleReader.drawn(self, mixed, start, end, buckets)
-
+        merge = partial(super().drawn, start=start, end=end, buckets=buckets)
         return _merged(series, recorded, live, lambda drawn: drawn.count, merge)
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Return minimum, maximum and mean of each series in buckets of `width` ns."""
         recorded, live = (reader.buckets(series, start, end, width) for reader in (self._recorded, self._live))
-
-        def merge(mixed: Sequence[Series]) -> list[Buckets]:
-            return SampleReader.buckets(self, mixed, start, end, width)
-
+        merge = partial(super().buckets, start=start, end=end, width=width)
         return _merged(series, recorded, live, lambda buckets: len(buckets.times), merge)
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
         """Return the number of samples of each series in a range."""
         recorded, live = (reader.counts(series, start, end) for reader in (self._recorded, self._live))
-        return _merged(
-            series, recorded, live, lambda count: count, lambda mixed: SampleReader.counts(self, mixed, start, end)
-        )
+        return _merged(series, recorded, live, lambda count: count, partial(super().counts, start=start, end=end))
 
 
 def _merged(

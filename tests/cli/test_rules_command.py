@@ -5,7 +5,7 @@ import json
 import pytest
 
 from plimsoll.report.rule_page import explain
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from tests.each import each
 
 PACK = """\
@@ -27,7 +27,7 @@ rules:
       - {name: just below, series: {cpu.busy: 69x30}, fires: false}
       - {name: missing, series: {cpu.busy: _x30}, fires: null}
 """
-RULES = [(pack, rule) for pack in load_packs() for rule in pack.rules]
+RULES = [(pack, rule) for pack in load().packs for rule in pack.rules]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.model.names import measurement, shipped
 from plimsoll.model.perfmon import CounterPath
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.signal_finder import Finder
 
 SIGNALS = load_signals()
@@ -88,7 +88,7 @@ def test_of_programs_every_version_is_recorded(paths):
     assert {"LC:USrv - 00 - DBStore", "LS:USrv - 01 - DBStore", "LS:USrv - DBStore"} <= objects
 
 
-@pytest.mark.parametrize("pack", load_packs(), ids=lambda pack: pack.pack)
+@pytest.mark.parametrize("pack", load().packs, ids=lambda pack: pack.pack)
 def test_what_a_pack_names_is_recorded(paths, pack):
     """Its conditions, and what to look at; a derived signal is found if what it is computed from is."""
     found = found_in(paths("--only", pack.pack))

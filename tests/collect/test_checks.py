@@ -21,7 +21,7 @@ from plimsoll.collect.checks.settings import CheckSettings
 from plimsoll.collect.collector import Collector
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.up import settings as up_settings
 
@@ -253,7 +253,7 @@ def test_rules_judge_what_checks_give(page, nobody, certified):
     series = Collector("WEB1", {"all": lambda: readings}).collect(AT).series
     finder = Finder(load_signals(), series, lambda one: True)
     judged = {
-        rule.id for pack in load_packs() if pack.pack == "checks" for rule in pack.rules if finder.find(rule.signal)
+        rule.id for pack in load().packs if pack.pack == "checks" for rule in pack.rules if finder.find(rule.signal)
     }
     assert judged >= {"check-no-connection", "check-http-failed", "check-certificate-ends", "check-process-missing"}
     assert {subject.instance for subject, _ in finder.find("check.connection").values()} == {

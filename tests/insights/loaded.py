@@ -21,7 +21,7 @@ from plimsoll.model.run import Run
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.subjects import Subject
 from tests.simulated import START, a_log
 
@@ -217,6 +217,6 @@ def run_of(system: System, levels, level_s=120, seed=0, users=True):
         Subject("WEB01"): {"processors": system.web_processors},
         Subject("DB01"): {"processors": system.db_processors},
     }
-    question = Question(load_packs(), load_signals())
+    question = Question(load().packs, load_signals())
     logs = (driver_log(seen, users), *host_logs(seen, seed))
     return review(logs, Run("simulated", simulated=True), question, Facts(facts, {}))

@@ -16,7 +16,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Run
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.subjects import Subject
 from tests.simulated import a_log
 
@@ -36,7 +36,7 @@ def farm(processors=4):
         a_log({CPU: 5 + 0.24 * load + noise[2]}, "SQL01", 15),
     ]
     facts = {Subject(host): {"processors": processors} for host in ("WEB01", "WEB02", "SQL01")}
-    return review(logs, Run("farm", simulated=True), Question(load_packs(), load_signals()), Facts(facts, {}))
+    return review(logs, Run("farm", simulated=True), Question(load().packs, load_signals()), Facts(facts, {}))
 
 
 def first_load(found, host):
@@ -102,7 +102,7 @@ def test_the_log_of_a_study_ends_where_its_table_does():
     rng = np.random.default_rng(5)
     rows = {r"\NTDS\LDAP Searches/sec": np.repeat(searches, 24), CPU: np.repeat(busy, 24) + rng.normal(0, 0.4, 192)}
     facts = {Subject("LDAP01"): {"processors": 2, "clock_mhz": 200}}
-    question = Question(load_packs(), load_signals())
+    question = Question(load().packs, load_signals())
     run = review([a_log(rows, "LDAP01", 15)], Run("study", simulated=True), question, Facts(facts, {}))
     found = capacity([run])
     [limit] = found.reached

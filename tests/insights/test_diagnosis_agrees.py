@@ -14,11 +14,11 @@ from plimsoll.model.run import Run
 from plimsoll.report.json import ReviewDocument
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from tests.insights import saturation
 from tests.insights.diagnosis import contradictions
 
-PACKS, SIGNALS = load_packs(), load_signals()
+PACKS, SIGNALS = load().packs, load_signals()
 
 
 def told_of(logs):

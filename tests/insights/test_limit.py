@@ -18,11 +18,11 @@ from plimsoll.model.run import Run
 from plimsoll.model.series import Series
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from tests.insights import saturation
 from tests.simulated import a_log, ar1
 
-PACKS, SIGNALS = load_packs(), load_signals()
+PACKS, SIGNALS = load().packs, load_signals()
 
 
 def limit_of(logs):

@@ -15,7 +15,7 @@ from plimsoll.report.html.render import render
 from plimsoll.report.terminal_summary import lines
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from tests.simulated import a_log, reviewed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -77,7 +77,7 @@ def test_who_takes_the_memory_that_a_run_loses_is_named():
 
 
 def _reviewed(columns):
-    log, question = a_log(columns, host="db", interval_s=15), Question(load_packs(), load_signals())
+    log, question = a_log(columns, host="db", interval_s=15), Question(load().packs, load_signals())
     return Insights(review([log], Run("simulated", simulated=True), question, Facts({}, recorded_facts([log]))))
 
 
@@ -93,7 +93,7 @@ def test_of_hosts_that_are_no_system_the_cause_and_the_evidence_are_of_one():
     short = a_log({busy: np.full(rows, 99.0), queue: np.full(rows, 40.0), free: np.full(rows, 60.0)}, host="web")
 
     def screen(*, apart):
-        question = Question(load_packs(), load_signals(), apart=apart)
+        question = Question(load().packs, load_signals(), apart=apart)
         return first_screen(Insights(review([full, short], Run(), question, Facts({}, {}))))
 
     together, each = screen(apart=False), screen(apart=True)
@@ -135,7 +135,6 @@ def test_the_figures_begin_with_what_the_verdict_names():
     (doubt,) = found.review.doubts
     assert doubt.sentence.startswith("Processor time of SUT stood above its limit of 80 % for the last ")
     assert "at worst 97 % (1 min mean)" in doubt.sentence
-    assert first.named == first.evidence[0]
     assert (first.evidence[0].value, first.evidence[0].limit) == ("97 %", "< 80 %")
     assert not any("handles" in one.value for one in first.evidence)
     assert "Recorded too briefly" not in "".join(text_of(line) for line in lines(found))
@@ -145,7 +144,7 @@ def test_the_figures_begin_with_what_the_verdict_names():
 def test_a_verdict_that_names_no_value_has_no_figures():
     columns = {_CPU: np.full(480, 20.0), r"\Memory\Available MBytes": _WELL[r"\Memory\Available MBytes"]}
     first = first_screen(Insights(reviewed(a_log(columns, interval_s=15))))
-    assert (first.named, first.evidence) == (None, [])
+    assert first.evidence == []
 
 
 _CPU, _HANDLES = r"\Processor(_Total)\% Processor Time", r"\Process(app)\Handle Count"

@@ -14,7 +14,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.review.findings import Outcome, Question
 from plimsoll.review.review import review
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 
 TABLE = Path(__file__).parents[1] / "data" / "limits-today.csv"
 FIRST_TIER = {
@@ -87,7 +87,7 @@ def findings(gauges, counts):
     series = tuple(Series("web01", *key) for key in values)
     times = np.arange(ROWS, dtype=np.int64) * 10 * SECOND
     log = Log(Path("web01"), "telegraf", times, tuple(map(pl.Series, values.values())), series, Zone.parse("UTC"))
-    packs = tuple(pack for pack in load_packs() if pack.pack == "linux")
+    packs = tuple(pack for pack in load().packs if pack.pack == "linux")
     return review([log], Run(), Question(packs, load_signals()), Facts({}, recorded_facts([log]))).findings
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from plimsoll.rules.load import load_packs
+from plimsoll.rules.load import load
 
 MB = 2**20
 NIC = r"\Network Interface(Intel X550)"
@@ -133,7 +133,7 @@ def test_an_old_limit_of_which_those_of_today_held_stands_behind_the_answer(revi
 
 
 def test_what_supersedes_is_a_rule_of_today():
-    rules = {rule.id: rule for pack in load_packs() for rule in pack.rules}
+    rules = load().rules
     named = {name for rule in rules.values() for name in rule.superseded_by}
     assert named
     assert [name for name in named if name not in rules or not rules[name].limits] == []

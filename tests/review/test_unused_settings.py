@@ -18,9 +18,9 @@ from plimsoll.report.html.render import render
 from plimsoll.report.json import ReviewDocument
 from plimsoll.review.findings import Question
 from plimsoll.review.review import review
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 
-RULES = {rule.id: rule for pack in load_packs() for rule in pack.rules}
+RULES = load().rules
 LONG_QUEUE = 7.0
 
 
@@ -36,7 +36,7 @@ def a_review(settings, *series):
     log = Log(Path("log.csv"), "Telegraf", times, columns, series, Zone.parse("UTC"), sha256="")
     given = Settings.model_validate(settings)
     overrides = given.overrides(Path("plimsoll.toml"), RULES, load_signals())
-    question = Question(load_packs(), load_signals(), overrides=overrides, drives=given.drives())
+    question = Question(load().packs, load_signals(), overrides=overrides, drives=given.drives())
     return review([log], Run(), question, Facts(given.facts(), recorded_facts([log])))
 
 

@@ -6,11 +6,11 @@ A case can be run alone: `pytest -q tests/rules/test_cases.py -k "windows-cpu-bu
 import pytest
 
 from plimsoll.rules.cases import run_case
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.pack import Case, Rule
 
 SIGNALS = load_signals()
-RULES = [rule for pack in load_packs() for rule in pack.rules]
+RULES = [rule for pack in load().packs for rule in pack.rules]
 SHIPPED = [(rule, case) for rule in RULES for case in rule.cases]
 
 

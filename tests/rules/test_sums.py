@@ -7,14 +7,14 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import RuleEvaluator
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder, find_source
 from plimsoll.rules.states import State, evaluation_times
 from plimsoll.rules.subjects import Instances, Subject
 
 SIGNALS = load_signals()
-RULES = {rule.id: rule for pack in load_packs() for rule in pack.rules}
+RULES = load().rules
 
 
 def counter(object_, measurement, field, instance):

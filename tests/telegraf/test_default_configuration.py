@@ -15,7 +15,7 @@ from plimsoll.model.run import Run
 from plimsoll.model.times import Zone
 from plimsoll.review.findings import Outcome, Question
 from plimsoll.review.review import review
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.signal_finder import Finder
 
 PLUGINS = ("cpu", "mem", "disk", "diskio", "net", "system", "kernel", "processes", "swap")
@@ -101,7 +101,7 @@ def test_every_signal_that_the_plugins_can_feed_is_found_and_judged(collect, def
     found = {name for name in SIGNALS if finder.find(name) and not SIGNALS[name].fact}
     assert found == fed()
 
-    packs = load_packs()
+    packs = load().packs
     seen = recorded_facts([log])
     judged = review([log], Run(), Question(packs, SIGNALS), Facts({}, seen))
     lacking = {

@@ -20,7 +20,7 @@ from plimsoll.model.shipped_tables import shipped_files
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.report import rule_page
 from plimsoll.rules.cases import run_case
-from plimsoll.rules.load import YAML, load, load_packs
+from plimsoll.rules.load import YAML, load
 from plimsoll.rules.pack_from_log import chosen, pack_text
 from plimsoll.rules.schema.document import PACK, TITLES, document, shipped
 
@@ -180,7 +180,7 @@ def _choose(logs: Sequence[str], patterns: Sequence[str]) -> list[UnknownCounter
 def _name(path: Path) -> str:
     """Return a pack's name from its file's: lower case and hyphens; `my-` is put before the name of a shipped pack."""
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.casefold()).strip("-") or "mine"
-    return f"my-{name}" if name in {pack.pack for pack in load_packs()} else name
+    return f"my-{name}" if name in {pack.pack for pack in load().packs} else name
 
 
 @app.command(

@@ -88,7 +88,7 @@ class Filter:
     def search(self, severities: Sequence[Severity]) -> alert_queries.AlertFilter:
         """Return this filter as a database search for alerts of these severities."""
         span = self.range
-        return alert_queries.AlertFilter(span.start, span.end, severities, self.host or "*", self.rule or "*")
+        return alert_queries.AlertFilter(severities, self.host or "*", self.rule or "*", span.start, span.end)
 
     @property
     def parameters(self) -> dict[str, str | int | None]:
@@ -105,17 +105,17 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
     first, before = (count_before(query.get(name, ""), MOST) for name in ("firing", "page"))
     severe = incidents(alert for alert in firing(file).every if alert.severity in SEVERE)
     shown = Pages.at(first, len(severe))
-    notes = alert_queries.find_firing(file, ("info",), 0, MOST)
+    notes, notes_total = alert_queries.find_firing(file, alert_queries.AlertFilter(("info",)), 0, MOST)
     pending = _list_pending(watched)
-    ended = alert_queries.find_ended(file, chosen.search(_CHOICES[chosen.severity][1]), before, MOST)
-    hidden = 0 if chosen.severity else alert_queries.find_ended(file, chosen.search(("info",)), 0, 1).total
+    ended, ended_total = alert_queries.find_ended(file, chosen.search(_CHOICES[chosen.severity][1]), before, MOST)
+    hidden = 0 if chosen.severity else alert_queries.find_ended(file, chosen.search(("info",)), 0, 1)[1]
     reloaded = watched.reloaded
     return {
         "headline": _headline(severe),
         "firing": incident_rows(shown.part(severe), active, zone, now),
         "firing_pages": shown,
-        "notes": rows(notes.alerts, active, zone, now),
-        "notes_total": notes.total,
+        "notes": rows(notes, active, zone, now),
+        "notes_total": notes_total,
         "pending": pending[:MOST],
         "pending_total": len(pending),
         "silences": [_describe_silence(watched, silence, zone) for silence in active],
@@ -128,8 +128,8 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
         "targets": [_describe_target(target, zone) for target in watched.trials.targets],
         "reloaded": reloaded and {"at": zone.clock(reloaded.at), "text": reloaded.text, "refused": reloaded.refused},
         "chosen": chosen,
-        "ended": rows(ended.alerts, (), zone, now),
-        "ended_pages": Pages.at(before, ended.total),
+        "ended": rows(ended, (), zone, now),
+        "ended_pages": Pages.at(before, ended_total),
         "hidden_notes": hidden,
         "severities": [(name, label) for name, (label, _) in _CHOICES.items()],
         "lasts": LAST,

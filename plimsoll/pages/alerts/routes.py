@@ -248,7 +248,7 @@ def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> d
     """Return the variables of the template of an alert's page. `query` may name another range for the charts."""
     now = time.time_ns()
     signals, rule = watched.site.catalogue.signals, watched.site.catalogue.rules.get(alert.rule)
-    earlier = alert_queries.find_latest(watched.file, alert.key, 0, _MOST_OTHERS + 1)
+    earlier, total = alert_queries.find_latest(watched.file, alert.key, 0, _MOST_OTHERS + 1)
     start = str((alert.begin - _BEFORE) // MILLISECOND)
     end = "now" if alert.ended_at is None else str(min(alert.ended_at + _AFTER, now) // MILLISECOND)
     names = rule.look_at if rule and alert.signal else ()
@@ -272,8 +272,8 @@ def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> d
         "end": query.get("to") or end,
         "now": now // MILLISECOND,
         "happened": _happened(watched, alert, zone),
-        "others": rows([other for other in earlier.alerts if other.id != alert.id][:_MOST_OTHERS], (), zone, now),
-        "others_total": max(earlier.total - 1, 0),
+        "others": rows([other for other in earlier if other.id != alert.id][:_MOST_OTHERS], (), zone, now),
+        "others_total": max(total - 1, 0),
     }
 
 

@@ -162,15 +162,12 @@ def list_incidents(query: Annotated[IncidentsQuery, Query()], watched: WatchedDe
 def list_alerts(query: Annotated[AlertsQuery, Query()], watched: WatchedDependency) -> Page[AlertPart]:
     """Alerts."""
     severities = (query.severity,) if query.severity else SEVERITIES
-    if query.state == "firing":
-        matches = alert_queries.find_firing(
-            watched.file, severities, query.offset, query.limit, host=query.host, rule=query.rule, exact=True
-        )
-    else:
-        start, end = query.range(time.time_ns())
-        ended = alert_queries.AlertFilter(start, end, severities, query.host, query.rule)
-        matches = alert_queries.find_ended(watched.file, ended, query.offset, query.limit, exact=True)
-    return Page[AlertPart].at(matches.alerts, matches.total, query, _alert_maker(watched))
+    is_firing = query.state == "firing"
+    span = (0, 0) if is_firing else query.range(time.time_ns())
+    find = alert_queries.find_firing if is_firing else alert_queries.find_ended
+    chosen = alert_queries.AlertFilter(severities, query.host, query.rule, *span)
+    alerts, total = find(watched.file, chosen, query.offset, query.limit, exact=True)
+    return Page[AlertPart].at(alerts, total, query, _alert_maker(watched))
 
 
 @router.get(f"/alerts/{ID}", operation_id="alert")

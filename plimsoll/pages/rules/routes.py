@@ -187,7 +187,7 @@ def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str
     """Return the template variables of the page of a rule."""
     catalogue = watched.site.catalogue
     judged = sorted((state for state in watched.judged() if state.rule.id == rule.id), key=_rank)
-    alerts = alert_queries.find_latest(watched.file, rule.id, 0, _MOST_ALERTS)
+    alerts, alerts_total = alert_queries.find_latest(watched.file, rule.id, 0, _MOST_ALERTS)
     unit = catalogue.signals[rule.signal].unit
     states = [_WORDS.get(state.state, "no data") for state in judged]
     area, panel = panel_of(rule.signal)
@@ -205,8 +205,8 @@ def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str
         "judged_total": len(judged),
         # `2 firing, 14 healthy`.
         "states": ", ".join(f"{states.count(word):,} {word}" for word in dict.fromkeys(states)),
-        "alerts": rows(alerts.alerts, (), zone, now),
-        "alerts_total": alerts.total,
+        "alerts": rows(alerts, (), zone, now),
+        "alerts_total": alerts_total,
         "zone_label": zone.label(now),
     }
 

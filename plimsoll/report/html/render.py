@@ -45,7 +45,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
     title = f"{review.word} {_name(review)}"
     unjudged_blocks, digests = unjudged(review), [*hashed]
     document = Document("review", title, _name(review), (*causes, *beside), simulated=review.run.simulated)
-    named = first.named
+    named = next(iter(first.evidence), None)
     is_critical = any(finding.rule.severity == "critical" for finding in review.of(*CROSSED))
     crossed_class = "critical" if is_critical else "warning"
     return render_page(

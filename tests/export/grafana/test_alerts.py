@@ -15,11 +15,11 @@ from plimsoll.export.rule_export import RuleExport
 from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.site import Judged, SiteSettings
 from plimsoll.model.times import SECOND
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.subjects import Subject
 
-PACKS, SIGNALS = load_packs(), load_signals()
+PACKS, SIGNALS = load().packs, load_signals()
 RULES = {rule.id: rule for pack in PACKS for rule in pack.rules}
 SCHEMA = Path(__file__).parents[4] / "shared" / "reference" / "grafana" / "jsonschema" / "expr.jsonschema.json"
 COMMITTED = Path(__file__).parents[3] / "rules" / "grafana"

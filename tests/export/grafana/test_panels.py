@@ -10,13 +10,13 @@ from plimsoll.dashboards.limits import PanelLimits, title
 from plimsoll.export.grafana.dashboards.panels import cell_thresholds, panel_of, threshold_steps
 from plimsoll.export.grafana.dashboards.parts import load_look
 from plimsoll.model.errors import Unusable
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.field_types import Healthy
 from tests.export.grafana.committed import dashboards
 from tests.export.grafana.panel_queries import panels
 
 # Facts of hosts are not stored, so no panel shows them.
-RULES = [rule for pack in load_packs() for rule in pack.rules if not load_signals()[rule.signal].fact]
+RULES = [rule for pack in load().packs for rule in pack.rules if not load_signals()[rule.signal].fact]
 load_areas()  # a mistake in dashboards/areas.yaml is one error, not one for each rule
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 

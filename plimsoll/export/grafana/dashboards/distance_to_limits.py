@@ -26,7 +26,7 @@ from plimsoll.export.grafana.influxql import is_other_subject, is_subject
 from plimsoll.export.rule_sources import is_for_pack
 from plimsoll.export.selections import OBJECT, POLLED, Selection, variants
 from plimsoll.hosts.facts import DEFAULTS
-from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import MARKS
@@ -75,7 +75,7 @@ def distance_panel(limits: PanelLimits, panel_id: int, grid: Json) -> Json:
 
 def rows(limits: PanelLimits) -> Iterator[tuple[Rule, ...]]:
     """Yield the rules of each row in areas.yaml, all of one signal. Raises ValueError if one has no share."""
-    rules_by_id = {rule.id: rule for pack in load_packs() for rule in pack.rules}
+    rules_by_id = load().rules
     for names in load_areas().health.limits:
         rules = tuple(rules_by_id[name] for name in names)
         signals = {rule.signal for rule in rules}
@@ -120,7 +120,7 @@ def _query(levels: Sequence[LimitLevel], host: str, different: Sequence[str]) ->
         )
 
     rule = levels[0].rule
-    packs = [pack for pack in load_packs() if {level.rule.id for level in levels} & {rule.id for rule in pack.rules}]
+    packs = [pack for pack in load().packs if {level.rule.id for level in levels} & {rule.id for rule in pack.rules}]
     candidates = variants(rule.signal, load_signals())
     query, tags = panel_queries.hosts_query(
         [variant for variant in candidates if all(is_for_pack(pack, variant) for pack in packs)],
