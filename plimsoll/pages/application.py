@@ -56,8 +56,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *chart_api.routes(watched, frame, scenes),
         *dashboards.routes(watched, frame, scenes),
         *runs.routes(watched, frame, reviews),
-        *uploads.routes(watched, reviews),
-        *uploads.page_routes(watched, frame, reviews),
+        *uploads.routes(watched, frame, reviews),
         _ForBrowsers("/{path:path}", missing),
     ]
     for route in all_routes:
@@ -72,9 +71,8 @@ class _ForBrowsers(Route):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         path = scope["path"]
-        if scope["type"] != "http" or path.startswith("/api/") or path.endswith("/"):
-            return Match.NONE, {}
-        if "text/html" not in Headers(scope=scope).get("accept", ""):
+        is_page = scope["type"] == "http" and not path.startswith("/api/") and not path.endswith("/")
+        if not is_page or "text/html" not in Headers(scope=scope).get("accept", ""):
             return Match.NONE, {}
         match, child = super().matches(scope)
         return (match, child) if match is Match.FULL else (Match.NONE, {})

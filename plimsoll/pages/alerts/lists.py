@@ -9,14 +9,13 @@ from starlette.datastructures import QueryParams
 
 from plimsoll.alerting import alert_queries, silences
 from plimsoll.alerting.alert import IncidentKey, incident_of
-from plimsoll.alerting.firing import Incident, firing, incidents
+from plimsoll.alerting.firing import firing, incidents
 from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.notify import notification_log
-from plimsoll.notify.test_message import TestedTarget
 from plimsoll.pages.shared.alert_rows import incident_rows, rows
 from plimsoll.pages.shared.forms import count_before
 from plimsoll.pages.shared.time_range import PageRange
@@ -104,6 +103,8 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
     chosen, active = Filter.of(query, zone), silences.active(watched.file, now)
     first, before = (count_before(query.get(name, ""), MOST) for name in ("firing", "page"))
     severe = incidents(alert for alert in firing(file).every if alert.severity in SEVERE)
+    levels = [incident.severity for incident in severe]
+    counts = ", ".join(f"{levels.count(level):,} {level}" for level in SEVERE if level in levels)
     shown = Pages.at(first, len(severe))
     notes, notes_total = alert_queries.find_firing(file, alert_queries.AlertFilter(("info",)), 0, MOST)
     pending = _list_pending(watched)
@@ -111,21 +112,33 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
     hidden = 0 if chosen.severity else alert_queries.find_ended(file, chosen.search(("info",)), 0, 1)[1]
     reloaded = watched.reloaded
     return {
-        "headline": _headline(severe),
+        "headline": f"{counted(len(severe), 'incident')}: {counts}" if severe else "No alert is firing",
         "firing": incident_rows(shown.part(severe), active, zone, now),
         "firing_pages": shown,
         "notes": rows(notes, active, zone, now),
         "notes_total": notes_total,
         "pending": pending[:MOST],
         "pending_total": len(pending),
-        "silences": [_describe_silence(watched, silence, zone) for silence in active],
+        "silences": [
+            {
+                "id": silence.id,
+                "what": silence.rule
+                + (f" on {silence.host}" if silence.host != "*" else "")
+                + (f", {silence.instance}" if silence.instance != "*" else ""),
+                "until": zone.clock(silence.until),
+                "reason": silence.reason,
+                "who": silence.who,
+                "matches": firing(file).like(silence.rule, silence.host, silence.instance),
+            }
+            for silence in active
+        ],
         "failing": [
             f"Notification to {target.name} ({target.address}) fails since {zone.clock(target.failing_since)}: "
             f"{target.error}"
             for target in notification_log.states(file)
             if target.failing_since
         ],
-        "targets": [_describe_target(target, zone) for target in watched.trials.targets],
+        "targets": watched.trials.targets,
         "reloaded": reloaded and {"at": zone.clock(reloaded.at), "text": reloaded.text, "refused": reloaded.refused},
         "chosen": chosen,
         "ended": rows(ended, (), zone, now),
@@ -135,20 +148,6 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
         "lasts": LAST,
         "as_of": zone.clock(now, date=False),
         "zone_label": zone.label(now),
-    }
-
-
-def _describe_silence(watched: Watched, silence: silences.Silence, zone: Zone) -> dict[str, Any]:
-    """Return a silence for the list, with the number of firing alerts that it matches."""
-    where = f" on {silence.host}" if silence.host != "*" else ""
-    where += f", {silence.instance}" if silence.instance != "*" else ""
-    return {
-        "id": silence.id,
-        "what": f"{silence.rule}{where}",
-        "until": zone.clock(silence.until),
-        "reason": silence.reason,
-        "who": silence.who,
-        "matches": firing(watched.file).like(silence.rule, silence.host, silence.instance),
     }
 
 
@@ -180,21 +179,3 @@ def _list_pending(watched: Watched) -> list[dict[str, Any]]:
     for state in sorted(states, key=lambda state: (SEVERITIES.index(state.rule.severity), left(state))):
         groups.setdefault(incident_of(state.rule, signals[state.rule.signal], state.subject), []).append(state)
     return [describe(worst, rule_states) for worst, *rule_states in groups.values()]
-
-
-def _describe_target(target: TestedTarget, zone: Zone) -> dict[str, str | bool]:
-    """Return a notification target and the outcome of its last test message."""
-    last, text = target.last, ""
-    if last is not None:
-        name = "on its way" if not last.done else "sent" if last.error is None else f"failed: {last.error}"
-        text = f"test of {zone.clock(last.at)}: {name}"
-    failed = last is not None and last.error is not None
-    return {"name": target.name, "address": target.address, "wants": target.wants, "said": text, "failed": failed}
-
-
-def _headline(severe: Sequence[Incident]) -> str:
-    if not severe:
-        return "No alert is firing"
-    levels = [incident.severity for incident in severe]
-    counts = ", ".join(f"{levels.count(level):,} {level}" for level in SEVERE if level in levels)
-    return f"{counted(len(severe), 'incident')}: {counts}"

@@ -30,7 +30,7 @@ from plimsoll.pages.alerts import lists
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.shared.alert_rows import marks, rows, sentence
 from plimsoll.pages.shared.form_words import with_fields
-from plimsoll.pages.shared.forms import ID, Fields, Forms, actor_of, number, record_action, see
+from plimsoll.pages.shared.forms import ID, Fields, actor_of, form_routes, number, record_action, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import MILLISECOND
 from plimsoll.rules.schema.signal import Signal
@@ -77,17 +77,17 @@ _ACKNOWLEDGEMENT: Form = {"note": "", "who": "", "wrong": ""}
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
     """Return the routes of the alert pages and of their forms."""
-    pages, forms = _AlertPages(watched, frame), Forms()
+    pages = _AlertPages(watched, frame)
     return [
         Route("/alerts", pages.show_all),
         Route(f"/alerts/{ID}", lambda request: pages.show_alert(request, request.path_params["id"])),
         Route("/silences/matches", pages.count_matches),
-        *forms.routes(f"/alerts/{ID}/ack", pages.acknowledge, "/alerts/{id}"),
-        *forms.routes("/silences", pages.begin_silence, "/alerts"),
-        *forms.routes(f"/silences/{ID}/end", pages.end_silence, "/alerts"),
-        *forms.routes(f"/incidents/{ID}/silence", pages.silence_incident, "/"),
-        *forms.routes("/targets/test", pages.test_target, "/alerts"),
-        *forms.routes("/settings/reload", pages.reload, "/alerts"),
+        *form_routes(f"/alerts/{ID}/ack", pages.acknowledge, "/alerts/{id}"),
+        *form_routes("/silences", pages.begin_silence, "/alerts"),
+        *form_routes(f"/silences/{ID}/end", pages.end_silence, "/alerts"),
+        *form_routes(f"/incidents/{ID}/silence", pages.silence_incident, "/"),
+        *form_routes("/targets/test", pages.test_target, "/alerts"),
+        *form_routes("/settings/reload", pages.reload, "/alerts"),
     ]
 
 

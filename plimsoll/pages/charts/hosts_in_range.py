@@ -18,7 +18,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Transform
-from plimsoll.rules.signal_finder import Finder, ResolvedSeries, ResolvedSource, ResolvedSources
+from plimsoll.rules.signal_finder import Finder, ResolvedSeries, ResolvedSource
 from plimsoll.rules.subjects import Subject, host_of, host_tags
 from plimsoll.store.protocol import SampleReader
 from plimsoll.up.watched import Watched
@@ -56,10 +56,8 @@ class HostSignals:
         self._series = series
         self.facts = facts
         self._rules: dict[str, Mapping[str | None, list[Rule]]] = {}
-
-    def origins(self, signal: str) -> ResolvedSources:
-        """Return the hosts and instances that have a signal, each with the source of its samples."""
-        return self._finder.find(signal)
+        # The hosts and instances that have a signal, each with the source of its samples.
+        self.origins = Finder(self._site.catalogue.signals, series, lambda _: True, facts.find).find
 
     def find(self, signal: str, drive: str | None) -> list[SignalSource]:
         """Return the sources of a signal, sorted by instance, with their rules for disks of content `drive` (None: any
@@ -71,10 +69,6 @@ class HostSignals:
             SignalSource(subject, origin, [rule for rule in rules.get(subject.key[1], ()) if rule.drive == drive])
             for subject, origin in sorted(origins.values(), key=lambda pair: pair[0].key[1] or "")
         ]
-
-    @cached_property
-    def _finder(self) -> Finder:
-        return Finder(self._site.catalogue.signals, self._series, lambda _: True, self.facts.find)
 
     def _rules_of(self, signal: str) -> Mapping[str | None, list[Rule]]:
         """Return the rules on a signal by instance, with limits scaled by the facts of the host or instance.

@@ -37,7 +37,7 @@ _USUAL_COLUMNS, _LEAST_COLUMNS, _MOST_COLUMNS = 1000, 50, 4000
 def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     """Return the route of `GET /api/charts`."""
 
-    def charts(request: Request) -> Response:
+    def answer(request: Request) -> Response:
         try:
             specs = [parse_lines(text) for text in request.query_params.getlist("chart")[:_MOST_CHARTS]]
             span = _range(request, frame, watched)
@@ -46,10 +46,15 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
             return JSONResponse({"error": with_fields(str(error))}, HTTPStatus.BAD_REQUEST)
         except Unreachable as error:
             return JSONResponse({"error": str(error)}, HTTPStatus.SERVICE_UNAVAILABLE)
-        text = json.dumps(encode_charts(contents, span), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        charts = Charts(span.start, span.end, (), span.zone)
+        details = [_add_chart(charts, content, span) for content in contents]
+        data = charts.data()
+        data["charts"] = [{**chart, **detail} for chart, detail in zip(data["charts"], details, strict=True)]
+        data["zone"] = span.zone.label(span.start)
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return Response(text, media_type="application/json", headers={"Cache-Control": "no-store"})
 
-    return [Route("/api/charts", charts)]
+    return [Route("/api/charts", answer)]
 
 
 def _range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
@@ -61,16 +66,6 @@ def _range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
     span = PageRange.parse(query.get("from"), query.get("to"), zone)
     hosts = [host.host for host in host_inventory.hosts(watched.file)]
     return ChartRange(span.start, span.end, columns, zone, hosts)
-
-
-def encode_charts(contents: Sequence[ChartContent], span: ChartRange) -> dict[str, Any]:
-    """Return the data of charts as JSON for the script that draws them."""
-    charts = Charts(span.start, span.end, (), span.zone)
-    details = [_add_chart(charts, content, span) for content in contents]
-    data = charts.data()
-    data["charts"] = [{**chart, **detail} for chart, detail in zip(data["charts"], details, strict=True)]
-    data["zone"] = span.zone.label(span.start)
-    return data
 
 
 def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[str, Any]:
@@ -125,10 +120,8 @@ def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
 
 def _common_rules(lines: Sequence[ChartLine]) -> tuple[list[Rule], str]:
     """Return the rules whose limits hold for all lines, and a note if other limits differ from line to line."""
-    if not lines:
-        return [], ""
     levels = [{(rule.healthy.operator, rule.healthy.limit): rule for rule in line.limits} for line in lines]
-    common = [rule for level, rule in levels[0].items() if all(level in rules for rules in levels)]
+    common = [rule for rules in levels[:1] for level, rule in rules.items() if all(level in other for other in levels)]
     differing = len({level for rules in levels for level in rules}) > len(common)
     return common, "Limits that differ between these lines are not drawn: show one alone." if differing else ""
 

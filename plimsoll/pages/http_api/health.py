@@ -22,16 +22,6 @@ _STATES: Sequence[LimitState] = ("ok", "pending", "firing", "no_data", "not_judg
 router = APIRouter(route_class=Operation)
 
 
-def _count_alerts(health: Health) -> Mapping[Severity, int]:
-    counts = Counter(alert.severity for alert in health.alerts)
-    return {severity: health.info if severity == "info" else counts[severity] for severity in SEVERITIES}
-
-
-def _count_hosts(health: Health) -> Mapping[HostState, int]:
-    counts = Counter(host.state for host in health.hosts)
-    return {state: counts[state] for state in HostState}
-
-
 class HealthPart(JsonPart):
     """Whether all hosts are well."""
 
@@ -40,8 +30,15 @@ class HealthPart(JsonPart):
     answer: HealthAnswer
     reason: str
     basis: str = Field(description="What the answer rests on.")
-    hosts: Mapping[HostState, int] = attribute(_count_hosts, "Hosts by state.")
-    firing: Mapping[Severity, int] = attribute(_count_alerts, "Alerts that fire, by severity.")
+    hosts: Mapping[HostState, int] = attribute(
+        lambda health: dict.fromkeys(HostState, 0) | Counter(host.state for host in health.hosts), "Hosts by state."
+    )
+    firing: Mapping[Severity, int] = attribute(
+        lambda health: (
+            dict.fromkeys(SEVERITIES, 0) | Counter(alert.severity for alert in health.alerts) | {"info": health.info}
+        ),
+        "Alerts that fire, by severity.",
+    )
     problems: Sequence[str] = attribute(
         lambda health: [*health.problems, *health.warnings],
         "What somebody has to mend in Plimsoll itself, or in its files.",

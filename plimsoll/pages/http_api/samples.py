@@ -147,7 +147,10 @@ def read_samples(
     lines = _lines(watched, request.app.state.scenes, query, start, end, width)
     match query.format:
         case "json":
-            return _document(lines, start, end, width)
+            bucket_s = width / SECOND if width else None
+            return SamplesPart.model_validate(
+                {"from": iso(start), "to": iso(end), "bucket_s": bucket_s, "series": lines}
+            )
         case "csv":
             table = _frame(lines, width).with_columns(
                 pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.9fZ"),
@@ -219,12 +222,6 @@ def _width(text: str, span: int) -> int | None:
 
 def _text(series: Series) -> str:
     return " ".join([series.host, series.measurement, *(value for _, value in series.tags), series.field]).casefold()
-
-
-def _document(lines: Sequence[ApiLine], start: int, end: int, width: int | None) -> SamplesPart:
-    """Return samples as the JSON answer."""
-    bucket_s = width / SECOND if width else None
-    return SamplesPart.model_validate({"from": iso(start), "to": iso(end), "bucket_s": bucket_s, "series": lines})
 
 
 def _frame(lines: Sequence[ApiLine], width: int | None) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from starlette.routing import Route
 from plimsoll.alerting import actions
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.model.errors import Unusable
-from plimsoll.pages.shared.forms import ID, Fields, Forms, actor_of, own_address, see
+from plimsoll.pages.shared.forms import ID, Fields, actor_of, form_routes, own_address, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import instant_of
 from plimsoll.up.watched import Watched
@@ -17,7 +17,6 @@ from plimsoll.up.watched import Watched
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
     """Return the routes of the forms."""
-    forms = Forms()
 
     def add(request: Request, fields: Fields) -> Response:
         now, actor = time.time_ns(), actor_of(request, fields.get("who", ""))
@@ -35,4 +34,4 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
             return frame.missing(request, f"{error}.", "It may have been removed already.")
         return see(own_address(fields.get("back", "")))
 
-    return [forms.route("/notes", add), forms.route(f"/notes/{ID}/remove", remove)]
+    return [*form_routes("/notes", add), *form_routes(f"/notes/{ID}/remove", remove)]

@@ -91,21 +91,12 @@ _STAGES = {
 
 @dataclass
 class Job:
-    """A task, and how far it is: `done` of `total` files or values where that is known.
+    """A task, and how far it is: `done` of `total` files or values. `total` is 0 where it is not known.
 
-    Attributes:
-        id: The id of the review, the comparison or the upload.
-        run: The name of the run, or of those that are compared.
-        stage: The present stage.
-        done: How many files or values are done.
-        total: How many there are; 0 if that is not known.
-        remarks: What was skipped, repaired or guessed in the logs.
-        error: Why there is no review.
-        refused: Why the run is not in the store although there is a review.
-        hint: What to do about it.
-        reviewed: The id of the review or comparison, once there is one.
-        stored: What was stored, in a sentence.
-        storing_remarks: Remarks on what was stored.
+    `id` is the id of the review, the comparison or the upload; `run` names the run, or those that are compared.
+    `remarks` say what was skipped, repaired or guessed in the logs. `error` says why there is no review; `refused` why
+    the run is not in the store although there is a review, and `hint` what to do about it. `reviewed` is the id of the
+    review or comparison, once there is one. `stored` says what was stored, with `storing_remarks` on it.
     """
 
     id: str

@@ -26,7 +26,7 @@ from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.shared.alert_rows import rows
-from plimsoll.pages.shared.forms import Fields, Forms, actor_of, record_action, see
+from plimsoll.pages.shared.forms import Fields, actor_of, form_routes, record_action, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.rule_page import sections, threshold_text
 from plimsoll.rules.schema.pack import Rule
@@ -122,14 +122,13 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
         return answer_form(request, {**EMPTY, "host": host}, _perform(watched, actor_of(request), change_file))
 
-    forms = Forms()
     return [
         Route("/rules", show_all),
         Route(
             "/rules/{id}", lambda request: show_rule(request, {**EMPTY, "host": request.query_params.get("host", "")})
         ),
-        *forms.routes("/rules/{id}/limit", change_limit, "/rules/{id}"),
-        *forms.routes("/rules/{id}/limit/undo", undo_change, "/rules/{id}"),
+        *form_routes("/rules/{id}/limit", change_limit, "/rules/{id}"),
+        *form_routes("/rules/{id}/limit/undo", undo_change, "/rules/{id}"),
     ]
 
 

@@ -44,30 +44,27 @@ _LONGEST_ADDRESS = 1000
 _MOST_PAGES = 10**7
 
 
-class Forms:
-    """Makes the routes that receive forms."""
+_bodies = Bodies(RequestLimits(body_s=20))
 
-    def __init__(self) -> None:
-        self._bodies = Bodies(RequestLimits(body_s=20))
 
-    def route(self, path: str, handle: Callable[[Request, Fields], Response]) -> Route:
-        """Return a route for POST. `handle` runs in a thread, with the fields, which have no space at their ends."""
+def form_routes(path: str, handle: Callable[[Request, Fields], Response], page: str | None = None) -> list[Route]:
+    """Return a route that receives a form at `path`, and one that redirects GET from there to `page`, if it is given.
 
-        async def endpoint(request: Request) -> Response:
-            try:
-                async with self._bodies.read(request, _LONGEST) as body:
-                    pairs = parse_qsl(body.decode(errors="replace"), max_num_fields=_MOST_FIELDS)
-            except (TooLarge, ValueError):
-                return PlainTextResponse("The form is too long.\n", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-            except (TooSlow, Full):
-                return PlainTextResponse("The form did not arrive; send it again.\n", HTTPStatus.REQUEST_TIMEOUT)
-            return await run_in_threadpool(handle, request, {name: value.strip() for name, value in pairs})
+    `handle` runs in a thread, with the fields, which have no space at their ends.
+    """
 
-        return Route(path, endpoint, methods=["POST"])
+    async def endpoint(request: Request) -> Response:
+        try:
+            async with _bodies.read(request, _LONGEST) as body:
+                pairs = parse_qsl(body.decode(errors="replace"), max_num_fields=_MOST_FIELDS)
+        except (TooLarge, ValueError):
+            return PlainTextResponse("The form is too long.\n", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        except (TooSlow, Full):
+            return PlainTextResponse("The form did not arrive; send it again.\n", HTTPStatus.REQUEST_TIMEOUT)
+        return await run_in_threadpool(handle, request, {name: value.strip() for name, value in pairs})
 
-    def routes(self, path: str, handle: Callable[[Request, Fields], Response], page: str) -> list[Route]:
-        """Return a route for POST at `path`, and a route that redirects GET from there to the form's `page`."""
-        return [self.route(path, handle), Route(path, lambda request: see(page.format(**request.path_params)))]
+    receiver = Route(path, endpoint, methods=["POST"])
+    return [receiver, Route(path, lambda request: see(page.format(**request.path_params)))] if page else [receiver]
 
 
 def own_address(text: str) -> str:

@@ -197,8 +197,8 @@ def _shown(name: str, number: int) -> str:
     return short(printable(name.replace("\\", "/").rpartition("/")[2]).strip(), _LONGEST_NAME) or f"file {number}"
 
 
-def routes(watched: Watched, reviews: RunReviews) -> list[Route]:
-    """Return the routes that programs and the upload form use."""
+def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
+    """Return the routes that programs and the upload form use, and those of the pages of uploads."""
     uploads = Uploads(watched, reviews)
 
     def progress(request: Request) -> Response:
@@ -207,20 +207,13 @@ def routes(watched: Watched, reviews: RunReviews) -> list[Route]:
             return refusal(HTTPStatus.NOT_FOUND, "there is no such upload")
         return JSONResponse(asdict(upload))
 
-    return [
-        Route("/api/logs", _answering(uploads.take), methods=["POST"]),
-        Route("/api/logs/check", _answering(uploads.check), methods=["POST"]),
-        Route("/api/logs/{id}", progress),
-    ]
-
-
-def page_routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
-    """Return the routes of the pages of uploads."""
+    def missing(request: Request) -> Response:
+        return frame.missing(request, "There is no such upload.", "The page Runs lists the latest uploads.")
 
     def page(request: Request) -> Response:
         upload = reviews.upload(request.path_params["id"])
         if upload is None:
-            return _missing_page(frame, request)
+            return missing(request)
         job = upload.job
         kept = reviews.kept.find(job.reviewed) if job.reviewed else None
         stage = reviews.jobs.describe(job)
@@ -230,7 +223,7 @@ def page_routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Rou
         upload = reviews.upload(request.path_params["id"])
         text = reviews.kept.text(upload.job.reviewed, REPORT) if upload and upload.job.reviewed else None
         if upload is None or text is None:
-            return _missing_page(frame, request)
+            return missing(request)
         return report_page(frame, request, text, upload=upload)
 
     def stop(request: Request) -> Response:
@@ -245,12 +238,11 @@ def page_routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Rou
         return RedirectResponse("/runs", HTTPStatus.SEE_OTHER)
 
     return [
+        Route("/api/logs", _answering(uploads.take), methods=["POST"]),
+        Route("/api/logs/check", _answering(uploads.check), methods=["POST"]),
+        Route("/api/logs/{id}", progress),
         Route("/uploads/{id:str}", page),
         Route("/uploads/{id:str}/review", report),
         Route("/uploads/{id:str}/stop", stop, methods=["POST"]),
         Route("/uploads/{id:str}/forget", forget, methods=["POST"]),
     ]
-
-
-def _missing_page(frame: Frame, request: Request) -> Response:
-    return frame.missing(request, "There is no such upload.", "The page Runs lists the latest uploads.")
