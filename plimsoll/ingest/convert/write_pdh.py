@@ -31,15 +31,9 @@ def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequen
     Numbers have all digits that are needed to read back the same value. NaN and infinities become missing values. Text
     beyond ASCII is written as UTF-8, where Windows would use the machine's code page.
 
-    Args:
-        path: The file to write.
-        clock: The recorder's clock; None writes no zone, as typeperf does, and times as they are.
-        times: UTC instants in ns; the file holds milliseconds, finer parts are cut off.
-        columns: Counter paths with their computer, and the values of each.
-
-    Raises:
-        ValueError: A column is not as long as `times`.
-        Unusable: The file cannot be written.
+    Without a `clock`, the recorder's, no zone is written, as by typeperf, and times as they are. `times` are UTC
+    instants in ns, which are cut to milliseconds. `columns` are counter paths with their computer, and the values of
+    each. Raise ValueError if a column is not as long as `times`, Unusable if the file cannot be written.
     """
     names = [name for name, _ in columns]
     if short := [name for name, values in columns if len(values) != len(times)]:

@@ -93,12 +93,13 @@ MOST_BYTES = 4 << 30
 def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Generator[Iterator[LogContent]]:
     """Yield the logs in a file one after the other; files are mapped into memory while the context lasts.
 
-    `name` replaces the path in messages. Raise Unusable if the file cannot be read, or a log in it is larger than
-    `most` bytes.
+    `name` replaces the path in messages. Raise Unusable if the file cannot be read or unpacked, if a log in it is
+    larger than `most` bytes, or if all logs together are too large.
     """
     with ExitStack() as stack:
         content = _content(path, most, stack)
-        yield unpacked(replace(content, name=name) if name is not None else content, most)
+        content = replace(content, name=name) if name is not None else content
+        yield _inside(content, _UnpackBudget(most, len(content.data)), 0)
 
 
 def _content(path: Path, most: int, stack: ExitStack) -> LogContent:
@@ -132,14 +133,6 @@ def _flowing(name: str, stream: IO[bytes], most: int) -> bytes:
         raise Unusable(f"{name}: gives more than {gigabytes(most)}; write it to a file and name that") from None
     except OSError as error:
         raise Unusable(f"{name}: cannot be read: {error.strerror or error}") from None
-
-
-def unpacked(content: LogContent, most: int) -> Iterator[LogContent]:
-    """Return the logs in a file's content, which may be compressed or an archive.
-
-    Raise Unusable if a log cannot be unpacked or is larger than `most` bytes, or if all logs together are too large.
-    """
-    return _inside(content, _UnpackBudget(most, len(content.data)), 0)
 
 
 def read_all(stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:

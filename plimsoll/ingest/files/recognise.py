@@ -43,7 +43,6 @@ _JTL_HEADER = (
 )
 # A time of this century in seconds, ms, us or ns since 1970.
 _EPOCH = rb"[12]\d{9}(?:\d{3}|\d{6}|\d{9})?(?:\.\d+)?"
-_ISO = rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d[^,;\t\"]*"
 _NUMBER = rb"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
 _WORD = rb"(?:\\.|[^\s,=\\\"])+"
 _FIELD = _WORD + rb"=(?:" + _NUMBER + rb"[iu]?|[tTfF]\w*|\"(?:\\.|[^\"\\\n])*\")"

@@ -64,12 +64,10 @@ def load(
     `progress` is called with the number of values done; `notify` gets a sentence when the call waits for another
     command, and when lost values are written again.
 
-    Raises:
-        Unusable: Before anything is written, if a log does not have a known time zone, if two counters would be the
-            same series once written, if the name is another run's, if rows are older than the store keeps them, if the
-            store has data of the same host and time and `merge` is not given, or if another command loads or deletes
-            the run.
-        LeaseEnded: Another command took the run over. What this call wrote afterwards is removed.
+    Raise Unusable, before anything is written, if a log does not have a known time zone, if two counters would be the
+    same series once written, if the name is another run's, if rows are older than the store keeps them, if the store
+    has data of the same host and time and `merge` is not given, or if another command loads or deletes the run. Raise
+    LeaseEnded if another command took the run over; what this call wrote afterwards is removed.
     """
     _refuse_unloadable(logs)
     remarks: list[Remark] = []
@@ -206,11 +204,8 @@ def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[
     """Delete a run with its samples; live samples and those of other runs stay.
 
     `force` ends another command's load or deletion of the run. `notify` gets a sentence when the call waits for another
-    command.
-
-    Raises:
-        Unusable: There is no such run, or another command loads or deletes it.
-        LeaseEnded: Another command took the run over.
+    command. Raise Unusable if there is no such run, or another command loads or deletes it; LeaseEnded if another
+    command took the run over.
     """
     if not find(store, name):
         names = ", ".join(run.name for run in store.summaries()) or "none"

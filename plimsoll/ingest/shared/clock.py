@@ -56,12 +56,8 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, hea
     The rules of a named zone apply. With a fixed offset, the rules of its Windows name in zones.yaml apply as long as
     the offset and the rows agree with them. Otherwise a step of exactly one hour counts as a change of daylight saving
     time: back, or forward over a whole hour in the small hours of a Sunday in spring or autumn. Each change gets a
-    remark.
-
-    `headers` are the lines that repeat the header: behind each, another recording begins, with the header's offset.
-
-    Raises:
-        Unusable: If hours are counted to 12 and nothing tells morning from afternoon.
+    remark. `headers` are the lines that repeat the header: behind each, another recording begins, with the header's
+    offset. Raise Unusable if hours are counted to 12 and nothing tells morning from afternoon.
     """
     _refuse_half_days(local, lines, remarks)
     if not isinstance(zone.rule, timezone):

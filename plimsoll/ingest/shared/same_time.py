@@ -28,24 +28,19 @@ def remarks_on_same_times(log: Log) -> Iterator[Remark]:
         return
     same = int(np.count_nonzero(np.diff(log.times) == 0))
     text = f"{counted(same, 'row')} at the time of the row before"
-    contrary = _contrary(log)
+    frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
+    frame = frame.filter(pl.col("time").is_duplicated())
+    first = frame.select(pl.exclude("time").drop_nulls().first().over("time"))
+    differs = np.zeros(len(frame), dtype=bool)
+    for column in first.columns:
+        differs |= differ(frame[column].to_numpy(), first[column].to_numpy())
+    contrary = frame["time"].to_numpy()[differs]
     if are_many(contrary, len(log.times), log.interval):
         text = f"{text}, {len(contrary):,} of them with other values"
         kind = Kind.CONTRADICTORY
     else:
         kind = Kind.NOTED
     yield Remark(kind, f"{text}: the first that has a value counts", file=str(log.path), count=same)
-
-
-def _contrary(log: Log) -> Times:
-    """Return the times of the rows that contradict the first value of their time."""
-    frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
-    frame = frame.filter(pl.col("time").is_duplicated())
-    first = frame.select(pl.exclude("time").drop_nulls().first().over("time"))
-    contrary = np.zeros(len(frame), dtype=bool)
-    for column in first.columns:
-        contrary |= differ(frame[column].to_numpy(), first[column].to_numpy())
-    return frame["time"].to_numpy()[contrary]
 
 
 def one_row_a_time(log: Log) -> Log:

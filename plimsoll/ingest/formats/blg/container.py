@@ -55,11 +55,9 @@ _MOST_BYTES = 256 << 20
 
 
 class BlgHeader(NamedTuple):
-    """The file header: start and end (UTC FILETIME), buffers, and minutes ahead of UTC in winter and in summer."""
+    """The start of the recording (UTC FILETIME), and its clock's minutes ahead of UTC in winter and in summer."""
 
     started: int
-    ended: int
-    buffers: int
     offsets: tuple[int, int]
 
 
@@ -197,7 +195,7 @@ def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
     for lost, text in ((events_lost, "event"), (buffers_lost, "buffer")):
         if lost:
             remarks.add(Kind.SKIPPED, f"the recorder lost {counted(lost, text)}: samples may be missing", count=lost)
-    return BlgHeader(started, ended, written, (-(bias + standard), -(bias + daylight)))
+    return BlgHeader(started, (-(bias + standard), -(bias + daylight)))
 
 
 def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, int, int]]:

@@ -51,7 +51,6 @@ _NO_TIME = (
     '"{}" is not a time as Perfmon writes it (MM/DD/YYYY HH:MM:SS.mmm); a spreadsheet may have cut it: export the log '
     "again with relog"
 )
-_DAMAGED = "the row has a quote too many or too few"
 
 
 class LinePiece(NamedTuple):
@@ -147,7 +146,7 @@ class ByLine:
         width = self._layout.width
         if "\0" in line:
             reason = "the row holds zero bytes: left out, as part of another row may follow them"
-            self._left_out.add_row(number, reason, "the row holds zero bytes; copy or record the log again")
+            self._left_out.rows.append((number, reason, "the row holds zero bytes; copy or record the log again"))
             return None
         cells = self._split(line)
         if cells and len(cells) == self._layout.quoted:
@@ -165,7 +164,7 @@ class ByLine:
             self._left_out.day_first.append((number, short(cells[0])))
         if is_torn and '"' not in line:
             reason = "the line ends otherwise than those around it, so that it may be cut"
-            self._left_out.add_row(number, f"{reason}: left out", f"{reason}; record the log again")
+            self._left_out.rows.append((number, f"{reason}: left out", f"{reason}; record the log again"))
             return None
         return cells
 
@@ -179,36 +178,37 @@ class ByLine:
             row = [*whole, *[""] * (width - len(whole))]
         else:
             text, row = "the last row is cut short before its first value: left out", None
-        self._left_out.add_line(number, text)
+        self._left_out.lines.append((number, text))
         return row
 
     def _take_header(self, line: str, number: int) -> None:
         if line.strip() != self._header:
             raise self._another(number, "here")
         self.headers.append(number)
-        self._left_out.add_line(number, "the header is here again")
+        self._left_out.lines.append((number, "the header is here again"))
 
     def _take_other(self, line: str, cells: list[str] | None, number: int) -> None:
         """Leave out a line that is not a row, with a remark. Raise Unusable if the line names counters."""
         if says_typeperf(line.strip()):
-            self._left_out.add_line(number, f'typeperf\'s closing line "{line.strip()}"')
+            self._left_out.lines.append((number, f'typeperf\'s closing line "{line.strip()}"'))
             return
         if "\\\\" in line and _COUNTER.search(line) and self._header not in line:
             raise self._another(number, "here" if _COUNTER.search(line[:64]) else "within this line")
         width = self._layout.width
         if are_words(line):
-            self._left_out.add_line(number, f'"{short(line.strip())}" is no row: left out')
+            self._left_out.lines.append((number, f'"{short(line.strip())}" is no row: left out'))
         elif cells and len(cells) == width:
             text = short(cells[0])
-            self._left_out.add_row(number, f'"{text}" is not a time: the row is left out', _NO_TIME.format(text))
+            self._left_out.rows.append((number, f'"{text}" is not a time: the row is left out', _NO_TIME.format(text)))
         elif cells is None:
             self._lost_cells = True
-            self._left_out.add_row(number, f"{_DAMAGED}: left out", f"{_DAMAGED}; export the log again with relog")
+            reason = "the row has a quote too many or too few"
+            self._left_out.rows.append((number, f"{reason}: left out", f"{reason}; export the log again with relog"))
         else:
             self._lost_cells = True
             has = counted(len(cells), "cell")
             reason = f"the row has {has} where the header has {width}: left out"
-            self._left_out.add_row(number, reason, _NO_MATCH.format(counted(width, "cell"), len(cells)))
+            self._left_out.rows.append((number, reason, _NO_MATCH.format(counted(width, "cell"), len(cells))))
 
     def _another(self, number: int, place: str) -> Unusable:
         before = "this line" if place == "here" else "its header"
@@ -223,8 +223,9 @@ class ByLine:
         local = wall_clock(frame.drop_in_place(TIME))
         doubtful: set[int] = set()
         for row in np.flatnonzero(local.is_null().to_numpy()).tolist():
-            name = short(rows[row][0])
-            self._left_out.add_row(lines[row], f'"{name}" is not a time: the row is left out', _NO_TIME.format(name))
+            text = short(rows[row][0])
+            reason = f'"{text}" is not a time: the row is left out'
+            self._left_out.rows.append((lines[row], reason, _NO_TIME.format(text)))
             doubtful.add(row)
         parsed: dict[int, dict[int, float]] = {}
         is_missing = np.isnan(frame.to_numpy()) if len(rows) else np.zeros((0, 0), dtype=bool)
@@ -240,7 +241,7 @@ class ByLine:
                 elif self._layout.counters[at].startswith("\\") and _TWO_ROWS.search(text[:200]):
                     doubtful.add(row)
                     reason = f'"{short(text)}" may be where another row goes on'
-                    self._left_out.add_row(lines[row], f"{reason}: left out", f"{reason}; record the log again")
+                    self._left_out.rows.append((lines[row], f"{reason}: left out", f"{reason}; record the log again"))
                     break
                 else:
                     strange.append((at, text))

@@ -72,23 +72,16 @@ _SEPARATORS = {",": "commas", "\t": "tabs"}
 _TO_DO = "export the log again with relog, or write the paths there"
 
 
-@dataclass(frozen=True)
-class Header:
-    """The cells of a header, and the line number and file offset of the first row."""
-
-    cells: list[str]
-    line: int
-    offset: int
-
-
 def own_separator(header: bytes) -> bytes | None:
     """Return the separator that a header's first cell states (PDH-CSV or PDH-TSV); None if it states none."""
     match = _SIGN.match(header)
     return match and (b"," if match[1] == b"C" else b"\t")
 
 
-def read_header(text: Text, separator: str, remarks: Remarks) -> Header:
-    """Return the header of a log. Raise Unusable if it is incomplete, or names no counter."""
+def read_header(text: Text, separator: str, remarks: Remarks) -> tuple[str, TableLayout]:
+    """Return the first cell of a log's header, and the layout of the rows. Raise Unusable if the header is incomplete,
+    or names no counter.
+    """
     line, _, stop = text.first_line
     raw, stop, last = _whole(text, stop, line, remarks)
     decoded, guessed = text.decode(raw)
@@ -108,7 +101,7 @@ def read_header(text: Text, separator: str, remarks: Remarks) -> Header:
     if not any(cell.startswith("\\") for cell in cells):
         raise no_paths(text)
     refuse_another_beside(text, cells)
-    return Header(cells, last + 1, stop + 1)
+    return cells[0], TableLayout(str(text.path), text.header, stop + 1, last + 1, separator, cells[1:])
 
 
 def no_paths(text: Text) -> Unusable:

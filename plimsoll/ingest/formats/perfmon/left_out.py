@@ -25,34 +25,30 @@ class _Strange:
 
 
 class LeftOut:
-    """A count of the rows that were read, and the lines, rows and cells that were left out."""
+    """A count of the rows that were read, and the lines, rows and cells that were left out.
+
+    `lines` are lines that are not rows: no data is lost with them. `rows` are damaged rows, with the error text for the
+    log if most of its rows are damaged. `day_first` are lines, and their times with the day before the month.
+    """
 
     def __init__(self, layout: TableLayout) -> None:
         self._layout = layout
         self._kept = 0
         self._present = 0
-        self._lines: list[tuple[int, str]] = []
-        self._rows: list[tuple[int, str, str]] = []
-        self.day_first: list[tuple[int, str]] = []  # lines, and their times with the day before the month
+        self.lines: list[tuple[int, str]] = []
+        self.rows: list[tuple[int, str, str]] = []
+        self.day_first: list[tuple[int, str]] = []
         self._strange: dict[int, _Strange] = {}
 
     @property
     def is_hopeless(self) -> bool:
         """Whether over 50 rows were left out before any row could be read."""
-        return not self._kept and len(self._rows) > _HOPELESS
+        return not self._kept and len(self.rows) > _HOPELESS
 
     def count(self, rows: Rows) -> None:
         """Add rows that were read to the count."""
         self._kept += len(rows.numbers)
         self._present += len(rows.numbers) * rows.numbers.width - sum(rows.numbers.null_count().row(0))
-
-    def add_line(self, number: int, text: str) -> None:
-        """Save a line that was left out and is not a row; no data is lost with it."""
-        self._lines.append((number, text))
-
-    def add_row(self, number: int, text: str, refusal: str) -> None:
-        """Save a damaged row; `refusal` is the error text for the log if most of its rows are damaged."""
-        self._rows.append((number, text, refusal))
 
     def add_cell(self, column: int, number: int, text: str) -> None:
         """Save a cell that is not a number: its column, line number and text."""
@@ -61,9 +57,9 @@ class LeftOut:
     def tell(self, remarks: Remarks) -> None:
         """Add remarks on what was left out. Raise Unusable if more rows or cells were left out than read."""
         file = self._layout.file
-        self._rows.sort()
-        if len(self._rows) > self._kept:
-            number, _, refusal = self._rows[0]
+        self.rows.sort()
+        if len(self.rows) > self._kept:
+            number, _, refusal = self.rows[0]
             raise Unusable(f"{file}:{number}: {refusal}")
         if len(self.day_first) > 1:
             number, text = self.day_first[0]
@@ -71,8 +67,8 @@ class LeftOut:
                 f'{file}:{number}: "{text}" has the day before the month, and of other rows it cannot be told; '
                 "export the log again with relog"
             )
-        _tell_some(sorted(self._lines), "line", remarks)
-        _tell_some([(number, reason) for number, reason, _ in self._rows], "row", remarks)
+        _tell_some(sorted(self.lines), "line", remarks)
+        _tell_some([(number, reason) for number, reason, _ in self.rows], "row", remarks)
         count = sum(strange.count for strange in self._strange.values())
         if count > self._present:
             first = min(strange.line for strange in self._strange.values())
@@ -92,7 +88,7 @@ class LeftOut:
         All columns, if over a tenth of the rows or five minutes on end are left out; otherwise those with over a tenth
         of cells that are not numbers. `local` and `lines` are the times and line numbers of the rows that were read.
         """
-        if len(self._rows) > MOST_LEFT_OUT * (len(self._rows) + self._kept) or self._has_hole(local, lines):
+        if len(self.rows) > MOST_LEFT_OUT * (len(self.rows) + self._kept) or self._has_hole(local, lines):
             return list(range(len(columns)))
         return [
             at
@@ -103,10 +99,10 @@ class LeftOut:
     def _has_hole(self, local: pl.Series, lines: Sequence[int]) -> bool:
         """Return whether rows were left out in a pause that is five minutes longer than the sampling interval."""
         times = local.cast(pl.Int64).to_numpy()
-        interval = sampling_interval(np.sort(times)) if self._rows and len(times) > 1 else None
+        interval = sampling_interval(np.sort(times)) if self.rows and len(times) > 1 else None
         if interval is None:
             return False
-        behind = np.searchsorted(np.asarray(lines), [number for number, _, _ in self._rows])
+        behind = np.searchsorted(np.asarray(lines), [number for number, _, _ in self.rows])
         inside = behind[(behind > 0) & (behind < len(times))]
         return bool((times[inside] - times[inside - 1] >= interval + LONGEST_HOLE).any())
 

@@ -39,14 +39,12 @@ class CounterColumns:
     """The counters of a log: series, and the indices of their columns (`kept`).
 
     `strange` are indices of columns whose name is not a counter path. `nameless` counts paths without a computer.
-    `twins` are groups of indices in `series` that are the same counter.
     """
 
     series: tuple[Series, ...]
     kept: tuple[int, ...]
     strange: tuple[int, ...]
     nameless: int
-    twins: tuple[tuple[int, ...], ...]
 
 
 _TYPEPERF = re.compile(rb'"*\(PDH-[CT]SV 4\.0\)"*[,;\t]')
@@ -106,10 +104,8 @@ def read_pdh(text: Text, format_: str, separator: str, options: ReadOptions) -> 
     """Read a log whose first line is a PDH header."""
     file = str(text.path)
     remarks, of_rows = Remarks(file), Remarks(file)
-    header = read_header(text, separator, remarks)
-    zone = zone_of(header.cells[0], options.zone, remarks)
-    counters = header.cells[1:]
-    layout = TableLayout(file, text.header, header.offset, header.line, separator, counters)
+    first_cell, layout = read_header(text, separator, remarks)
+    zone, counters = zone_of(first_cell, options.zone, remarks), layout.counters
     # polars parses the rows outside of Python, while Python looks up the names of the counters.
     with ThreadPoolExecutor(1) as pool:
         rows = pool.submit(read_rows, text, layout, of_rows)
@@ -124,7 +120,7 @@ def read_pdh(text: Text, format_: str, separator: str, options: ReadOptions) -> 
     values = tuple(table.columns[at] for at in columns.kept)
     if order is not None:
         values = tuple(pl.DataFrame(values)[order].get_columns())
-    tell_twins(columns, values, times, remarks)
+    tell_twins(columns.series, values, times, remarks)
     left_out = {at for at in columns.strange if table.columns[at].null_count() < len(table.columns[at])}
     unread = tuple(counters[at] for at in sorted(left_out.union(table.unread)))
     return Log(text.path, format_, times, values, columns.series, zone, tuple(remarks), unread=unread)
@@ -260,7 +256,7 @@ def columns_of(file: str, cells: Sequence[str], names: Names) -> CounterColumns 
         nameless += counter.computer is None
         series.append(names.series(counter, counter.computer or UNNAMED))
         kept.append(at)
-    return CounterColumns(tuple(series), tuple(kept), tuple(strange), nameless, _twins(series)) if series else None
+    return CounterColumns(tuple(series), tuple(kept), tuple(strange), nameless) if series else None
 
 
 def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
@@ -282,16 +278,24 @@ def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence
         remarks.add(Kind.GUESSED, text, count=columns.nameless)
 
 
-def tell_twins(columns: CounterColumns, values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
-    """Add remarks on columns of the same counter. Columns contradict each other if many of their values differ."""
-    interval = sampling_interval(times) if columns.twins else None
-    for twins in columns.twins:
-        named = columns.series[twins[0]]
-        first, *series = (values[at] for at in twins)
+def tell_twins(series: Sequence[Series], values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
+    """Add remarks on columns of the same counter, in any spelling. They contradict each other if many of their values
+    differ.
+    """
+    # Cheap check before building keys.
+    if len({(counter.measurement, counter.field, counter.tags[0][1].casefold()) for counter in series}) == len(series):
+        return
+    columns: dict[object, list[int]] = {}
+    for at, counter in enumerate(series):
+        columns.setdefault(counter.key, []).append(at)
+    interval = sampling_interval(times)
+    for twins in (same for same in columns.values() if len(same) > 1):
+        named = series[twins[0]]
+        first, *others = (values[at] for at in twins)
         text, kind = f"{len(twins)} columns of the same counter: read as one", Kind.NOTED
-        if differing := sum(int((first != other).sum()) for other in series):
+        if differing := sum(int((first != other).sum()) for other in others):
             text += f"; {counted(differing, 'value')} different: the first that is there counts"
-            contrary = np.any([differ(first.to_numpy(), other.to_numpy()) for other in series], axis=0)
+            contrary = np.any([differ(first.to_numpy(), other.to_numpy()) for other in others], axis=0)
             # Only one of two values can be right, and rules need it; but processes of one name may well be two.
             counts = is_judged(named) and named.tag("objectname") not in _NAMESAKES
             if counts and are_many(times[contrary], len(times), interval):
@@ -322,14 +326,3 @@ def _has_lost_backslash(path: str) -> bool:
         return CounterPath.parse(f"\\{path}").computer is not None
     except ValueError:
         return False
-
-
-def _twins(series: Sequence[Series]) -> tuple[tuple[int, ...], ...]:
-    """Return groups of indices of series that are the same counter, in any spelling."""
-    # Cheap check before building keys.
-    if len({(series.measurement, series.field, series.tags[0][1].casefold()) for series in series}) == len(series):
-        return ()
-    places: dict[object, list[int]] = {}
-    for at, counter in enumerate(series):
-        places.setdefault(counter.key, []).append(at)
-    return tuple(tuple(twins) for twins in places.values() if len(twins) > 1)

@@ -55,9 +55,8 @@ def sniff(text: Text) -> bool:
 def read(text: Text, options: ReadOptions) -> Log:
     """Return all sections as one log. `options.zone` is the zone of times that are not in UTC.
 
-    Raises:
-        Unusable: If the file was edited, is of several hosts, holds no row that can be read, or holds times in UTC
-            and times of an unknown zone.
+    Raise Unusable if the file was edited, is of several hosts, holds no row that can be read, or holds times in UTC and
+    times of an unknown zone.
     """
     path, remarks = text.path, Remarks(str(text.path))
     tables = [table for block in blocks(text, remarks) if len((table := table_of(path, block, remarks)).lines)]
@@ -157,8 +156,7 @@ def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.int
 def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remarks: Remarks) -> Zone:
     """Return UTC if all times are in UTC, else the caller's `zone`; if that is None, an unknown zone, with a remark.
 
-    Raises:
-        Unusable: If some times are in UTC and the others in an unknown zone.
+    Raise Unusable if some times are in UTC and the others in an unknown zone.
     """
     local = [int(table.lines[table.local][0]) for table in tables if table.local.any()]
     in_utc = [int(table.lines[~table.local][0]) for table in tables if not table.local.all()]

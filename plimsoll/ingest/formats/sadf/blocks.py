@@ -53,8 +53,7 @@ class RowBlock:
 def blocks(text: Text, remarks: Remarks) -> list[RowBlock]:
     """Return the rows of all supported sections; add remarks on all other lines.
 
-    Raises:
-        Unusable: If a header was edited or is of `sadf -h`, or no row is left for a known reason.
+    Raise Unusable if a header was edited or is of `sadf -h`, or no row is left for a known reason.
     """
     sorter = _Sorter(text.path, remarks)
     *lines, last = _decoded(text, remarks).replace("\r\n", "\n").split("\n")
@@ -195,18 +194,13 @@ class _Sorter:
             self._skipped.unfit.setdefault(self._header, Unfit(self._section, number, cells)).count += 1
 
     def _block_of(self, section: SadfSection, cells: int) -> RowBlock:
-        key = (section, cells)
-        if key not in self._blocks:
-            self._blocks[key] = RowBlock(section, cells, self._headers, self._restarts)
-        return self._blocks[key]
+        return self._blocks.setdefault((section, cells), RowBlock(section, cells, self._headers, self._restarts))
 
     def finished(self) -> list[RowBlock]:
         """Return the blocks that have rows, after adding remarks on all other lines.
 
-        If most rows under a header do not fit it, its other rows are left out as well, as they may fit by chance.
-
-        Raises:
-            Unusable: If no row is left and the reason is known.
+        If most rows under a header do not fit it, its other rows are left out as well, as they may fit by chance. Raise
+        Unusable if no row is left and the reason is known.
         """
         for unfit in self._skipped.unfit.values():
             fitting = [block for block in self._blocks.values() if block.section == unfit.section]

@@ -51,8 +51,7 @@ class SectionTable:
 def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
     """Return a block as columns. Rows without a time and cells that are no numbers are left out, with remarks.
 
-    Raises:
-        Unusable: If most rows have no time, a column has only text, or an instance has spaces around it.
+    Raise Unusable if most rows have no time, a column has only text, or an instance has spaces around it.
     """
     labelled = block.section.label is not None
     common = ["host", "interval", "time", *(["device"] if labelled else [])]
@@ -151,11 +150,7 @@ def _remark_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArr
 
 
 def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values:
-    """Return the values of a column; NaN where a cell is no number.
-
-    Raises:
-        Unusable: If all cells are text, which sadf does not write.
-    """
+    """Return the values of a column; NaN where a cell is no number. Raise Unusable if all cells are text."""
     has_commas = text.str.contains(",", literal=True).any()
     numbers = (text.str.replace(",", ".", literal=True) if has_commas else text).cast(pl.Float64, strict=False)
     if has_commas:
