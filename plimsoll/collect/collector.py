@@ -92,7 +92,17 @@ class Collector:
 def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
     """Return the groups of counters of this system, by the name that is shown when a group fails."""
     if sys.platform == "win32":
-        return _windows_groups(host, load_signals() if signals is None else signals)
+        try:
+            return windows.groups(host, load_signals() if signals is None else signals, Pdh.of_windows())
+        except (OSError, AttributeError) as error:
+            why = (
+                f"pdh.dll cannot be used ({error}): repair it with sfc /scannow, or have Telegraf collect on this host"
+            )
+
+        def refuse() -> Iterable[Reading]:
+            raise RuntimeError(why)
+
+        return {"performance counters": refuse}
     common: dict[str, Group] = {
         "processor time": system.ProcessorShares(),
         "load and uptime": system.system,
@@ -113,15 +123,3 @@ def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None
         "accept queues": system.accept_queues,
         "open files": system.open_files,
     }
-
-
-def _windows_groups(host: str, signals: Mapping[str, Signal]) -> Mapping[str, Group]:
-    try:
-        return windows.groups(host, signals, Pdh.of_windows())
-    except (OSError, AttributeError) as error:
-        reason = f"pdh.dll cannot be used ({error}): repair it with sfc /scannow, or have Telegraf collect on this host"
-
-    def refuse() -> Iterable[Reading]:
-        raise RuntimeError(reason)
-
-    return {"performance counters": refuse}

@@ -31,11 +31,9 @@ EXPECTED = "expected.json"
 
 
 def write_examples(out: Path) -> list[Path]:
-    """Write the runs of all systems to `out`.
+    """Write the runs of all systems to `out`; return their folders, each with a log per host and `plimsoll.toml`.
 
-    Returns:
-        The folders of the runs. Each contains a log per host and `plimsoll.toml`; a run with trouble also contains
-        `expected.json`, the crossings that a review must find, with their times.
+    A run with trouble also contains `expected.json`, the crossings that a review must find, with their times.
     """
     return [folder for name in SITES for folder in _write_site(out / name, load_site(name))]
 

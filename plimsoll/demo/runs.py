@@ -22,8 +22,7 @@ _FRONT_END = DemoServer(processors=CORES, clock_mhz=2800, memory_mb=4096, disks=
 def write_runs(out: Path) -> list[Path]:
     """Write the healthy run and the run with trouble to `out`, always the same, byte for byte.
 
-    Returns:
-        The folders of the runs. Each contains a PDH-CSV log per host, and `plimsoll.toml`.
+    Return the folders of the runs. Each contains a PDH-CSV log per host, and `plimsoll.toml`.
     """
     # On different days, so that a store can hold both.
     return [_write_run(out / setup.memory, setup, FIRST_DAY + timedelta(days=day)) for day, setup in enumerate(SETUPS)]

@@ -91,16 +91,12 @@ class Policy:
 
 @dataclass(frozen=True)
 class Situation:
-    """All that the next message to a target depends on.
+    """All that the next message to a target depends on. Times are in UTC ns.
 
-    Attributes:
-        alerts: The alerts of the target's severities that fire, or ended lately.
-        firing: All alerts that fire.
-        told: The news that the target was told, by the id of the alert.
-        silences: The silences that hold now.
-        hosts: When the target was last told of a host (UTC ns), by case-folded name.
-        sent: When messages were sent to the target in the last hour (UTC ns).
-        since: When the target was added (UTC ns). It is not told of alerts that ended before.
+    `alerts` are those of the target's severities that fire, or ended lately; `firing` all that fire. `told` has the
+    news that the target was told, by the id of the alert; `hosts` when it was last told of a host, by case-folded name;
+    `sent` when it was sent messages in the last hour. `silences` are those that hold now. Alerts that ended before
+    `since`, when the target was added, are not told.
     """
 
     alerts: Sequence[Alert]

@@ -36,15 +36,10 @@ Value: TypeAlias = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class MessageEvent:
-    """An incident that fires or is over, for programs.
+    """An incident that fires or is over, for programs: in a few words (`title`) and in full (`text`).
 
-    Attributes:
-        key: The same for all events of the incident: `plimsoll:web01/cpu`.
-        state: Whether it fires.
-        title: The incident in a few words.
-        text: The incident in full.
-        link: Its page, or the command that shows it.
-        alerts: Its alerts, the gravest first.
+    All events of the incident have the same `key`: `plimsoll:web01/cpu`. `link` is its page, or the command that shows
+    it. `alerts` are its alerts, the gravest first.
     """
 
     key: str

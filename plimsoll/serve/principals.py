@@ -49,12 +49,9 @@ class RolesOf:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """The person or program that sends a request.
+    """The person or program that sends a request: the name, empty if it is not known, and the role.
 
-    Attributes:
-        name: The name of the user; empty if it is not known.
-        role: The role, which says what is allowed.
-        how: How the sender was identified: `password`, `proxy`, `token ci`; empty where nothing is needed.
+    `how` the sender was identified: `password`, `proxy`, `token ci`; empty where nothing is needed.
     """
 
     name: str

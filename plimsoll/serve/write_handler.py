@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from starlette.requests import Request
 
 from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
 from plimsoll.receive.line_protocol.parse import Parsed, Parser, TooMany
 from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
 from plimsoll.serve.limits import RequestLimits
@@ -21,7 +22,6 @@ from plimsoll.store.protocol import WriteResult
 _PARSERS = 2
 _SHORT = 4 << 20  # agents send less at a time, and do not wait for longer bodies
 _AGAIN_S = 5
-_SECOND = 1_000_000_000
 # Returns the line protocol of a body, unpacked to so many bytes at most.
 Lines: TypeAlias = Callable[[bytearray, int], bytes]
 
@@ -101,5 +101,5 @@ class WriteHandler:
     def _parse(self, body: bytearray, lines: Lines, unit: int, writer: str, longest: int) -> Parsed:
         plain = lines(body, longest)
         now, limits = self.clock(), self.limits
-        first, last = now - int(limits.past_s * _SECOND), now + int(limits.future_s * _SECOND)
+        first, last = now - int(limits.past_s * SECOND), now + int(limits.future_s * SECOND)
         return self._parser.parse(plain, unit=unit, now=now, first=first, last=last, writer=writer)

@@ -37,19 +37,11 @@ def troubles(
     damaged: Mapping[Path, str] | None = None,
     alerts_damaged: Sequence[Path] = (),
 ) -> Iterator[Problem]:
-    """Yield the problems that somebody has to mend.
+    """Yield the problems that somebody has to mend. `now` and `started`, the start of `plimsoll up`, are in UTC ns.
 
-    Args:
-        progress: How far the judging is.
-        written: The state of writing.
-        notifier: The notifications.
-        now: The time (UTC ns).
-        started: When `plimsoll up` started (UTC ns).
-        connections: How many are open, and how many may be.
-        unchecked: The checks that cannot be made, and why.
-        silent: The counters of this computer that do not answer, and for how many seconds.
-        damaged: The files of days that cannot be read, and why.
-        alerts_damaged: The damaged files of alerts that were set aside.
+    `connections` are the number of open ones, and the number that may be open. `unchecked` are the checks that cannot
+    be made, and why; `silent` the counters of this computer that do not answer, and for how many seconds; `damaged` the
+    files of days that cannot be read, and why; `alerts_damaged` the damaged files of alerts that were set aside.
     """
     if written.problem:
         yield Problem(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")

@@ -13,6 +13,7 @@ KINDS = ("service", "process", "ping", "tcp", "http", "certificate")
 _LONGEST = 9 * SECOND  # within the 10 s between two looks
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*")
 _SERVICE = re.compile(r"[^\s/\\-][^/\\]*")
+_URL = re.compile(r"https?://[^/\s@]+(/\S*)?")
 
 
 def _matching(pattern: re.Pattern[str], meaning: str) -> Callable[[object], object]:
@@ -29,12 +30,6 @@ def _address(value: object) -> object:
         host, colon, port = value.rpartition(":")
         if not colon or not _HOST.fullmatch(host.strip("[]")) or not port.isdecimal() or not 0 < int(port) < 65536:
             raise ValueError("is not a name and a port; write it like db.example.org:5432")
-    return value
-
-
-def _url(value: object) -> object:
-    if isinstance(value, str) and not re.fullmatch(r"https?://[^/\s@]+(/\S*)?", value):
-        raise ValueError("is not an http:// or https:// address without a password")
     return value
 
 
@@ -59,7 +54,9 @@ class CheckSettings(BaseModel):
     process: Annotated[str, Field(min_length=1)] | None = None
     ping: Annotated[str, BeforeValidator(_matching(_HOST, "a name or an address"))] | None = None
     tcp: Address | None = None
-    http: Annotated[str, BeforeValidator(_url)] | None = None
+    http: (
+        Annotated[str, BeforeValidator(_matching(_URL, "an http:// or https:// address without a password"))] | None
+    ) = None
     certificate: Address | None = None
     status: int | None = Field(default=None, ge=100, le=599)
     contains: str | None = Field(default=None, min_length=1)

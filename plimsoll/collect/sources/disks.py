@@ -22,14 +22,7 @@ _COLUMNS = (
     *("writes", "merged_writes", "write_bytes", "write_time"),
     *("iops_in_progress", "io_time", "weighted_io_time"),
 )
-_PSUTIL = {
-    "read_count": "reads",
-    "write_count": "writes",
-    "read_bytes": "read_bytes",
-    "write_bytes": "write_bytes",
-    "read_time": "read_time",
-    "write_time": "write_time",
-}
+_PSUTIL_NAMES = {"read_count": "reads", "write_count": "writes"}
 _NEVER_FALL = ("reads", "writes", "read_time", "write_time", "io_time")
 Counts: TypeAlias = Mapping[str, float]
 
@@ -69,26 +62,19 @@ def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
 
 
 def _counts() -> Mapping[str, Counts]:
-    if sys.platform == "linux":
-        disks = _of_linux()
-    else:  # nowrap: psutil would add up counts over a restart of the count, which rates must see
-        by_name = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
-        disks = {
-            name: {_PSUTIL[key]: value for key, value in disk._asdict().items() if key in _PSUTIL}
-            for name, disk in by_name.items()
-        }
-    chosen = {
-        name: counts for name, counts in disks.items() if not any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
-    }
-    return {name: counts for name, counts in chosen.items() if any(counts.values())}
-
-
-def _of_linux() -> Mapping[str, Counts]:
-    """Return the counts in /proc/diskstats by disk; psutil lacks the time weighted by the queue."""
     disks: dict[str, Counts] = {}
-    for line in (PROC / "diskstats").read_text().splitlines():
-        _, _, name, *values = line.split()
-        if len(values) >= len(_COLUMNS):
-            counts = dict(zip(_COLUMNS, map(float, values), strict=False))
-            disks[name] = {field: _SECTOR * n if field.endswith("bytes") else n for field, n in counts.items()}
-    return disks
+    if sys.platform == "linux":  # psutil lacks the time weighted by the queue
+        for line in (PROC / "diskstats").read_text().splitlines():
+            _, _, name, *values = line.split()
+            if len(values) >= len(_COLUMNS):
+                counts = dict(zip(_COLUMNS, map(float, values), strict=False))
+                disks[name] = {field: _SECTOR * n if field.endswith("bytes") else n for field, n in counts.items()}
+    else:  # nowrap: psutil would add up counts over a restart of the count, which rates must see
+        for name, disk in (psutil.disk_io_counters(perdisk=True, nowrap=False) or {}).items():
+            counts = {_PSUTIL_NAMES.get(key, key): value for key, value in disk._asdict().items()}
+            disks[name] = {field: counts[field] for field in _COLUMNS if field in counts}
+    return {
+        name: counts
+        for name, counts in disks.items()
+        if any(counts.values()) and not any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
+    }
