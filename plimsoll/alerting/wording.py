@@ -31,23 +31,51 @@ _AGAIN = {
     "retired": "no longer watched: the host was retired",
     "rule removed": "no longer judged: the rule was removed",
 }
+# Of alerts that are of no rule.
+_SENTENCES: Mapping[str, Mapping[str, str]] = {
+    "host-silent": {
+        "headline": "{host} is silent",
+        "still": "{host} has been silent for {long}{why}.",
+        "state": "Sends no samples: nothing is judged.",
+        "ended": "{host} sends again, after {long}.",
+        "brief": "{host} was silent, {span}.",
+    },
+    "all-silent": {
+        "headline": "No data from any of {hosts}",
+        "still": "No data has come from any of {hosts} for {long}.",
+        "state": "No data from any of {hosts}.",
+        "ended": "Some of {hosts} sends again, after {long}.",
+        "brief": "No data came from any of {hosts}, {span}.",
+        "cause": "No host sends samples",
+    },
+    "flapping": {
+        "headline": "{subject}: flapping",
+        "fired": "{subject}: flapping: {fired} since {begin}. It is not notified again until it is stable.",
+        "still": "{subject}, flapping for {long}: {fired}.",
+        "state": "{title}, flapping: {fired}.",
+        "ended": "{subject}: no longer flapping, {fired} between {span}.",
+        "brief": "{subject}, flapping {span}: {fired}.",
+        "cause": "{host} passes a limit again and again",
+    },
+    "plimsoll": {
+        "headline": "{title}",
+        "fired": "{summary}.",
+        "still": "{summary}, for {long}.",
+        "state": "{summary}.",
+        "ended": "Over, after {long}: {title}.",
+        "brief": "{title}, {span}.",
+        "cause": "{title}",
+    },
+}
 
 
 def headline(alert: Alert) -> str:
     """Return the alert in a few words: `Processor time on WEB01: 92 %`, `WEB01 is silent`."""
-    match alert.kind:
-        case "host-silent":
-            return f"{alert.host} is silent"
-        case "all-silent":
-            return f"No data from any of {_hosts(alert)}"
-        case "flapping":
-            return f"{_title(alert)}: flapping"
-        case "plimsoll":
-            return alert.details.title
-        case "rule":
-            if _is_within(alert):
-                return f"{_title(alert)}: was {quantity(alert.worst, alert.details.unit)}"
-            return f"{_title(alert)}: {quantity(_value(alert), alert.details.unit)}"
+    if alert.kind != "rule":
+        return _sentence(alert, "headline")
+    if _is_within(alert):
+        return f"{_title(alert)}: was {quantity(alert.worst, alert.details.unit)}"
+    return f"{_title(alert)}: {quantity(_value(alert), alert.details.unit)}"
 
 
 def evidence(alert: Alert) -> str:
@@ -65,62 +93,38 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
         case "all-silent":
             since = f": none newer than {zone.clock(alert.since)} arrived" if alert.since else ": none ever arrived"
             return f"{headline(alert)}{since}. The network or this machine may be the reason."
-        case "flapping":
-            return (
-                f"{headline(alert)}: it fired {counted(alert.firings, 'time')} since {zone.clock(alert.begin)}. "
-                "It is not notified again until it is stable."
-            )
-        case "plimsoll":
-            return f"{alert.details.summary}."
         case "rule":
             stays = " and has not recovered" if _is_within(alert) else ""
             return f"{headline(alert)}{_reduced(alert)}{stays}; it {alert.details.should}."
+        case _:
+            return _sentence(alert, "fired", begin=zone.clock(alert.begin))
 
 
 def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
     """Return `Processor time on WEB01, past its limit for 2 h: now 95 %, at worst 99 %; it should stay ...`"""
     long = duration_text((now - alert.begin) // SECOND * SECOND)
-    match alert.kind:
-        case "host-silent":
-            return f"{alert.host} has been silent for {long}{f': {alert.details.note}' if alert.details.note else ''}."
-        case "all-silent":
-            return f"No data has come from any of {_hosts(alert)} for {long}."
-        case "flapping":
-            return f"{_title(alert)}, flapping for {long}: it fired {counted(alert.firings, 'time')}."
-        case "plimsoll":
-            return f"{alert.details.summary}, for {long}."
-        case "rule":
-            last = "without data now" if alert.stale else f"now {quantity(alert.last, alert.details.unit)}"
-            if _is_within(alert) and not alert.stale:
-                past = f"{_title(alert)}, passed its limit {long} ago, not recovered"
-                ends = f", and the alert ends when it is {alert.details.recovers}" if alert.details.recovers else ""
-                return f"{past}: {last}, {_worst(alert)}; it {alert.details.should}{ends}."
-            past = f"{_title(alert)}, past its limit for {long}"
-            return f"{past}: {last}, {_worst(alert)}; it {alert.details.should}."
+    if alert.kind != "rule":
+        return _sentence(alert, "still", long=long, why=f": {alert.details.note}" if alert.details.note else "")
+    last = "without data now" if alert.stale else f"now {quantity(alert.last, alert.details.unit)}"
+    past, ends = f"past its limit for {long}", ""
+    if _is_within(alert) and not alert.stale:
+        past = f"passed its limit {long} ago, not recovered"
+        ends = f", and the alert ends when it is {alert.details.recovers}" if alert.details.recovers else ""
+    return f"{_title(alert)}, {past}: {last}, {_worst(alert)}; it {alert.details.should}{ends}."
 
 
 def state_sentence(alert: Alert) -> str:
     """Return the alert where its host is named beside it: `Processor time: 92 %; it should stay below 80 %.`"""
-    match alert.kind:
-        case "host-silent":
-            return (
-                f"Not judged: {alert.details.note}." if alert.details.note else "Sends no samples: nothing is judged."
-            )
-        case "all-silent":
-            return f"No data from any of {_hosts(alert)}."
-        case "flapping":
-            return f"{alert.details.title}, flapping: it fired {counted(alert.firings, 'time')}."
-        case "plimsoll":
-            return f"{alert.details.summary}."
-        case "rule":
-            value = quantity(_value(alert), alert.details.unit)
-            if _is_within(alert) and not alert.stale:
-                worst = quantity(alert.worst, alert.details.unit)
-                return (
-                    f"{alert.details.title}: was {worst} and has not recovered, now {value}; it {alert.details.should}."
-                )
-            now = f"was {value} and has no data now" if alert.stale else value
-            return f"{alert.details.title}: {now}; it {alert.details.should}."
+    if alert.kind == "host-silent" and alert.details.note:
+        return f"Not judged: {alert.details.note}."
+    if alert.kind != "rule":
+        return _sentence(alert, "state")
+    now = value = quantity(_value(alert), alert.details.unit)
+    if alert.stale:
+        now = f"was {value} and has no data now"
+    elif _is_within(alert):
+        now = f"was {quantity(alert.worst, alert.details.unit)} and has not recovered, now {value}"
+    return f"{alert.details.title}: {now}; it {alert.details.should}."
 
 
 def ended_sentence(alert: Alert, zone: Zone, remains: Alert | None = None) -> str:
@@ -131,24 +135,13 @@ def ended_sentence(alert: Alert, zone: Zone, remains: Alert | None = None) -> st
     ended = alert.fired_at if alert.ended_at is None else alert.ended_at
     long = duration_text(ended - alert.begin)
     ending = alert.ended_how or "recovered"
-    match alert.kind:
-        case "host-silent":
-            return (
-                f"{alert.host} sends again, after {long}."
-                if ending == "recovered"
-                else f"{alert.host}: {_AGAIN[ending]}."
-            )
-        case "all-silent":
-            return f"Some of {_hosts(alert)} sends again, after {long}."
-        case "flapping":
-            fired = f"it fired {counted(alert.firings, 'time')} between {zone.span(alert.begin, ended)}"
-            return f"{_title(alert)}: no longer flapping, {fired}."
-        case "plimsoll":
-            return f"Over, after {long}: {alert.details.title}."
-        case "rule":
-            again = _AGAIN[ending] if remains is None else f"no longer past its {alert.severity} limit"
-            ended_part = f"{_title(alert)}: {again}; past its limit for {long}, {_worst(alert)}{_reduced(alert)}."
-            return ended_part if remains is None else f"{ended_part} {remains_sentence(remains)}"
+    if alert.kind == "host-silent" and ending != "recovered":
+        return f"{alert.host}: {_AGAIN[ending]}."
+    if alert.kind != "rule":
+        return _sentence(alert, "ended", long=long, span=zone.span(alert.begin, ended))
+    again = _AGAIN[ending] if remains is None else f"no longer past its {alert.severity} limit"
+    ended_part = f"{_title(alert)}: {again}; past its limit for {long}, {_worst(alert)}{_reduced(alert)}."
+    return ended_part if remains is None else f"{ended_part} {remains_sentence(remains)}"
 
 
 def remains_sentence(alert: Alert) -> str:
@@ -159,20 +152,11 @@ def remains_sentence(alert: Alert) -> str:
 
 def brief_sentence(alert: Alert, zone: Zone) -> str:
     """Return what fired and ended: `Processor time on WEB01, past its limit 10:22:00–10:34:00, at worst 95 %; ...`."""
-    ended = alert.fired_at if alert.ended_at is None else alert.ended_at
-    span = zone.span(alert.begin, ended)
-    match alert.kind:
-        case "host-silent":
-            return f"{alert.host} was silent, {span}."
-        case "all-silent":
-            return f"No data came from any of {_hosts(alert)}, {span}."
-        case "flapping":
-            return f"{_title(alert)}, flapping {span}: it fired {counted(alert.firings, 'time')}."
-        case "plimsoll":
-            return f"{alert.details.title}, {span}."
-        case "rule":
-            was = f"{_title(alert)}, past its limit {span}, {_worst(alert)}{_reduced(alert)}"
-            return f"{was}; it {alert.details.should}."
+    span = zone.span(alert.begin, alert.fired_at if alert.ended_at is None else alert.ended_at)
+    if alert.kind != "rule":
+        return _sentence(alert, "brief", span=span)
+    was = f"{_title(alert)}, past its limit {span}, {_worst(alert)}{_reduced(alert)}"
+    return f"{was}; it {alert.details.should}."
 
 
 def made_sentence(silence: Silence, muted: int, zone: Zone) -> str:
@@ -200,9 +184,12 @@ def _title(alert: Alert) -> str:
     return f"{alert.details.title} on {alert.place}"
 
 
-def _hosts(alert: Alert) -> str:
-    """Return `10 hosts` from the title of an alert on all hosts, `Samples of 10 hosts`."""
-    return alert.details.title.removeprefix("Samples of ")
+def _sentence(alert: Alert, name: str, **times: str) -> str:
+    """Return a sentence of `_SENTENCES`; of an alert on all hosts, the title is `Samples of 10 hosts`."""
+    details, subject = alert.details, _title(alert)
+    hosts, fired = details.title.removeprefix("Samples of "), f"it fired {counted(alert.firings, 'time')}"
+    words = {"host": alert.host, "hosts": hosts, "title": details.title, "summary": details.summary}
+    return _SENTENCES[alert.kind][name].format(**words, subject=subject, fired=fired, **times)
 
 
 def _worst(alert: Alert) -> str:
@@ -215,19 +202,13 @@ def _reduced(alert: Alert) -> str:
 
 def cause(alert: Alert) -> str:
     """Return the cause without a full stop: `SQLSRV01 has too little memory`."""
-    match alert.kind:
-        case "host-silent":
-            return f"{alert.host} sends {'samples of a wrong time' if alert.details.note else 'no samples'}"
-        case "all-silent":
-            return "No host sends samples"
-        case "plimsoll":
-            return alert.details.title
-        case "flapping":
-            return f"{alert.host} passes a limit again and again"
-        case "rule":
-            # Where no resource is short, its rule says what a crossing means.
-            summary = alert.details.summary.partition(". ")[0].rstrip(".")
-            return short_resource(alert) or f"{alert.host}: {summary or alert.details.title}"
+    if alert.kind == "host-silent":
+        return f"{alert.host} sends {'samples of a wrong time' if alert.details.note else 'no samples'}"
+    if alert.kind != "rule":
+        return _sentence(alert, "cause")
+    # Where no resource is short, its rule says what a crossing means.
+    summary = alert.details.summary.partition(". ")[0].rstrip(".")
+    return short_resource(alert) or f"{alert.host}: {summary or alert.details.title}"
 
 
 def short_resource(alert: Alert) -> str:

@@ -89,10 +89,8 @@ class Retry:
 
     def _away(self, error: Exception) -> tuple[str, float]:
         """Return why there is no answer, and the pause (s) until the next try. Raise `error` if no retry can help."""
-        if not isinstance(error, ApiException):
-            return f"does not answer ({last_cause(error)})", 0
-        if error.status == NO_TLS:
-            if unusable := tls_error(error, self._address):
+        if not isinstance(error, ApiException) or error.status == NO_TLS:
+            if isinstance(error, ApiException) and (unusable := tls_error(error, self._address)):
                 raise unusable from None
             return f"does not answer ({last_cause(error)})", 0
         busy = error.status == HTTPStatus.TOO_MANY_REQUESTS or (error.status or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR
