@@ -129,13 +129,10 @@ def show(number: NumberArgument, store: args.FolderOption = None) -> None:
     for label, text in facts:
         if text:
             print_line(f"  {label:<9} {text}", indent=12)
-    for event in happened:
-        print_line(f"  {zone.clock(event.at)}  {event.what}{f': {event.note}' if event.note else ''}", indent=4)
-    for event in notified:
-        print_line(
-            f"  {zone.clock(event.at)}  {event.target}: {event.outcome}{f': {event.error}' if event.error else ''}",
-            indent=4,
-        )
+    lines = [(event.at, event.what, event.note) for event in happened]
+    lines += [(event.at, f"{event.target}: {event.outcome}", event.error) for event in notified]
+    for at, text, more in lines:
+        print_line(f"  {zone.clock(at)}  {text}{f': {more}' if more else ''}", indent=4)
 
 
 @app.command("note", epilog=args.examples("plimsoll alerts note 'deployed 4.2' --host WEB1", "plimsoll alerts note"))

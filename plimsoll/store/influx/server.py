@@ -217,11 +217,8 @@ class InfluxServer:
         translated = self._translated(
             lambda: self._client.buckets_api().find_buckets(name=self.address.bucket, org=self.address.org)
         )
-        for bucket in translated.buckets:
-            for rule in bucket.retention_rules or ():
-                if rule.every_seconds:
-                    return int(rule.every_seconds) * 1_000_000_000
-        return None
+        rules = (rule for bucket in translated.buckets for rule in bucket.retention_rules or ())
+        return next((int(rule.every_seconds) * SECOND for rule in rules if rule.every_seconds), None)
 
     def give_up(self) -> None:
         """Stop retrying in all threads."""
