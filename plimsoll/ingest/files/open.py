@@ -97,20 +97,15 @@ def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Gener
     larger than `most` bytes, or if all logs together are too large.
     """
     with ExitStack() as stack:
-        content = _content(path, most, stack)
-        content = replace(content, name=name) if name is not None else content
-        yield _inside(content, _UnpackBudget(most, len(content.data)), 0)
-
-
-def _content(path: Path, most: int, stack: ExitStack) -> LogContent:
-    if path == STDIN:
-        if sys.stdin is None:  # the caller closed it
+        if path != STDIN:
+            shown, data = str(path), _file(path, most, stack)
+        elif sys.stdin is None:  # the caller closed it
             raise Unusable("standard input: is closed; name a file")
-        name, data = "standard input", _flowing("standard input", sys.stdin.buffer, most)
-    else:
-        name, data = str(path), _file(path, most, stack)
-    sha256 = hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else None
-    return LogContent(name, path, data, sha256=sha256)
+        else:
+            shown, data = "standard input", _flowing("standard input", sys.stdin.buffer, most)
+        sha256 = hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else None
+        content = LogContent(shown if name is None else name, path, data, sha256=sha256)
+        yield _inside(content, _UnpackBudget(most, len(data)), 0)
 
 
 def _file(path: Path, most: int, stack: ExitStack) -> Data:
