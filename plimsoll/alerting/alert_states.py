@@ -131,7 +131,7 @@ class AlertStates:
         return sum(int((batch.states == State.PENDING).sum()) for batch in self._severe)
 
     def impossible(self) -> dict[str, set[str]]:
-        """Return the impossible values of warning and critical limits at the last evaluation, by host (case-folded)."""
+        """Return, by host (case-folded), the values that limits last left unjudged, as they cannot be."""
         values: dict[str, set[str]] = {}
         for batch in self._severe:
             for row in np.flatnonzero(~np.isnan(batch.odd)).tolist():

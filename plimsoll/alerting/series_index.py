@@ -10,7 +10,7 @@ from plimsoll.rules.subjects import host_of
 from plimsoll.store.protocol import SampleReader
 
 MOST_HOSTS = 5000
-_FORGOTTEN = 3600 * SECOND  # a series without samples for so long is not judged; what fires stays firing
+_FORGOTTEN = 3600 * SECOND  # staleness: a series without samples for so long is not judged; what fires stays firing
 
 
 class SeriesIndex:

@@ -64,7 +64,7 @@ def write_json(path: Path, text: str) -> None:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write beside the text for a terminal. `-` is stdout, for JSON and Markdown alone."""
+    """The files to write beside the text for the terminal. Only JSON and Markdown may go to stdout (`-`)."""
 
     report: Path | None = None
     json: Path | None = None

@@ -1,4 +1,4 @@
-"""A dead-man's switch: requests an address every minute while evaluations go on and notifications arrive.
+"""A dead man's switch: requests an address every minute while evaluations go on and notifications arrive.
 
 The service behind the address (healthchecks.io and its kin) notifies somebody when the requests stop.
 """

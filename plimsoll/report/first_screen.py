@@ -20,7 +20,7 @@ _MOST_NEXT = 4
 
 @dataclass(frozen=True)
 class EvidenceRow:
-    """A value and its limit as text; `number` and `healthy` are both as numbers."""
+    """A line of evidence: a value and its limit as texts, and the same two as numbers (`number`, `healthy`)."""
 
     value: str
     limit: str

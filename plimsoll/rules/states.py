@@ -1,4 +1,7 @@
-"""The state machine of alerts. Live alerting calls `step`; a review calls `run`, which folds it over a matrix."""
+"""The state machine of alerts, with `for` and hysteresis (`recover`).
+
+Live alerting calls `step`; a review calls `run`, which folds it over a matrix.
+"""
 
 from dataclasses import dataclass
 from enum import IntEnum

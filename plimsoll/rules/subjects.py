@@ -27,7 +27,7 @@ _Key = str | int | tuple[int, int] | None
 
 
 class Instances:
-    """Names of instances of one host, indexed so that the name another object gives an instance is found quickly."""
+    """The instances of one host, indexed to find the same disk or processor under the name that another object uses."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         # By case-folded name, volume, number of a processor, and node with the processor in it; physical disks by None.

@@ -78,7 +78,7 @@ class Bottleneck:
 def find_bottleneck(review: Review) -> Bottleneck | None:
     """Return what limits a run; None if it has no samples.
 
-    Where hosts do not belong together, each is judged by itself, and the clearest bottleneck of a host is returned.
+    Where hosts do not belong together, each is judged by itself, and the clearest of their bottlenecks is returned.
     """
     if review.start is None or review.end is None or review.end <= review.start:
         return None

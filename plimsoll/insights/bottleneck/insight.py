@@ -154,7 +154,7 @@ def _doubt(bottleneck: Bottleneck | None) -> str:
 
 
 def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
-    """Return the figure of the resource that limits, with the value from which it is near its capacity."""
+    """Return the median of the bottleneck's main figure, with the limit beyond which it is near its capacity."""
     figure = bottleneck.main if bottleneck is not None and bottleneck.limiting is not None else None
     if bottleneck is None or figure is None or figure.limit is None:
         return None

@@ -194,7 +194,9 @@ def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
 
 
 def goes_with(related: GoesWith) -> str:
-    """Return that a response time goes with other counters, and how sure that is."""
+    """Return a sentence on the counters that a response time correlates with: how closely, and by how much they lead
+    or lag.
+    """
     texts: list[str] = []
     for figure, correlation, lead_s in related.related:
         lead = f", {abs(lead_s):,.0f} s {'before' if lead_s > 0 else 'after'} it" if lead_s else ""

@@ -225,7 +225,7 @@ class SetPart(JsonPart):
 
 
 class RenamedPart(JsonPart):
-    """A name of the baseline, and what may be the same in the other run."""
+    """A host or instance of the baseline, and the one of the other run that may be the same under a new name."""
 
     baseline: str = attribute("first")
     other: str = attribute("second")

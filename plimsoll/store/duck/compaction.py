@@ -1,4 +1,4 @@
-"""Writes past days to files, with samples that came late, and reduces old days to minutes.
+"""Compaction and retention: writes past days to files, with samples that came late, and reduces old days to minutes.
 
 A day file holds some of the series of a day. Its name is saved as one to be removed before the file gets it; the
 transaction that lists the file also removes its samples from the tables, and the files that it replaces from the list.

@@ -131,7 +131,10 @@ def samples(span: StoredRange) -> dict[int, Samples]:
 
 
 def drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
-    """Return samples for drawing by series number; of minutes, the lowest and the highest value."""
+    """Return the samples that draw the line of each series: the first, lowest, highest and last of each bucket.
+
+    A day that is kept as minutes gives the lowest and the highest value of each minute.
+    """
     bucket = f"(time - {span.start}) // {bucket_width(span.start, span.end, buckets)}"
     query = (
         f"SELECT series, {bucket} AS bucket, sum(amount) AS amount, {_CORNERS} "

@@ -65,7 +65,7 @@ class LeaderElection:
 
     @property
     def status(self) -> str:
-        """A sentence on which process alerts; empty if it is this one."""
+        """Which process sends the alerts, as a sentence; empty if this process does."""
         if self.is_leader():
             return ""
         if self._leader is None:

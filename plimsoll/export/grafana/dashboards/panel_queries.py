@@ -234,7 +234,7 @@ def computed_groups(candidates: Sequence[Variant]) -> Iterator[tuple[list[Varian
 
 
 def group_operands(group: Sequence[Variant]) -> Iterator[list[Variant]]:
-    """Yield the sources of each operand of a group, the best first."""
+    """Yield the distinct sources of each operand of a derived signal, as variants of their own, the best first."""
     for operands in zip(*(variant.selections for variant in group), strict=True):
         distinct = [operand for at, operand in enumerate(operands) if operand not in operands[:at]]
         yield [Variant(operand.signal, None, (operand,)) for operand in distinct]

@@ -144,9 +144,10 @@ def _add(
 
 
 def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
-    """Return the indices of rows that end a step: those of workers' reports, or without workers all but the first.
+    """Return the indices of the rows that end a step, over which rates are computed.
 
-    After the last report, and where none came for `_LONGEST_REPORT`, each row ends a step. The last row always does.
+    Of a distributed run these are the rows at which workers reported, and every row after the last report or in a pause
+    longer than `_LONGEST_REPORT`; otherwise every row but the first. The last row always ends a step.
     """
     ends = np.arange(1, len(times))
     if reports is None:
