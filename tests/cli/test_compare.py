@@ -133,6 +133,20 @@ def test_a_tenth_more_processor_time_is_found_at_other_intervals_on_a_host_of_an
     assert "processor time of DC01 (DC02) rose" in out
 
 
+@pytest.mark.parametrize(("shown", "answer"), [(0.6, "Not worse."), (30, "Worse.")])
+def test_a_trace_of_iowait_is_no_regression(monkeypatch, capsys, tmp_path, shown, answer):
+    """A processor that works less shows more of its disks."""
+    rng = np.random.default_rng(7)
+    for name, iowait in (("a", 0.0), ("b", shown)):
+        rows = ["# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle"]
+        for minute in range(61):
+            user, waited = 20 + 0.5 * rng.standard_normal(), iowait * (1 + 0.05 * rng.standard_normal())
+            at = f"2026-03-02 {9 + minute // 60:02}:{minute % 60:02}:00 UTC"
+            rows.append(f"app7;60;{at};-1;{user:.2f};0.00;4.00;{waited:.2f};0.00;{96 - user - waited:.2f}")
+        (tmp_path / name).write_text("\n".join([*rows, ""]))
+    assert compare(monkeypatch, capsys, tmp_path / "a", tmp_path / "b")[1].startswith(answer)
+
+
 def test_too_few_samples_are_not_called_healthy(monkeypatch, capsys, tmp_path):
     base = a_log(tmp_path / "a.csv", a_directory(1))
     short = a_log(tmp_path / "b.csv", a_directory(2, rows=6))
