@@ -89,3 +89,8 @@ class Remarks:
 
     def __iter__(self) -> Iterator[Remark]:
         return iter(self.items)
+
+
+def capitalized(sentence: str) -> str:
+    """Return a sentence that begins with a capital, but for names of files and hosts (`app7.sadf`)."""
+    return sentence[:1].upper() + sentence[1:] if sentence.partition(" ")[0].isalpha() else sentence

@@ -7,7 +7,7 @@ from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.counter_names.unrecognised import Unrecognised
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remark, counted, listed
+from plimsoll.model.remark import Kind, Remark, capitalized, counted, listed
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.review.findings import JUDGED, Doubt, Finding, Outcome
@@ -45,7 +45,7 @@ def long_absence(of: int) -> float:
 def doubts_text(doubts: Sequence[Doubt]) -> str:
     """Return doubts as text that can follow a colon: only sentences after the first begin with a capital."""
     first, *items = [doubt.sentence for doubt in doubts]
-    return " ".join([first, *(other[:1].upper() + other[1:] for other in items)])
+    return " ".join([first, *map(capitalized, items)])
 
 
 def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from plimsoll.model.errors import printable
-from plimsoll.model.remark import counted, listed
+from plimsoll.model.remark import capitalized, counted, listed
 from plimsoll.model.run import Planned
 from plimsoll.model.series import host_key
 from plimsoll.model.times import duration_text
@@ -136,7 +136,7 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
             *sentences,
             *_changed_limits(findings),
             *_left_out(planned),
-            *(doubt.sentence[:1].upper() + doubt.sentence[1:] for doubt in doubts),
+            *(capitalized(doubt.sentence) for doubt in doubts),
         ]
     )
 

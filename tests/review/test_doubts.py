@@ -370,7 +370,7 @@ def test_a_volume_that_is_there_for_a_backup_is_no_doubt(write, verdict, monkeyp
 @pytest.mark.parametrize(
     ("at_the_end", "said"),
     [
-        (9.8, "Free space of WEB01, C: falls, and had just reached its limit of 10 % when the recording ended"),
+        (9.8, "Free space of WEB01, C: falls, and was past its limit of 10 % when the recording ended"),
         (10.5, "Free space of WEB01, C: falls, and is about to reach its limit"),
     ],
 )

@@ -46,7 +46,7 @@ def frozen(rows):
 UNTRUE = {
     "memory passed its limit in the last samples": (
         {r"\Memory\Available MBytes": 8000 - 9.78 * AT + about(10, 9)},
-        "Available memory of SUT falls, and had just reached its limit of 1,000 MB",
+        "Available memory of SUT falls, and was past its limit of 1,000 MB",
     ),
     "memory reaches its limit soon": (
         {r"\Memory\Available MBytes": 8000 - 9.3 * AT + about(10, 9)},

@@ -98,7 +98,7 @@ def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
         name = f"{trend.signal.title} of {trend.subject}"
         if trend.passed:
             text = exactly(limit_of(trend.passed).limit, trend.signal.unit)
-            return f"{name} {trend.movement}, and had just reached its limit of {text} when the recording ended"
+            return f"{name} {trend.movement}, and was past its limit of {text} when the recording ended"
         limit, reaches = trend.limit, trend.reaches_s
         if trend.notable and limit and reaches and limit.outcome not in CROSSED:
             soon = max(limit.rule.for_, _SOON * (trend.end - trend.start))
