@@ -31,7 +31,6 @@ __all__ = [
     "read",
     "review",
 ]
-
 _PLACES = {
     "Answer": "comparison.summary",
     "ComparisonResult": "api.compare",

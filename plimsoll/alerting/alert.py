@@ -22,7 +22,6 @@ Key: TypeAlias = tuple[str, str, str | None]  # rule id, host and instance, both
 IncidentKey: TypeAlias = tuple[str, str, str | None]  # host (case-folded), cause, and instance where each has its own
 Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
 Ended = Literal["recovered", "retired", "rule removed"]
-
 _BY_INSTANCE = ("disk", "space")  # two disks of a host fail each by itself
 
 

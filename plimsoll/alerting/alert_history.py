@@ -28,7 +28,6 @@ from plimsoll.rules.states import State, Status
 
 _LAST = "last evaluation"
 _TIDY_EVERY = 3600 * SECOND
-
 _log = logging.getLogger(__name__)
 
 

@@ -30,7 +30,6 @@ _AGAIN = 600 * SECOND  # for one that took too long
 _APART = 9  # times what the last one took: late samples take no more than a tenth of the time
 _MOST_S = 3.0  # of a processor; what takes longer is left as it is
 _STILL = 360 * SECOND  # an agent that writes every 5 min: what was true so long ago is taken for true now
-
 _log = logging.getLogger(__name__)
 
 

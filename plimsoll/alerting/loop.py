@@ -35,7 +35,6 @@ _SET_BACK = 60 * SECOND  # a smaller step of the clock is over before anybody co
 _MOST_CAUGHT_UP = 24 * _HOUR
 _CHUNK = 360  # evaluations at once while catching up
 _TICK_S = 1.0
-
 _log = logging.getLogger(__name__)
 
 

@@ -14,14 +14,8 @@ from plimsoll.analysis.distributions import normal
 from plimsoll.model.log import Values
 
 _TIMES = 3  # correlation times in a block: neighbouring means of an AR(1) process are then correlated by 0.09
-
-
 MOST = 100
-
-
 LEAST = 5  # blocks of a run; with fewer, ranks cannot show anything
-
-
 _FEWEST_PAIRS = 8
 _MOST_NOISE = 3.3  # standard errors: of a few hundred pairs without any relation, one in a thousand gets there
 

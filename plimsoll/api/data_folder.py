@@ -14,7 +14,6 @@ from plimsoll.model.private_folder import check_private
 _NAME = "plimsoll"
 # One of these shows that a folder is a data folder.
 _FILES = frozenset({"up.toml", "alerts.db", "plimsoll.duckdb", "token", "access.json"})
-
 # Others may have read these already: whoever opens them refuses them, so that somebody learns of it.
 _SECRET = frozenset({"up.toml", "token", "access.json"})
 

@@ -20,7 +20,6 @@ from plimsoll.model.times import SECOND, Zone
 
 Notify: TypeAlias = Callable[[str], None]
 _log = logging.getLogger(__name__)
-
 RUN = "run:"
 LIVE = "live:"
 _HOUR = 3600 * SECOND

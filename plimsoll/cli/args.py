@@ -178,7 +178,6 @@ FolderOption = Annotated[
     Path | None,
     _paths("--store", "The data folder of plimsoll up; by default plimsoll in the folder that the system has for it."),
 ]
-
 UpStoreOption = Annotated[
     str | None,
     _text(

@@ -21,7 +21,6 @@ UNUSABLE = 2
 UNREACHABLE = 3
 INTERRUPTED = 130
 _TERMINATED = 128 + signal.SIGTERM
-
 # By name, with the first sentence of its help: a module is imported when its command is called, as most take long.
 COMMANDS = {
     "demo": "Write logs of a simulated system, with enough memory and with too little, and review them.",

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.remark import listed
 from plimsoll.model.series import host_key
 from plimsoll.review.review import Review
@@ -63,7 +64,11 @@ class Hosts:
     ) -> "Hosts":
         """Match hosts by name, the rest in order with `match` or where both runs have as many hosts of a role."""
         result = cls.of(first.hosts, second.hosts, match=match, renamed=renamed)
-        left, right = (_by_role(hosts, run) for hosts, run in zip(result.alone, (first, second), strict=True))
+        # The hosts of each run by their role, the set of packs that apply to such hosts only.
+        left, right = (
+            group_pairs((find_role(host, run), host) for host in hosts)
+            for hosts, run in zip(result.alone, (first, second), strict=True)
+        )
         fitting = [role for role, hosts in left.items() if len(hosts) == len(right.get(role, ()))]
         pairs = [pair for role in fitting for pair in zip(left[role], right[role], strict=True)]
         matched = {host for pair in pairs for host in pair}
@@ -130,14 +135,6 @@ def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, 
         for old, new in called.items()
         if (host, new) in subjects and ((host, old) not in subjects or old in called.values())
     }
-
-
-def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str]]:
-    """Return the hosts of each role; a role is the set of packs that apply to such hosts only."""
-    roles: dict[frozenset[str], list[str]] = {}
-    for host in hosts:
-        roles.setdefault(find_role(host, run), []).append(host)
-    return roles
 
 
 def find_role(host: str, run: Review) -> frozenset[str]:

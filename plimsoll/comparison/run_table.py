@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from plimsoll.analysis.filters import median
 from plimsoll.comparison.compare import Comparison, RunSide
 from plimsoll.comparison.hosts import find_role
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
@@ -94,7 +95,5 @@ def _joined(review: Review, name: str, hosts: Sequence[str], *, mean: bool) -> S
 
 def _roles(review: Review) -> dict[str, list[str]]:
     """Return the hosts of each role, by the names of the hosts; a host without a role stands alone."""
-    roles: dict[object, list[str]] = {}
-    for host in review.hosts:
-        roles.setdefault(find_role(host, review) or host, []).append(host)
+    roles = group_pairs((find_role(host, review) or host, host) for host in review.hosts)
     return {listed(hosts, _MOST_NAMED): hosts for hosts in roles.values()}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from plimsoll.comparison.compared_signal import Compared
 from plimsoll.comparison.distribution_changes import MANY, Reshaped
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import number, percent, quantity
 
@@ -79,9 +80,7 @@ def _signed(share: float) -> str:
 
 def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
     """Return the comparisons in groups, one for each signal, in their order."""
-    groups: dict[str, list[Compared]] = {}
-    for compared in compareds:
-        groups.setdefault(compared.name, []).append(compared)
+    groups = group_pairs((compared.name, compared) for compared in compareds)
     return list(groups.values())
 
 

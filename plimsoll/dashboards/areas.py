@@ -13,7 +13,6 @@ from plimsoll.rules.load import load, load_signals
 from plimsoll.rules.schema.field_types import Identifier, SignalName, StrictModel
 
 WIDTH = 24
-
 Function = Literal["mean", "min", "max", "last", "sum", "count", "median"]
 PanelId = Annotated[int, Field(ge=1, le=999)]
 

@@ -88,7 +88,6 @@ def _sql_server(setup: StudySetup, rng: np.random.Generator) -> tuple[DemoRecord
     calendar = added(_curve(((at, 0), (at + 15, p), (at + 60, p), (at + 75, 0))) for at, p in study.CALENDAR_S.items())
     switches = _load(StudyLevel(900, 9200, 5200)) + 60 * calendar
     cpu = _processors(out, rng, _load(study.SQL_CPU) + calendar, 2, switches)
-
     # With too little memory, some work needs evicted data, which evicts other data.
     burst = np.where(rng.random(SAMPLES) < study.BURST_SHARE, rng.uniform(0.2, 1, SAMPLES), 0) * setup.evicting
     reads = _counted(rng, _around(rng, _curve(setup.database_reads), 0.2) + study.BURST_READS * burst)
@@ -100,14 +99,12 @@ def _sql_server(setup: StudySetup, rng: np.random.Generator) -> tuple[DemoRecord
     log = Disk("1 D:", NONE, log_writes, NONE, log_s)
     database = Disk("2 E:", reads, writes, _around(rng, 0.006, 0.3) * (1 + flushing), write_s)
     disks(out, [_system_disk(rng, paging), log, database])
-
     first, last = setup.sql_private_mb
     private = first + (last - first) * np.cumsum(reads) / np.sum(reads)  # pages that were read stay in memory
     service = DemoService("sqlservr", 0.93, MB * private)
     in_use = MB * (setup.sql_system_mb + _wander(rng, 18))
     memory_and_processes(out, MB * setup.sql_memory_mb, in_use, service, 4 * paging, cpu, CORES)
     network(out, _around(rng, _load(StudyLevel(4e4, 2.6e6, 1.4e6)), 0.1))
-
     lazy = np.where(flushing, _counted(rng, 12), 0) * setup.evicting
     missed = np.minimum(5, setup.missed_percent * (0.6 + 0.4 * reads / 50))
     buffer = "\\SQLServer:Buffer Manager\\"
@@ -161,7 +158,6 @@ def _front_end(setup: StudySetup, rng: np.random.Generator, neighbour: str, writ
     in_use = MB * (900 + _wander(rng, 15))
     memory_and_processes(out, 4096 * MB, in_use, service, 4 * paging, cpu, CORES)
     network(out, _around(rng, _load(StudyLevel(2e4, 0.9e6, 1.6e6)), 0.1))
-
     # During a flush, calls to the database are slower by a tenth of the time of a write.
     held_up_ms = 100 * write_s
     database = "\\LC:USrv - 00 - DBStore\\"
@@ -170,7 +166,6 @@ def _front_end(setup: StudySetup, rng: np.random.Generator, neighbour: str, writ
         out.interval(f"{database}USrv - {counter} (msec)", latency)
     holding = "\\LC:SIP - 07 - Load Management\\SIP - 000 - Average Holding Time For Incoming Messages"
     out.interval(holding, _around(rng, _load(setup.holding_s), 0.3))
-
     trouble_from, trouble_to = study.TROUBLE_S
     trouble = (trouble_from <= TIME_S) & (trouble_to >= TIME_S)
     for peer, connections, waits in (("Clients", logged_on, 0.04), (neighbour, np.minimum(8, logged_on), 0.01)):

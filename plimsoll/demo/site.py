@@ -30,8 +30,6 @@ _KINDS: Mapping[Holds, tuple[Kind, float]] = {
     "states": ("gauge", 0),
     "counts": ("gauge", 0),
 }
-
-
 # A value in the healthy run and one in trouble; a single one is for both. For counts: at the start, and at the end.
 _Values: TypeAlias = Annotated[
     tuple[float, float], BeforeValidator(lambda value: value if isinstance(value, list) else [value, value])

@@ -25,7 +25,6 @@ from plimsoll.rules.schema.pack import Condition, Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Source
 
 _BY_NODE = "Processor Information"
-
 Matchers = Callable[[Selection, Target, bool], Iterable[str]]
 
 
@@ -244,7 +243,10 @@ def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
             else:
                 groups.append([selection])
     for group in groups:
-        yield Variant(group[0].signal, None, tuple(group if len(group) == 1 else map(_group_by_conditions, group)))
+        # Several are grouped by the tags in their conditions, too.
+        tags = [(*selection.group, *(_condition_tags(selection) if len(group) > 1 else ())) for selection in group]
+        merged = (replace(selection, group=tuple(dict.fromkeys(of))) for selection, of in zip(group, tags, strict=True))
+        yield Variant(group[0].signal, None, tuple(merged))
     yield from (variant for variant in candidates if variant.operation is not None)
 
 
@@ -306,11 +308,6 @@ def _candidates(name: str, rule: Rule, variant: Variant, signals: Mapping[str, S
 
 def _default_variant(variant: Variant) -> Variant:
     return replace(variant, selections=tuple(map(default_instance, variant.selections)))
-
-
-def _group_by_conditions(selection: Selection) -> Selection:
-    """Return the selection, grouped also by the tags in its conditions."""
-    return replace(selection, group=tuple(dict.fromkeys((*selection.group, *_condition_tags(selection)))))
 
 
 def _condition_tags(selection: Selection) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from plimsoll.rules.window import OPERATORS
 from plimsoll.store.quoting import identifier, literal, regex, string, whole
 
 Agent = Literal["windows", "telegraf", "sysstat"]
-
 POLLED = "source"  # the tag with the name of the computer that a Windows counter was read from
 OBJECT = "objectname"  # the tag with the Perfmon object
 _SQL_OBJECT = f"{SQL_DEFAULT}:"

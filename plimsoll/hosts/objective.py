@@ -21,7 +21,6 @@ from plimsoll.rules.schema.units import convert_limit
 
 PACK = "objective"
 Measure = Literal["response_mean", "response_p50", "response_p95", "response_p99", "errors"]
-
 # For each measure: the field of the load driver's series, the signal of all requests, the title, the unit.
 _MEASURES: Mapping[Measure, tuple[str, str, str, str]] = {
     "response_mean": ("response_mean_s", "client.response_time", "Response time", "s"),

@@ -245,11 +245,6 @@ class Settings(_Strict):
             raise Unusable(*(f"{path}: {text}" for text in wrong))
         return Overrides(self.rules, by_host, signals)
 
-    @property
-    def sets_rules(self) -> bool:
-        """Whether any threshold is changed or switched off."""
-        return bool(self.rules) or any(facts.rules for facts in self.hosts.values())
-
 
 def find(logs: Sequence[Path], named: Path | None) -> Path | None:
     """Return the settings file to use: the one named, else the one in the folder of the logs, else None."""

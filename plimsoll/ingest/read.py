@@ -19,8 +19,6 @@ from plimsoll.model.log import Log
 from plimsoll.model.remark import Kind, Remark, Remarks, counted
 
 _NOT_LOGS = {".html", ".json", ".toml", ".md", ".yaml", ".yml"}
-
-
 _MOST_NAMED = 3
 
 

@@ -18,8 +18,6 @@ from plimsoll.review.verdict import Verdict
 from plimsoll.rules.schema.field_types import Healthy
 
 F = TypeVar("F")
-
-
 SubjectKey = tuple[str, str | None]
 
 
@@ -44,11 +42,7 @@ BESIDE_LIMITS = Heading(
     "beside",
     note="What the signals show beside their limits; none of it changes the verdict.",
 )
-
-
 BRIEF = 3  # statements on a terminal, and charts on a page
-
-
 _MOST_STATEMENTS = 5
 
 

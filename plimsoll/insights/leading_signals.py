@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import host_key
 from plimsoll.model.shipped_tables import shipped_table
@@ -21,9 +22,9 @@ def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
 
     A total is left out where its instances were recorded.
     """
-    by_host: dict[str, list[tuple[Subject, Samples]]] = {}
-    for subject, samples in review.signals.of(name).items():
-        by_host.setdefault(host_key(subject.host), []).append((subject, samples))
+    by_host = group_pairs(
+        (host_key(subject.host), (subject, samples)) for subject, samples in review.signals.of(name).items()
+    )
     for host, instances in by_host.items():
         if name.endswith(_TOTAL) and _has_instances(review, name, host):
             continue

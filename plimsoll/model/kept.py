@@ -14,7 +14,6 @@ from typing import TypeVar
 _MOST = 8  # results of one name: a program in two versions, each with and without packs of its own
 _SUFFIX = ".kept"
 _WRITABLE_BY_GROUP_OR_ALL = stat.S_IWGRP | stat.S_IWOTH
-
 Result = TypeVar("Result")
 
 

@@ -17,7 +17,6 @@ _Model = TypeVar("_Model", bound=BaseModel)
 MOST_LEVELS = 50
 MOST_PARTS = 50
 MOST_DIGITS = 300
-
 # Texts and comments are skipped; a text that does not end reaches to the end of its line or of the file.
 _TOKENS = re.compile(
     r'"""(?:\\.?|"{0,2}[^"\\])*+(?:"{3,5}|"{0,2}\Z)'

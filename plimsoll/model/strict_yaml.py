@@ -18,7 +18,6 @@ from plimsoll.model.strict_toml import fields_at
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
-
 # The names of rules and packs, and those of signals.
 IDENTIFIER = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 SIGNAL_NAME = r"^[a-z0-9_]+(\.[a-z0-9_]+)+$"

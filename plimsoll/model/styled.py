@@ -13,7 +13,6 @@ Part: TypeAlias = str | tuple[str, str]
 """Text, or text and its style, such as `("Held", "bold")`. The text may be from outside."""
 
 Line: TypeAlias = tuple[Part, ...]
-
 _HANGING = 2
 _GAP = "  "
 # A number stays with its sign and its unit.

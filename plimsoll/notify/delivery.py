@@ -31,9 +31,7 @@ _TYPES = {
     "recovered": apprise.NotifyType.SUCCESS,
 }
 _PRIORITIES = {"critical": 1, "warning": 3, "info": 5}  # of Opsgenie, unless the address names one
-
 _log = logging.getLogger(__name__)
-
 # Sends a message. Returns why it could not be sent, without any secret; None if it was.
 Send: TypeAlias = Callable[[Message], str | None]
 

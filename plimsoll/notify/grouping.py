@@ -16,6 +16,7 @@ from plimsoll.alerting.alerts_file import is_like
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.silences import Silence
 from plimsoll.model.errors import Unusable
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.settings import QuietHours, TargetSettings
@@ -24,7 +25,6 @@ from plimsoll.rules.wording import SEVERITIES
 _OF_NO_HOST = ("all-silent", "plimsoll")
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
-
 HOST_EVERY = MINUTE  # the least time between two messages about one host
 MOST_HOSTS = 3  # with news at the same time, each in a message of its own
 FREE = 15  # messages in an hour; from then on one each PACE
@@ -34,7 +34,6 @@ FORGOTTEN = 24 * HOUR  # alerts that fired and ended, and could not be told for 
 GRACE = 30 * SECOND  # one silent host may be the first of all hosts
 _REPEATS = (HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 24 * HOUR)
 _TAKEN_ALONG = 0.75  # of the time to its repetition
-
 News = Literal["fired", "still", "ended", "fired and ended"]
 ENDED = ("ended", "fired and ended")
 
@@ -130,11 +129,7 @@ class Situation:
 
 
 def _by_incident(alerts: Iterable[Alert]) -> dict[IncidentKey, list[Alert]]:
-    limits: dict[IncidentKey, list[Alert]] = {}
-    for alert in alerts:
-        if alert.kind == "rule":
-            limits.setdefault(alert.incident, []).append(alert)
-    return limits
+    return group_pairs((alert.incident, alert) for alert in alerts if alert.kind == "rule")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from plimsoll.notify.webhooks import open_pool
 
 INTERVAL = 60 * SECOND
 _TIMEOUT_S = 10
-
 _log = logging.getLogger(__name__)
 
 

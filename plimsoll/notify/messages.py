@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from plimsoll.alerting.alert import Alert, IncidentKey
+from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.wording import (
     brief_sentence,
@@ -23,6 +23,7 @@ from plimsoll.alerting.wording import (
     still_sentence,
 )
 from plimsoll.model.errors import printable
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.remark import counted
 from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone, duration_text, iso
@@ -136,9 +137,7 @@ def _plain(text: str) -> str:
 
 def _by_incident(items: Sequence[Item]) -> list[list[Item]]:
     """Return the items by incident, those that fire apart from those that ended, the gravest first."""
-    groups: dict[tuple[bool, IncidentKey], list[Item]] = {}
-    for item in sorted(items, key=_rank):
-        groups.setdefault((item.news in ENDED, item.alert.incident), []).append(item)
+    groups = group_pairs(((item.news in ENDED, item.alert.incident), item) for item in sorted(items, key=_rank))
     return [*groups.values()]
 
 

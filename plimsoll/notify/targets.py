@@ -25,7 +25,6 @@ STUCK_AFTER = 15 * MINUTE
 # So long after a message is due here, another `plimsoll up` is taken to have sent it: it may end before it has.
 LEFT_AFTER = 2 * MINUTE
 _LOOKS_EVERY_S = 5.0
-
 _log = logging.getLogger(__name__)
 
 

@@ -6,6 +6,7 @@ The text is Markdown that is also readable as plain text.
 import re
 from collections.abc import Iterator, Mapping
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.remark import counted
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent
@@ -20,7 +21,6 @@ _CODE = re.compile(r"`([^`]*)`")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _HEADING = re.compile(r"#+ ")
 Signals = Mapping[str, Signal]
-
 _REDUCED = {
     "mean": "the mean",
     "min": "the lowest value",
@@ -181,10 +181,7 @@ def _weights(derived: Derivation, signals: Signals) -> str:
     """`; Disk writes count 2 times with raid = 1 or 10, 4 times with raid = 5, else once`."""
     text = ""
     for name, weight in derived.weights.items():
-        by_times: dict[float, list[int]] = {}
-        for value, times in weight.values.items():
-            if times != weight.unknown:
-                by_times.setdefault(times, []).append(value)
+        by_times = group_pairs((times, value) for value, times in weight.values.items() if times != weight.unknown)
         parts = [f"{times:g} times with {weight.by} = {' or '.join(map(str, of))}" for times, of in by_times.items()]
         text += f"; {signals[name].title} count {', '.join(parts)}, else {counted(round(weight.unknown), 'time')}"
     return text

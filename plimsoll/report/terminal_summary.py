@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from plimsoll.insights.insights import Insights
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line, Part, cells, in_columns, rows_of
@@ -298,9 +299,7 @@ def head(group: Group) -> Line:
 
 def by_signal(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Return the findings of each signal, nearest to its limit first."""
-    groups: dict[str, list[Finding]] = {}
-    for finding in sorted(findings, key=nearness):
-        groups.setdefault(finding.rule.signal, []).append(finding)
+    groups = group_pairs((finding.rule.signal, finding) for finding in sorted(findings, key=nearness))
     return list(groups.values())
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import Zone, duration_text
@@ -100,9 +101,7 @@ def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]
 
     `memory-available (> 4 MB, NT 4.0 file server) within limits, lowest 36 MB; an old limit, not counted: ...`
     """
-    by_rule: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_rule.setdefault(finding.rule.id, []).append(finding)
+    by_rule = group_pairs((finding.rule.id, finding) for finding in findings)
     lines: list[str] = []
     for rule, alike in by_rule.items():
         worst = alike[0]
@@ -222,7 +221,7 @@ def where(group: Group) -> str:
 def phases_text(review: Review, zone: Zone) -> str:
     """A sentence or two on the phases that were found; empty if they were set by hand, or there is nothing to say."""
     found_phases = review.phases_found
-    if found_phases is None or not found_phases.worth_telling:
+    if found_phases is None or not found_phases.signal or (found_phases.fallback and not found_phases.known):
         return ""
     if not any(finding.rule.phase and finding.track for finding in review.findings):
         return "" if found_phases.fallback else found_phases.sentence

@@ -32,7 +32,6 @@ NAMES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
 _NOT_RECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 _MOST_HOSTS, _MOST_DISKS = 3, 4
 _HYPER_V = "hyper-v"
-
 HasValues = Callable[[Finding], bool]
 TimesOf = Callable[[Finding], list[Times]]
 

@@ -23,7 +23,6 @@ _PREFIX = "process."
 _MOST = 3
 _AT_ONCE = 64  # instances
 IDLE = "idle"  # the instance that counts the time in which no process ran
-
 RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 
 

@@ -74,6 +74,7 @@ def review_logs(
     planned = run_settings.planned()
     settings.check_planned(path, planned, rules, zone, start, end)
     first, last = _part(when, zone, start, end) if when else (None, None)
+    sets_rules = run_settings.rules or any(facts.rules for facts in run_settings.hosts.values())
     question = Question(
         packs,
         signals,
@@ -81,7 +82,7 @@ def review_logs(
         first,
         last,
         by_hand=catalogue.by_hand,
-        overrides=run_settings.overrides(path, rules, signals) if path and run_settings.sets_rules else Overrides(),
+        overrides=run_settings.overrides(path, rules, signals) if path and sets_rules else Overrides(),
         drives=run_settings.drives(),
         expected_hosts=run_settings.named_hosts if recordings.whole else (),
         whole_run=whole_run or run_settings.run.whole_run,

@@ -16,7 +16,6 @@ _UNJUDGED = (Outcome.OFF, Outcome.DOES_NOT_APPLY)
 _STANDS_IN = "it stands in for others where its counters are all that was recorded"
 _BECOMES_NOTE = (*JUDGED, Outcome.TOO_SHORT)
 _BECOMES_NOT_APPLICABLE = (Outcome.NO_DATA, Outcome.NOT_JUDGED, Outcome.NOT_RECORDED)
-
 Known = Callable[[Subject, Fact], float | None]
 
 

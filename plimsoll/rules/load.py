@@ -46,7 +46,6 @@ class UniqueNames:
 YAML = (".yaml", ".yml")
 _HERE = Path(__file__).parent
 _TEMPLATE_HINT = "; `plimsoll rules new FILE` writes one to begin with"
-
 _Signals = tuple[Mapping[str, Signal], Mapping[str, str]]
 _Checked = tuple[StrictDocument, Pack]  # of the document only where its names are defined
 

@@ -44,7 +44,6 @@ from plimsoll.rules.window import (
 _MOST_SAMPLES = 4_000_000  # that are computed at once; more need memory and are no faster
 _MOST_CACHED = 4_000_000  # values of conditions, for other rules with the same condition
 _LARGEST = 2**62  # of a number in an array, with room for sums
-
 Recorded: TypeAlias = ResolvedRecording | ResolvedRequestTime
 Facts = Callable[[Subject, Fact], float]
 Windows = tuple[int, list[tuple[Stretch, int]]]

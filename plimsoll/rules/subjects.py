@@ -17,8 +17,6 @@ from plimsoll.rules.schema.signal import Signal, Source
 _VOLUME = re.compile(r"[a-z]:", re.IGNORECASE)
 _WITHOUT_LETTER = re.compile(r"harddiskvolume\d+", re.IGNORECASE)
 _PHYSICAL = re.compile(r"\d+(?: [a-z]:)*", re.IGNORECASE)
-
-
 # More digits than any machine needs would only make a number that takes long to compute with.
 _NUMBER = re.compile(r"\d{1,9}")
 _IN_NODE = re.compile(r"(\d{1,4}),(\d{1,6})")

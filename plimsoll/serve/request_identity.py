@@ -28,7 +28,6 @@ _MAX_TESTS = 8
 _MAX_VERIFIED = 10_000
 _OWNER = Person("the owner", Role.ADMIN, "owner's token")
 _READER = Person("", Role.VIEWER)
-
 _log = logging.getLogger(__name__)
 
 

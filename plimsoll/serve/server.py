@@ -43,7 +43,6 @@ _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _DAY = 86_400 * SECOND
 _THREADS = 6
 _MOMENT_S = 0.5
-
 _log = logging.getLogger(__name__)
 
 

@@ -79,7 +79,6 @@ class _Connection(socket.socket):
 
 _START_S = 30
 _BACKLOG = 256
-
 _log = logging.getLogger(__name__)
 
 

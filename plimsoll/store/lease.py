@@ -26,7 +26,6 @@ LIFE_S = 20.0
 _PATIENCE_S = 300.0
 _LOOKS_EVERY_S = 0.5
 _DONE = {Work.LOADING: "loaded", Work.DELETING: "deleted"}
-
 Notify = Callable[[str], None]
 
 

@@ -101,7 +101,6 @@ class Setup:
 
 _TIDY_S = 60.0
 _DAY_S = 86_400
-
 _log = logging.getLogger(__name__)
 
 

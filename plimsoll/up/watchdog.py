@@ -7,7 +7,6 @@ from threading import Event
 
 PATIENCE_S = 60.0
 _LOOKS_EVERY_S = 5.0
-
 _log = logging.getLogger(__name__)
 
 

@@ -109,7 +109,6 @@ def write_comparison(
     sides = [*comparisons[0].baselines, *(comparison.second for comparison in comparisons)]
     zone = inputs.requested_zone
     outputs.refuse_overwriting([log for side in sides for log in side.review.logs], *inputs.names, options.config)
-
     result = ComparisonResult(tuple(comparisons), zone)
     columns = width()  # what goes to another program is never cut
     outputs.write(

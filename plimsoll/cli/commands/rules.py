@@ -32,8 +32,6 @@ _INTERVAL = 15 * SECOND  # Performance Monitor's default
 # The names SQL Server allows, or a variable in Telegraf's configuration.
 _INSTANCE = re.compile(r"[A-Za-z_][\w#$]{0,15}")
 _VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*(:-[\w#]+)?\}")
-
-
 # The program that is to record the counters.
 Form: TypeAlias = Literal["list", "logman", "telegraf"]
 _COLUMNS = ("rule", "severity", "signal", "healthy", "for", "sources")

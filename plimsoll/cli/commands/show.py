@@ -14,6 +14,7 @@ from plimsoll.cli.long_work import working_on
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
 from plimsoll.model.counter_names.unrecognised import unknown_counters, unrecognised
 from plimsoll.model.errors import Unusable
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import CounterFacts, Log
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.perfmon import CounterPath, generic_object
@@ -204,11 +205,11 @@ def unrecognised_names(log: Log) -> dict[str, list[str]]:
 def without_signal(log: Log, strange: dict[str, list[str]]) -> dict[str, list[str]]:
     """Return the other Windows counters that no shipped signal reads, by object."""
     named = {(generic_object(name)[0], counter) for name, counters in strange.items() for counter in counters}
-    by_object: dict[str, list[str]] = {}
-    for unknown_counter in unknown_counters(log.series):
-        if (unknown_counter.object, unknown_counter.counter) not in named:
-            by_object.setdefault(unknown_counter.object, []).append(unknown_counter.counter)
-    return by_object
+    return group_pairs(
+        (unknown_counter.object, unknown_counter.counter)
+        for unknown_counter in unknown_counters(log.series)
+        if (unknown_counter.object, unknown_counter.counter) not in named
+    )
 
 
 def _parts(series: Series) -> tuple[str, str, str | None]:

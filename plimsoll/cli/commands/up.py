@@ -78,7 +78,6 @@ _USES = {
     CredentialUse.OPERATE: "what programs read with, silence, acknowledge and make notes",
     CredentialUse.CHANGE: "what programs read and change with",
 }
-
 app = args.command_app()
 
 

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.perfmon import EACH_INSTANCE, SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.shipped_tables import shipped_files
@@ -45,10 +46,7 @@ class CounterList:
 
     def by_object(self) -> Mapping[str, Sequence[CounterPath]]:
         """Return the paths by object."""
-        objects: dict[str, list[CounterPath]] = {}
-        for path in self.paths:
-            objects.setdefault(path.object, []).append(path)
-        return objects
+        return group_pairs((path.object, path) for path in self.paths)
 
 
 def signals_of(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ _FOLDER = r"%systemdrive%\PerfLogs\Admin\Plimsoll"
 _MAX_MB = 500
 _DAY_S = 86_400
 _WIDTH = 120
-
 _HEAD = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- Written by plimsoll rules counters. To record with it, as an administrator:

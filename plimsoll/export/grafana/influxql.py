@@ -20,7 +20,6 @@ HOST_VARIABLE = "host"
 INSTANCE_VARIABLE = "instance"
 _BY_INTERVAL = "time($__interval)"
 _SWAPPED: Mapping[str, str] = {"min": "max", "max": "min"}
-
 Worst = Literal["max", "min"]
 Parts = tuple[str, str]
 

@@ -12,6 +12,7 @@ from plimsoll.export.rule_export import RuleExport, write_yaml
 from plimsoll.export.rule_sources import Refusal
 from plimsoll.export.selections import OBJECT, POLLED
 from plimsoll.hosts.site import SiteSettings
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.perfmon import SQL_NAMED
 from plimsoll.model.times import SECOND
 from plimsoll.rules.exporters.exporter_files import DEFAULT_SERVER, Formula, MetricGroup, exporters, plain_name
@@ -142,9 +143,7 @@ class _Written:
             named = [(source.name, [], source.labels) for source in sources]
         else:
             # The names of one metric by Prometheus' translation strategies, of which a server uses one.
-            names: dict[tuple[tuple[str, str], ...], list[str]] = {}
-            for source in sources:
-                names.setdefault(source.labels, []).append(literal(source.name))
+            names = group_pairs((source.labels, literal(source.name)) for source in sources)
             named = [("", [f"__name__=~{text('|'.join(spelled))}"], labels) for labels, spelled in names.items()]
         return [
             f"{metric}{{{', '.join((*match, *(f'{label}={text(value)}' for label, value in labels), *left_out))}}}"

@@ -123,8 +123,6 @@ _COUNTERS = (
     rb'[,;\t]"?% )'
 )
 _COMPOUND = rb"\xd0\xcf\x11\xe0"  # how files of old versions of Office begin, and other programs'
-
-
 _KINDS = (
     _Kind(rb"\x00+\Z", "a file of zero bytes, as a disk or a copy that failed leaves it; copy the log again", False),
     # What Windows recorded before Vista; later logs are read.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE, last_long
 from plimsoll.ingest.shared.zones import is_steady, rule_of
 from plimsoll.model.errors import Unusable
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Times, sampling_interval
 from plimsoll.model.remark import Kind, Remarks, counted
 from plimsoll.model.times import SECOND, Zone, duration_text, instant, utc
@@ -214,9 +215,7 @@ def _apply_rules(ruled: Ruled, local: Times, lines: Sequence[int], remarks: Rema
 
 def tell(steps: Iterable[tuple[str, int, int]], remarks: Remarks) -> None:
     """Add a remark on steps back in time, each given by its reason, its line, and its size (ns)."""
-    steps_by_reason: dict[str, list[tuple[int, int]]] = {}
-    for reason, line, back in steps:
-        steps_by_reason.setdefault(reason, []).append((line, back))
+    steps_by_reason = group_pairs((reason, (line, back)) for reason, line, back in steps)
     for reason, steps_back in steps_by_reason.items():
         line, back = min(steps_back)
         text = f"{reason} by {duration_text(back)}: rows are put in the order of time"

@@ -13,6 +13,7 @@ import numpy as np
 
 from plimsoll.analysis.trend import Trend, trend, trend_beside
 from plimsoll.insights.leading_signals import smallest_change
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
@@ -174,10 +175,11 @@ def _seconds(samples: Samples) -> Values:
 
 def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
     restarts = Restarts(review)
-    judged: dict[tuple[str, Subject | None], list[Finding]] = {}
-    for finding in review.findings:
-        if finding.track and finding.severe:
-            judged.setdefault((finding.rule.signal, finding.subject), []).append(finding)
+    judged = group_pairs(
+        ((finding.rule.signal, finding.subject), finding)
+        for finding in review.findings
+        if finding.track and finding.severe
+    )
     for name, signal in review.question.signals.items():
         if signal.trend is None:
             continue

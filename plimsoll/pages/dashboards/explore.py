@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.series import host_key
 from plimsoll.pages.charts.chart_spec import Spec, raw_instance, raw_name, raw_signal
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
@@ -68,10 +69,7 @@ class _Explore:
     def page(self) -> dict[str, Any]:
         """Return the variables of the template of the page."""
         lines = [*map(self._shown_line, self._lines)]
-        charts: dict[str, list[str]] = {}
-        for line in lines:
-            if line.unit is not None:
-                charts.setdefault(line.unit, []).append(line.spec)
+        charts = group_pairs((line.unit, line.spec) for line in lines if line.unit is not None)
         hosts: Sequence[str] = ()
         with suppress(Unreachable, Unusable):  # the search results report these
             hosts = [] if self._query.get("q", "").strip() or lines else self._scene().hosts

@@ -12,6 +12,7 @@ from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import panel_of
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.shared.frame import Links
 from plimsoll.report.html.gauge import level_of, water
@@ -112,9 +113,7 @@ def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Ca
     firing = {alert.key: alert for alert in sorted(alerts, key=lambda alert: alert.kind == "rule") if alert.signal}
     cells = [_of_state(state, firing.pop(state.key, None), catalogue) for state in judged]
     # The other alerts are without samples for so long that they are not judged any more.
-    subjects: dict[tuple[str, str | None], list[HostCell]] = {}
-    for cell in [*cells, *map(_of_alert, firing.values())]:
-        subjects.setdefault((cell.signal, cell.key[2]), []).append(cell)
+    subjects = group_pairs(((cell.signal, cell.key[2]), cell) for cell in [*cells, *map(_of_alert, firing.values())])
     signals: dict[str, list[HostCell]] = {}
     for (signal, _), candidates in subjects.items():
         usual = min(candidates, key=lambda cell: (cell.rank[0], *cell.rank[2:])).healthy

@@ -10,6 +10,7 @@ from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Firing
 from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState, RuleStates
 from plimsoll.alerting.wording import unjudged
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Values
 from plimsoll.model.series import HostKey
 from plimsoll.pages.health.host_cells import HostCell, cells_of, has_cell
@@ -75,10 +76,9 @@ class JudgedHosts:
     @cached_property
     def level(self) -> float | None:
         """The highest water level of all hosts (1 is at the limit); None if no value can be compared to a limit."""
-        last: dict[str, list[float]] = {}
-        for alert in self._firing.alerts:
-            if alert.signal and alert.healthy:
-                last.setdefault(alert.healthy, []).append(alert.last)
+        last = group_pairs(
+            (alert.healthy, alert.last) for alert in self._firing.alerts if alert.signal and alert.healthy
+        )
         samples: list[tuple[Healthy, Values]] = [
             (Healthy.parse(text), np.array(values)) for text, values in last.items()
         ]

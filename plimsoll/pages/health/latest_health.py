@@ -21,6 +21,7 @@ from plimsoll.alerting.latest_evaluation import LatestEvaluation, RuleState
 from plimsoll.alerting.replay import conditions_of
 from plimsoll.alerting.rule_targets import Key
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health.host_cells import has_cell
@@ -150,9 +151,10 @@ class LatestHealth:
         watched = self._watched
         try:
             tags = host_tags(watched.site.catalogue.signals)
-            by_host: dict[str, list[Series]] = {}
-            for series in watched.store.live.series(end - _HOUR, end).series:
-                by_host.setdefault(host_key(host_of(series, tags)), []).append(series)
+            by_host = group_pairs(
+                (host_key(host_of(series, tags)), series)
+                for series in watched.store.live.series(end - _HOUR, end).series
+            )
             hosts = [*by_host.values()]
             for first in range(0, len(hosts), _AT_ONCE):
                 if self._ends.is_set():

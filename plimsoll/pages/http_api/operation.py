@@ -95,8 +95,6 @@ async def _watched(request: Request) -> Watched:
 
 
 WatchedDependency = Annotated[Watched, Depends(_watched)]
-
-
 LONGEST_BODY = 32 << 10
 
 

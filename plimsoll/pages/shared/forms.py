@@ -42,8 +42,6 @@ _LONGEST = 32 << 10
 _MOST_FIELDS = 20
 _LONGEST_ADDRESS = 1000
 _MOST_PAGES = 10**7
-
-
 _bodies = Bodies(RequestLimits(body_s=20))
 
 

@@ -22,7 +22,6 @@ from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Tr
 _SCALARS = ("string_value", "bool_value", "int_value", "double_value")
 # The attributes of a resource that name its host, the best first.
 _HOST = ("host.name", "server.address", "net.host.name", "service.instance.id")
-
 _SCRAPE_SPAN = SECOND // 2  # ns, our choice: half of the shortest interval at which hosts are scraped
 
 

@@ -25,6 +25,7 @@ from plimsoll.model.document import (
     VerdictBlock,
     VerdictKind,
 )
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line
@@ -374,9 +375,7 @@ def _answer_check(comparison: Comparison) -> DocumentCheck:
 
 
 def _checks(comparison: Comparison) -> Iterator[DocumentCheck]:
-    groups: dict[tuple[str, str], list[Compared]] = {}
-    for signal in comparison.judged:
-        groups.setdefault((signal.name, signal.subject.host), []).append(signal)
+    groups = group_pairs(((signal.name, signal.subject.host), signal) for signal in comparison.judged)
     for (signal, host), signals in groups.items():
         group, name, output = signal.partition(".")[0], f"{signal} on {host}", tuple(map(_line, signals))
         failed = [

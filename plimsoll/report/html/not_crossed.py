@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from plimsoll.charts.chart import MOST_LINES, Chart, Charts, ChartSeries, Span
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.series import host_key
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
@@ -61,9 +62,7 @@ class NotCrossed:
         subjects = {finding.subject for finding in group}
         brief = [(finding, crossing) for finding in group for crossing in finding.crossings]
         longest = sorted(brief, key=lambda pair: -pair[1].duration)[:_LISTED_CROSSINGS]
-        by_rule: dict[str, list[Finding]] = {}
-        for finding in group:
-            by_rule.setdefault(finding.rule.id, []).append(finding)
+        by_rule = group_pairs((finding.rule.id, finding) for finding in group)
         return {
             "id": self.id(group[0]),
             "row": self._row(group[0]),

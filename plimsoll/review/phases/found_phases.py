@@ -125,11 +125,6 @@ class FoundPhases:
         """The intervals that contain the boundaries with a probability of 95 %."""
         return tuple((boundary.low, boundary.high) for boundary in self.boundaries if boundary)
 
-    @property
-    def worth_telling(self) -> bool:
-        """Whether to show the sentence: not if there was no load to find phases from."""
-        return bool(self.signal) and (self.known or not self.fallback)
-
 
 def find_phases(loads: Sequence[Load], start: int, end: int) -> FoundPhases:
     """Return the phases of a run from `start` to `end` (UTC ns), from its first load that has an answer."""

@@ -55,8 +55,6 @@ class _Services:
 _UPTIME = "system.uptime"
 _MOST_NAMED = 3
 _BOOT = 60 * SECOND  # a system counts its uptime from before or after its first program, by so much at most
-
-
 # Our choice: what was recorded by itself, as on two days, lies further apart than it is long.
 _APART = 1.5
 _MEANT = "if that was meant, name the time under [[run.except]] in plimsoll.toml"

@@ -69,7 +69,6 @@ _MINUTE = 60 * SECOND
 _LONG_FAILED = 2  # minutes
 _LEAST_LOAD = 0.1  # of the load that was reached: below there is next to none
 _REACHED = 0.9  # the quantile that is taken for it
-
 _OBJECTIVE = "say under [objective] in plimsoll.toml how many may"
 _DONE, _FAILED, _SHARE = "client.requests", "client.errors", "client.error_share"
 _USERS = "client.users"

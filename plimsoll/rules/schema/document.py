@@ -20,15 +20,11 @@ PACK, SIGNALS = "pack.schema.json", "signals.schema.json"
 MODELS: Mapping[str, type[BaseModel]] = {PACK: Pack, SIGNALS: Signals}
 TITLES: Mapping[str, str] = {PACK: "A pack of Plimsoll's", SIGNALS: "Signals of Plimsoll's"}
 _DRAFT = "http://json-schema.org/draft-07/schema#"  # the latest draft that YAML editors fully support
-
-
 # How defaults are written in a file.
 _WRITTEN: Mapping[str, Callable[[float], str]] = {
     "duration": lambda default: f"{default // SECOND}s",
     "share of time": lambda default: f"{100 * default:g} %",
 }
-
-
 _Text = Annotated[str, BeforeValidator(str)]
 
 

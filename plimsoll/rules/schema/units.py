@@ -16,7 +16,6 @@ from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.schema.signal import Signal
 
 Kind = Mapping[str, Fraction]
-
 _TIME: Kind = {
     "s": Fraction(1),
     "ms": Fraction(1, 1000),

@@ -30,7 +30,6 @@ _DAY_FILE_BYTES = 64 << 20
 _FULL = ("No space left", "not enough space", "Disk quota", "File too large")
 _CORRUPT = re.compile("corrupt|checksum", re.IGNORECASE)
 _REFUSED = (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException)
-
 _log = logging.getLogger(__name__)
 
 

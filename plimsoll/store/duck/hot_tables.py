@@ -22,7 +22,6 @@ from plimsoll.model.log import Times, Values
 
 Cursor: TypeAlias = duckdb.DuckDBPyConnection
 Numbers: TypeAlias = NDArray[np.int32]
-
 DAY = 86_400 * 1_000_000_000
 HOUR = 3600 * 1_000_000_000
 MINUTE = 60 * 1_000_000_000

@@ -20,7 +20,6 @@ from plimsoll.store.duck.move_runs import move_runs
 
 Upgrade: TypeAlias = Callable[[Cursor, Path], object]
 Setting: TypeAlias = str | bool | int | float | list[str]
-
 VERSION = 3
 ASIDE = ".damaged-"
 _TABLES = """

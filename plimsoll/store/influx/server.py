@@ -111,7 +111,6 @@ class Retry:
 _DROPPED = re.compile(r"\bdropped=(\d+)")
 _TIMEOUT_MS = 120_000
 _ROWS_A_CHUNK = 20_000
-
 EVER = (-(2**63) + 2, 2**63 - 2)  # the first and last instant that InfluxDB accepts
 
 

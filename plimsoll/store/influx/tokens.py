@@ -32,12 +32,10 @@ TOKEN_TELEGRAF = "INFLUX_TOKEN_TELEGRAF"
 TOKEN_GRAFANA = "INFLUX_TOKEN_GRAFANA"
 TOKEN_INGEST = "INFLUX_TOKEN_INGEST"
 REQUIRED = (URL, ORG, BUCKET, USERNAME, PASSWORD, ADMIN_TOKEN)
-
 FOLDERS = {TOKEN_TELEGRAF: "telegraf", TOKEN_GRAFANA: "grafana", TOKEN_INGEST: "ingest"}
 _READ = frozenset({"read"})
 _WRITE = frozenset({"write"})
 _TIMEOUT_S = 30
-
 # The rights of each token on the bucket. Writing includes deleting; reading includes the bucket's settings, so that
 # ingest can see the retention.
 RIGHTS = {

@@ -22,7 +22,6 @@ BEAT_S = 5.0
 LIFE_S = 40.0  # a sample can be read up to 10 s after it was written
 _UNKNOWN_S = 60.0
 _METRIC = "plimsoll_alerting"
-
 _log = logging.getLogger(__name__)
 
 

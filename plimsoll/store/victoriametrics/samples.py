@@ -34,7 +34,6 @@ _READ_ALL = 500_000  # more samples than this are reduced by the server, where t
 _HOSTS_NAMED = 25
 _HOSTS_LISTED = 50  # VictoriaMetrics lists at most 30,000 series at once
 _CACHE_SIZE = 1_000_000
-
 _Read = TypeVar("_Read")
 
 

@@ -32,7 +32,6 @@ _SINGLE = b'vm_app_version{version="victoria-metrics-'
 _STARTED = re.compile(rb"^process_start_time_seconds (\S+)", re.MULTILINE)
 # Answers must not be of a cache, nor leave out the newest samples, nor what a node that fails would have given.
 _WHOLE = {"nocache": "1", "deny_partial_response": "1"}
-
 Rows = list[tuple[Mapping[str, str], Any]]
 
 

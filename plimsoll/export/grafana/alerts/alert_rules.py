@@ -31,7 +31,6 @@ from plimsoll.rules.schema.signal import Signal
 
 _OPPOSITE: dict[Operator, Operator] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 PanelOf: TypeAlias = Callable[[str], tuple[str, int] | None]
-
 GONE_AFTER = 7 * 86_400 * SECOND
 _UID_LENGTH = 40
 _DIGEST = 8  # characters of the hash at the end of a uid

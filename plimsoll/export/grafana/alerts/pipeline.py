@@ -19,7 +19,6 @@ from plimsoll.rules.window import OCCUPIED
 from plimsoll.store.quoting import number
 
 Json: TypeAlias = dict[str, Any]
-
 # The comparison for a crossed limit is the negation of the healthy one.
 _CROSSED = {"<": ("gte", ">="), "<=": ("gt", ">"), ">": ("lte", "<="), ">=": ("lt", "<"), "=": ("ne", "!=")}
 _HOLDS = {"<": "lt", "<=": "lte", ">": "gt", ">=": "gte", "=": "eq"}

@@ -9,6 +9,7 @@ from plimsoll.export.grafana.dashboards.parts import Json, link
 from plimsoll.export.selections import drawn
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.hosts.site import Judged
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.times import duration_text
 from plimsoll.rules.host_filter import is_note
 from plimsoll.rules.load import load_signals
@@ -72,9 +73,7 @@ def _limit_description(judged: Judged, limits: PanelLimits) -> str:
     if judged.unknown:
         verdict += f"; not drawn, {judged.unknown}"
     note = f"; {judged.note}" if judged.note else "."
-    hosts_by_note: dict[str, list[str]] = {}
-    for host, exception in limits.exceptions(judged):
-        hosts_by_note.setdefault(exception.note, []).append(host)
+    hosts_by_note = group_pairs((exception.note, host) for host, exception in limits.exceptions(judged))
     exceptions = "".join(f" On {', '.join(hosts)}: {text}" for text, hosts in hosts_by_note.items())
     page = f"[{rule.id}]({rule_page(rule.id)})"
     return f"{MARKS[rule.severity]} {rule.severity}: {verdict}{note}{exceptions} From {sources}. {page}"

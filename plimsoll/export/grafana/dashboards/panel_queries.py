@@ -12,6 +12,7 @@ from plimsoll.dashboards.areas import Function, PanelSpec
 from plimsoll.export.grafana.dashboards.parts import DATASOURCE, Json, transformation
 from plimsoll.export.grafana.influxql import TIME, by_interval, by_tags, chosen, panel_parts, state
 from plimsoll.export.selections import OBJECT, POLLED, Selection, Variant, drawn
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.window import OPERATORS
 from plimsoll.store.quoting import identifier
@@ -26,7 +27,6 @@ _CHOSEN = tuple(
     transformation("renameByRegex", regex=regex, renamePattern="")
     for regex in (r"/^(?:[^| ]*\|)+(?=[^| ])/", r"/\|+| +(?= |$)/g")
 )
-
 Parts = tuple[str, str]  # what a query selects, and the rest of it
 Ask = Callable[[Selection], Parts]
 
@@ -223,9 +223,9 @@ def computed_groups(candidates: Sequence[Variant]) -> Iterator[tuple[list[Varian
 
     A host has lines of several groups if it records several objects. All but the best are named by their objects.
     """
-    by_kinds: dict[tuple[str, ...], list[Variant]] = {}
-    for variant in candidates:
-        by_kinds.setdefault(tuple(selection.kind for selection in variant.selections), []).append(variant)
+    by_kinds = group_pairs(
+        (tuple(selection.kind for selection in variant.selections), variant) for variant in candidates
+    )
     collectors: set[str | None] = set()
     for kinds, group in by_kinds.items():
         collector = group[0].selections[0].collector

@@ -31,7 +31,6 @@ class GrafanaLook(StrictModel):
 
 
 Json: TypeAlias = dict[str, Any]
-
 DATASOURCE = {"type": "influxdb", "uid": "${datasource}"}
 SHARED = {"type": "datasource", "uid": "-- Dashboard --"}
 LAST = "Last *"  # Grafana's name for a column of last values

@@ -30,8 +30,6 @@ _BLOCK = 1 << 20
 _PER_THREAD = 16 << 20
 # Cells of which some are quoted and some are not.
 _MIXED = r'(?:"[^"]*"|[^"{0}]*)(?:{0}(?:"[^"]*"|[^"{0}]*))*'
-
-
 _JOINT = "\x1f"  # between cells; in no number or time
 _TIME = re.compile(r"\s*\d\d?\s*/\s*\d\d?\s*/\s*\+?\d{4}\s*\d\d?\s*:\s*\d\d?\s*:\s*\d[\d.\s]*")
 _DAY_FIRST = re.compile(r"\s*(?:1[3-9]|2\d|3[01])/(?:0\d|1[0-2])/\d{4} ")

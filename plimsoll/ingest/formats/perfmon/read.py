@@ -20,6 +20,7 @@ from plimsoll.ingest.shared.same_time import are_many, differ
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Log, Times, sampling_interval
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
@@ -285,9 +286,7 @@ def tell_twins(series: Sequence[Series], values: Sequence[pl.Series], times: Tim
     # Cheap check before building keys.
     if len({(counter.measurement, counter.field, counter.tags[0][1].casefold()) for counter in series}) == len(series):
         return
-    columns: dict[object, list[int]] = {}
-    for at, counter in enumerate(series):
-        columns.setdefault(counter.key, []).append(at)
+    columns = group_pairs((counter.key, at) for at, counter in enumerate(series))
     interval = sampling_interval(times)
     for twins in (same for same in columns.values() if len(same) > 1):
         named = series[twins[0]]
