@@ -85,6 +85,11 @@ class ComparisonResult:
         """Whether each run is worse than the baseline, not worse, or that is not known."""
         return tuple(map(answer, self.comparisons))
 
+    @property
+    def stories(self) -> tuple[tuple[str, ...], ...]:
+        """The sentences on each run: its load, what became worse or better, and what did not change."""
+        return tuple(tuple(story(comparison)) for comparison in self.comparisons)
+
     @cached_property
     def document(self) -> ComparisonDocument:
         """What `plimsoll compare --json` writes, as objects."""
@@ -104,9 +109,7 @@ class ComparisonResult:
         return as_options(plain(lines(self.comparisons, self.zone)))
 
     def __repr__(self) -> str:
-        text = "; ".join(
-            " ".join(sentences) for sentences in tuple(tuple(story(comparison)) for comparison in self.comparisons)
-        )
+        text = "; ".join(" ".join(sentences) for sentences in self.stories)
         return f"<{type(self).__name__}: {text}>"
 
 

@@ -163,7 +163,8 @@ def _target(
         return UnknownSetting(judged.unknown)
     fact_value = partial(site.facts.find, Subject(host or _ALL_HOSTS, instance))
     factors: dict[Fact, float] = {}
-    for fact in sorted({condition.scale for condition in judged.rule.conditions if condition.scale}):
+    scales: set[Fact] = {condition.scale for condition in judged.rule.conditions if condition.scale}
+    for fact in sorted(scales):
         value = fact_value(fact) or DEFAULTS.get(fact)
         if value is None:
             whose = f"of {host} " if host else ""

@@ -71,7 +71,7 @@ def report(chromium, bucket, prometheus, tmp_path_factory):
         lacking(*lacks.split(" is not here; "))
     built = tmp_path_factory.mktemp("page")
     packages.bundle(built)
-    texts = {**TEXTS, **{f"prometheus/{name}": text for name, text in prometheus_dashboards.export().files.items()}}
+    texts = {**TEXTS, **{f"prometheus/{name}": text for name, text in prometheus_dashboards.export()[0].items()}}
     with serving(built, bucket, prometheus) as address, drawing(chromium, address) as page:
 
         def draw(name):

@@ -28,12 +28,12 @@ TODAY = date(2026, 11, 24)
 def farm(processors=4):
     """Two web servers that share the requests, and a database: 5 % idle; 0.2 % and 0.1 % for one request a second."""
     rng = np.random.default_rng(3)
-    load = np.repeat([50.0, 100, 150, 200, 250], 24) * (1 + 0.02 * rng.standard_normal(120))
+    requests = np.repeat([50.0, 100, 150, 200, 250], 24) * (1 + 0.02 * rng.standard_normal(120))
     noise = rng.normal(0, 0.5, (3, 120))
     logs = [
-        a_log({REQUESTS: load / 2, CPU: 5 + 0.2 * load / 2 + noise[0]}, "WEB01", 15),
-        a_log({REQUESTS: load / 2, CPU: 5 + 0.2 * load / 2 + noise[1]}, "WEB02", 15),
-        a_log({CPU: 5 + 0.24 * load + noise[2]}, "SQL01", 15),
+        a_log({REQUESTS: requests / 2, CPU: 5 + 0.2 * requests / 2 + noise[0]}, "WEB01", 15),
+        a_log({REQUESTS: requests / 2, CPU: 5 + 0.2 * requests / 2 + noise[1]}, "WEB02", 15),
+        a_log({CPU: 5 + 0.24 * requests + noise[2]}, "SQL01", 15),
     ]
     facts = {Subject(host): {"processors": processors} for host in ("WEB01", "WEB02", "SQL01")}
     return review(logs, Run("farm", simulated=True), Question(load().packs, load_signals()), Facts(facts, {}))

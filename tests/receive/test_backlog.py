@@ -168,7 +168,7 @@ def test_names_of_each_translation_strategy_are_known(translator, dot, total, si
 
 def test_scrapers_that_stamp_their_metrics_one_after_the_other_have_one_time(translator):
     """The collector 0.165.0: up to 30 ms apart in a message."""
-    resources = [resource(at) for at in TIMES]
+    resources = json.loads(json.dumps([resource(at) for at in TIMES]))
     for metrics in (
         metrics for scrape in resources for scope in scrape["scopeMetrics"] for metrics in [scope["metrics"]]
     ):

@@ -220,7 +220,8 @@ def test_all_files_are_the_owners_and_secrets_are_not_printed(up, tmp_path):
         with closing(sqlite3.connect(copies[1])) as copy:
             assert copy.execute("SELECT name FROM targets").fetchone() == ("a",)
         assert modes == {
-            name: "0o700" if name in ("data", "reviews", "plimsoll.duckdb.runs") else "0o600" for name in modes
+            name: "0o700" if name in ("data", "reviews", "uploads", "plimsoll.duckdb.runs") else "0o600"
+            for name in modes
         }, modes
         assert len(modes) > 6
     finally:

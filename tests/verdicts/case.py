@@ -91,7 +91,9 @@ def families():
 def _cases(stem, family, bases):
     cases = []
     for case in [*family.pop("cases", ()), *chain.from_iterable(map(_of_limit, family.pop("limits", ())))]:
-        told = {key: case.pop(key) for key in ("name", "expect", "why", "names", "never", "source") if key in case}
+        told: dict[str, Any] = {
+            key: case.pop(key) for key in ("name", "expect", "why", "names", "never", "source") if key in case
+        }
         cases.append(Case(stem, log=_log(family, case, bases), **told))
     return cases
 
