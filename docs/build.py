@@ -144,7 +144,7 @@ def packs_page() -> str:
 
 
 def compatibility_page() -> str:
-    """Return the page of what differs between programs, and between their versions."""
+    """Return the page of differences between programs and between their versions."""
     groups = yaml.safe_load((HERE / "compatibility.yaml").read_text(encoding="utf-8"))
     head = "| program | versions | what differs | what Plimsoll does | held by |\n|---|---|---|---|---|"
     tables: list[str] = []

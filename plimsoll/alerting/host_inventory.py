@@ -174,8 +174,8 @@ class HostInventory:
 
     def oldest_first(self) -> list[str]:
         """Return the hosts, case-folded: those that up.toml lists, then those whose data began first."""
-        others = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
-        return [*self._listed, *(host.host for host in sorted(others, key=lambda host: host.since or 0))]
+        unlisted = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
+        return [*self._listed, *(host.host for host in sorted(unlisted, key=lambda host: host.since or 0))]
 
     def _alert(
         self,

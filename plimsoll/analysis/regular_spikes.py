@@ -212,7 +212,7 @@ def spikes(values: Values) -> list[Spikes]:
 
     The ways differ in how fast the level may change, and in how much lower than the highest a spike may be.
     """
-    known: dict[bytes, Spikes] = {}
+    spikes_by_spans: dict[bytes, Spikes] = {}
     for blocks in _BLOCKS:
         size = len(values) // blocks
         if size < _FEWEST_IN_BLOCK:
@@ -227,9 +227,9 @@ def spikes(values: Values) -> list[Spikes]:
             high = np.sort(above[above > value])  # a tenth of it is in the highest spikes
             runs = _above(above, max(value, part * float(high[len(high) * 9 // 10])))
             key, share = runs.first.tobytes() + runs.last.tobytes(), (runs.last - runs.first + 1).sum() / len(values)
-            if len(runs.first) >= _FEWEST and key not in known and share < _MOST_OF_TIME:
-                known[key] = runs
-    return list(known.values())
+            if len(runs.first) >= _FEWEST and key not in spikes_by_spans and share < _MOST_OF_TIME:
+                spikes_by_spans[key] = runs
+    return list(spikes_by_spans.values())
 
 
 def _level(values: Values, size: int) -> Values:

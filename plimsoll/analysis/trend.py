@@ -210,9 +210,9 @@ def trend_beside(
     times, means = (np.add.reduceat(values, parts[:-1]) / lengths for values in (seconds, values))
     loads = None if load is None else np.add.reduceat(load, parts[:-1]) / lengths
     plain = _information(means, np.column_stack((np.ones_like(times), times)))
-    others = list(_others(times, loads))
-    informations = [_information(means, _basis(times, other)) for other in others]
-    best = others[int(np.argmin(informations))]
+    alternatives = list(_others(times, loads))
+    informations = [_information(means, _basis(times, other)) for other in alternatives]
+    best = alternatives[int(np.argmin(informations))]
     if min(informations) > plain - _BETTER:
         return alone
     line_beside = _line_beside(times, means, best)
@@ -221,7 +221,7 @@ def trend_beside(
         return alone
     moved = (best - best.mean(axis=0)) @ _coefficients(_basis(times, best), means)[2:]
     rest = means - moved - line_beside.offset - line_beside.slope * (times - times.mean())
-    fills = any(best is other for other in others[: len(_FILLS_IN)])
+    fills = any(best is other for other in alternatives[: len(_FILLS_IN)])
     squares = float((rest * rest).sum())
     neighbours = float((rest[1:] * rest[:-1]).sum()) / squares if squares else 0.0
     if neighbours > _WHITE or (fills and sign * (moved[-1] - moved[0]) < 0):

@@ -219,7 +219,7 @@ class Comparison:
 
     def _compared(self, phase: CommonPhase) -> Iterator[Compared]:
         thresholds, effect = self.thresholds, self.effect(phase)
-        others = [
+        other_comparisons = [
             (other.levels(same), other.effect(same), other.load_in(same))
             for other in self.against
             if (same := other.named(phase.name))
@@ -229,7 +229,9 @@ class Comparison:
             if treatment.integrates:
                 continue
             key, place = (pair.name, pair.second.key), (pair.name, *pair.first.key)
-            earlier = [(levels[key], other_effect, load) for levels, other_effect, load in others if key in levels]
+            earlier = [
+                (levels[key], other_effect, load) for levels, other_effect, load in other_comparisons if key in levels
+            ]
             effects = (*(other_effect for _, other_effect, _ in earlier), effect)
             loads = (*(load for _, _, load in earlier), self.load_in(phase))
             yield Compared.of(

@@ -74,8 +74,8 @@ class LoadComparison:
         """The connections, if far more were held for as many operations; else None."""
         if not self.is_same or self.signals[0].signal.load != "operations":
             return None
-        held = [signal for signal in self.signals if signal.signal.load == "connections" and signal.before > 0]
-        differing = [signal for signal in held if _may_differ(signal) or _differs(signal)]
+        connections = [signal for signal in self.signals if signal.signal.load == "connections" and signal.before > 0]
+        differing = [signal for signal in connections if _may_differ(signal) or _differs(signal)]
         grown = [signal for signal in differing if signal.second.mean.mean >= _PILED * signal.before]
         many = [signal for signal in grown if signal.difference.value >= _MANY]
         return max(many, key=lambda signal: signal.size, default=None)
@@ -96,9 +96,9 @@ def _compared(
 ) -> list[Compared]:
     compareds: list[Compared] = []
     treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
-    others = {load.name: load for load in second}
+    second_by_name = {load.name: load for load in second}
     for load in first:
-        other = others.get(load.name)
+        other = second_by_name.get(load.name)
         before = SignalLevel.of(load.samples, phase.first)
         after = SignalLevel.of(other.samples, phase.second) if other else None
         if other and before is not None and after is not None:

@@ -71,7 +71,7 @@ def account(comparison: Comparison) -> list[str]:
     sentences = [sentence for sentence in story(comparison) if sentence]
     if answer(comparison) != Answer.UNKNOWN:
         return sentences
-    # A sentence may say what a doubt does, or of what: `the load was not the same: searches fell from 2 to 1`.
+    # A doubt is left out if a sentence already has it, or what follows its colon (`...: searches fell from 2 to 1`).
     shown = " ".join(sentences)
     left = [doubt for doubt in doubts(comparison) if (doubt.partition(": ")[2] or doubt) not in shown]
     if not left:

@@ -47,7 +47,7 @@ class Mistakes(Unusable):
 
 @dataclass(frozen=True)
 class StrictDocument:
-    """The data of one YAML file, and the line and column of each of its parts."""
+    """The data of a YAML file, with the line and column of every key and value."""
 
     file: str
     data: Any

@@ -1,7 +1,7 @@
 """Grouping and throttling: which alerts the next message to a target has, and when it is sent.
 
-A target is told what it does not know yet: that an alert fires, or that one it knows of has ended. So nothing is sent
-twice, what was held back is sent later as it is then, and an alert that fired and recovered meanwhile is one line.
+A message has the alerts of which a target does not know yet that they fire, or that they ended. Nothing is sent twice.
+News that waited is sent in its latest state: an alert that fired and recovered in the meantime is one line.
 docs/alerts.md states the rules and the numbers.
 """
 
@@ -187,8 +187,10 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
         if news and is_wanted and not policy.quiet.hold(alert.severity, now) and not _is_muted(alert, situation):
             remains = None
             if news in ENDED and alert.kind == "rule" and alert.ended_how == "recovered":
-                others = situation.past.get(alert.incident, ())
-                remains = min(others, key=lambda other: (SEVERITIES.index(other.severity), other.id), default=None)
+                earlier_alerts = situation.past.get(alert.incident, ())
+                remains = min(
+                    earlier_alerts, key=lambda other: (SEVERITIES.index(other.severity), other.id), default=None
+                )
             yield Item(alert, news, remains)
 
 

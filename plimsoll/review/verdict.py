@@ -118,9 +118,9 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
         if more := len(groups) - 1:
             sentences += [f"{counted(more, 'more signal')} crossed {'its limit' if more == 1 else 'their limits'}."]
     elif answer == Verdict.UNKNOWN:
-        held = {(finding.rule.id, _host(finding)) for finding in _within_limits(findings)}
+        within_limits = {(finding.rule.id, _host(finding)) for finding in _within_limits(findings)}
         none_judged = "No warning or critical threshold could be judged: "
-        but = f"{counted(len(held), 'threshold')} held, but " if held else none_judged
+        but = f"{counted(len(within_limits), 'threshold')} held, but " if within_limits else none_judged
         sentences = [f"{but}{doubts[0].sentence}" if doubts else _nothing_judged(findings)]
         doubts = doubts[1:]
     else:
@@ -216,14 +216,16 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 
 def _closest(findings: Sequence[Finding]) -> str:
     """Return a text on the finding that came closest to its limit: crossed briefly, else with the least room left."""
-    held = _within_limits(findings)
-    which = "Every warning and critical threshold" if len(held) > 1 else "The one warning or critical threshold"
+    within_limits = _within_limits(findings)
+    which = (
+        "Every warning and critical threshold" if len(within_limits) > 1 else "The one warning or critical threshold"
+    )
     closest = closest_of(findings)
     if closest is None:
         return f"{which} that could be judged held."
     start = f"{which} that could be judged held; closest was"
     if closest.brief:
-        return f"{start} {_crossed_briefly(closest, sum(1 for finding in held if finding.brief) - 1)}"
+        return f"{start} {_crossed_briefly(closest, sum(1 for finding in within_limits if finding.brief) - 1)}"
     return f"{start} {subject_title(closest)} with {worst_text(closest, closest.nearest)}, and it {should(closest)}."
 
 
@@ -233,10 +235,10 @@ def _within_limits(findings: Sequence[Finding]) -> list[Finding]:
 
 def closest_of(findings: Sequence[Finding]) -> Finding | None:
     """Return the finding that held and came closest to its limit: crossed briefly for longest, else the least room."""
-    held = _within_limits(findings)
-    if briefly := [finding for finding in held if finding.brief]:
+    within_limits = _within_limits(findings)
+    if briefly := [finding for finding in within_limits if finding.brief]:
         return max(briefly, key=lambda finding: finding.share_of_time or 0)
-    with_room = (finding for finding in held if finding.room is not None)
+    with_room = (finding for finding in within_limits if finding.room is not None)
     return min(with_room, key=lambda finding: finding.room or 0.0, default=None)
 
 

@@ -50,9 +50,9 @@ class Lease:
         heard: dict[str, int] = {}
         until = time.monotonic() + _PATIENCE_S
         while True:
-            others = self._others()
-            living = [claim for claim in others if claim.alive and not force]
-            for claim in others:
+            other_claims = self._others()
+            living = [claim for claim in other_claims if claim.alive and not force]
+            for claim in other_claims:
                 if claim not in living:
                     self._claims.withdraw(claim.holder)
             if not living:

@@ -18,8 +18,8 @@ Recordings of which it is known what is right to say, and what is said of them: 
 limit* (as PAL judges: the critical limits of its threshold files, on the mean of each of 30 slices), and by the
 warnings and criticals of the node-exporter mixin. The cases are data in [tests/verdicts](../tests/verdicts/README.md),
 which `python -m tests.verdicts` judges. Expectations were written first; where a verdict showed that a case was wrong (a
-simulated disk that answers in 4 ms is not slow), the case was changed. So the table keeps verdicts as they are, and is no
-rate of what is right on recordings unlike these.
+simulated disk that answers in 4 ms is not slow), the case was changed. So the table keeps verdicts as they are, and does not
+say how often verdicts on other recordings are right.
 
 *Right* is the expected verdict, with the expected cause named. *False healthy*: healthy, where it is not, or nobody can
 know. *False alarm*: not healthy, where it is not known to be. *Missed*: not known, where it is not healthy.

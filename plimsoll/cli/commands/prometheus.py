@@ -69,13 +69,11 @@ def export(
 
 
 def _options(interval: str, docs: str, names: Sequence[str] = ()) -> PrometheusOptions:
-    """The options of the export. Unusable if the interval is not a duration of whole seconds, or a name unknown."""
-    known = tuple(exporters())
+    """Return the options of the export. Raise Unusable if the interval is no whole seconds or a name is unknown."""
+    choices = (_TELEGRAF, *exporters())
     for name in names:
-        if name not in (*known, _TELEGRAF):
-            raise Unusable(
-                f'--names: "{name}" is not known{suggest(name, known)}; choose from telegraf, {", ".join(known)}'
-            )
+        if name not in choices:
+            raise Unusable(f'--names: "{name}" is not known{suggest(name, choices)}; choose from {", ".join(choices)}')
     length = args.typed_duration("--interval", interval)
     if length < SECOND or length % SECOND:
         raise Unusable(f'--interval: "{interval}" is not a number of whole seconds')

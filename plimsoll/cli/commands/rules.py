@@ -120,7 +120,7 @@ def new_pack(
     from_log: list[str] | None = typer.Option(
         None,
         "--from",
-        help="A log: write a signal for each of its Windows counters that none reads yet. Repeat for more.",
+        help="A log. Its Windows counters that no signal reads yet each get a signal. Repeat for more logs.",
         metavar="LOG",
     ),
     counter: list[str] | None = typer.Option(

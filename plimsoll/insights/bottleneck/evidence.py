@@ -216,8 +216,8 @@ def evidence(review: Review) -> Evidence:
     load = load_response(measured, review.loads)
     case = _at(measured, load)
     other_parts = () if case.used_up else (after_the_peak(measured, load), busy_part(measured, load))
-    others = (_at(measured, part) for part in other_parts if part is not None)
-    return next((other for other in others if other.used_up), case)
+    other_cases = (_at(measured, part) for part in other_parts if part is not None)
+    return next((other for other in other_cases if other.used_up), case)
 
 
 def _resource(finding: Finding) -> str | None:

@@ -62,7 +62,7 @@ class Bottleneck:
 
     @property
     def main(self) -> Figure | None:
-        """The most telling figure: of what limits, or of what came nearest to a limit."""
+        """The main figure of the bottleneck; without one, that of the resource nearest to its limit."""
         if self._queue is not None:
             return self._queue.figure
         uses = [self.limiting] if self.limiting else [use for use in self.evidence.resources if use.figures]

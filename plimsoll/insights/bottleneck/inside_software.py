@@ -64,9 +64,9 @@ def _of_signals(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
                 yield Waiting(figure, grew=False, long=False)
                 continue
             limit, queue = figure.limit or 0.0, figure.unit in _COUNTS
-            least = max(limit, 1.0) if queue else smallest_change(figure.unit) if figure.unit in _TIMES else 0.0
+            smallest = max(limit, 1.0) if queue else smallest_change(figure.unit) if figure.unit in _TIMES else 0.0
             long = figure.value >= max(limit, 1.0) if queue else figure.value > limit
-            grew = figure.before is not None and figure.value >= max(_GROWN * figure.before, least)
+            grew = figure.before is not None and figure.value >= max(_GROWN * figure.before, smallest)
             yield Waiting(figure, bool(grew), bool(long))
 
 

@@ -113,7 +113,7 @@ def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
 
 
 def _charts(review: Review, bottleneck: Bottleneck, spans: tuple[Span, ...]) -> list[ChartBlock]:
-    """Return a chart of what limits, or of what came nearest, and one of the load, with `spans` shaded."""
+    """Return a chart of the bottleneck's main figure and one of the load, with `spans` shaded."""
     drawn: list[ChartBlock] = []
     figure = bottleneck.main
     if figure is not None and (lines := _lines(review, figure)):

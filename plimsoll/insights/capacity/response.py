@@ -102,11 +102,11 @@ def mean_response(
     curve = next((curve for curve in curves if curve.response.name == MEAN), None)
     recorded = next((response for response in observed.responses if response.name == MEAN), None)
     times = means(levels, recorded.times) if recorded else np.empty(0)
-    least = float(min(times[np.isfinite(times)], default=0.0))
+    shortest = float(min(times[np.isfinite(times)], default=0.0))
 
     def at(load: float) -> float:
         projected = float(curve.at(np.array([load]))[0]) if curve else float("nan")
-        return projected if np.isfinite(projected) else least
+        return projected if np.isfinite(projected) else shortest
 
     return at
 

@@ -58,16 +58,16 @@ def _carries(capacity: Capacity) -> str:
 
 def what_text(capacity: Capacity, limit: Limit) -> str:
     """Return a limit in words: `Processor time of DS01 reaches 80 %`."""
-    what = limit.what
-    if isinstance(what, ResourceCapacity):
-        return f"{resource_text(what.resource)} reaches {percent(what.resource.limit / 100)}"
-    if isinstance(what, ObjectiveCapacity):
-        return f"{_lower(what.curve.response.signal.title)} exceeds {quantity(what.limit, 's')}"
+    limiting = limit.what
+    if isinstance(limiting, ResourceCapacity):
+        return f"{resource_text(limiting.resource)} reaches {percent(limiting.resource.limit / 100)}"
+    if isinstance(limiting, ObjectiveCapacity):
+        return f"{_lower(limiting.curve.response.signal.title)} exceeds {quantity(limiting.limit, 's')}"
     queues = any(bottleneck.kind == "queue" for bottleneck in capacity.limits)
-    if what.users is None and not what.by_resource and queues:
-        seems = "" if what.sure else ", as it seems"
+    if limiting.users is None and not limiting.by_resource and queues:
+        seems = "" if limiting.sure else ", as it seems"
         return f"something waits inside the software{seems}: {_NO_RESOURCE}"
-    if what.by_resource:
+    if limiting.by_resource:
         return "throughput stops to rise"
     return f"throughput stops to rise, for a reason inside the software or not recorded: {_NO_RESOURCE}"
 

@@ -61,10 +61,10 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         silence for silence in active if silence.host == "*" or silence.matches(silence.rule, health.name, None)
     ]
     lacking = unjudged(host, watched.judged(), watched.site.catalogue.signals)
-    others = f", and {counted(len(fires) - 1, 'further incident')}" if len(fires) > 1 else ""
+    further = f", and {counted(len(fires) - 1, 'further incident')}" if len(fires) > 1 else ""
     return {
         "host": health,
-        "headline": f"{cause(fires[0].worst)}{others}" if fires else f"{health.name}: {health.note or health.state}",
+        "headline": f"{cause(fires[0].worst)}{further}" if fires else f"{health.name}: {health.note or health.state}",
         "sure": " · ".join(text for text in (certainty(fires[0]) if fires else "", lacking) if text),
         "next": fires[0].worst.details.look_at if fires else (),
         "severity": fires[0].severity if fires else "",

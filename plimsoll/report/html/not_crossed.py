@@ -112,17 +112,17 @@ class NotCrossed:
         lines = finding_lines(leading, self._signals)
         if self._charts is None or not lines or leading.signal.fact:
             return None
-        others: dict[Subject, ChartSeries] = {}
+        other_series: dict[Subject, ChartSeries] = {}
         for finding in group:
             samples = self._signals.samples(finding)
             same_scale = leading.rule.reduce not in OWN_SCALE and finding.subject != leading.subject
             if samples is not None and finding.subject and same_scale:
-                others.setdefault(finding.subject, ChartSeries(str(finding.subject), "other", samples))
-        if others:
+                other_series.setdefault(finding.subject, ChartSeries(str(finding.subject), "other", samples))
+        if other_series:
             lines = [
                 ChartSeries(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines
             ]
-        lines = [*lines, *islice(others.values(), max(0, MOST_LINES - len(lines)))]
+        lines = [*lines, *islice(other_series.values(), max(0, MOST_LINES - len(lines)))]
         if constant(lines, leading.signal.unit):
             return None
         alike = tuple(finding for finding in group if finding.subject == leading.subject)

@@ -78,7 +78,9 @@ def export(
     if silent := silence_rules(exported, options.delay, options.interval):
         uids |= {alert["uid"] for alert in silent}
         files["silence.yaml"] = _group_file("Silence", silent, SILENCE_INTERVAL, "rules/packs")
-    files["contact.yaml"] = write_yaml(_contact(options.emails, options.webhook), _FROM.format("what it was told"))
+    files["contact.yaml"] = write_yaml(
+        _contact(options.emails, options.webhook), _FROM.format("the options of the command")
+    )
     before: set[str] = set()  # with those that were retired already
     for text in (previous or {}).values():
         data = yaml.load(text, yaml.CSafeLoader) or {}

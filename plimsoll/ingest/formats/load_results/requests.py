@@ -253,7 +253,7 @@ def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> 
 
 
 def epoch(column: str) -> pl.Expr:
-    """Return an expression for UTC ns: numbers since 1970 in s, ms, µs or ns, told apart by size; null for others."""
+    """Return an expression for UTC ns from times since 1970, whose size tells s, ms, µs or ns; null for others."""
     number = pl.col(column).cast(pl.Int64, strict=False)
     otherwise = (
         pl.when(number < _SECONDS)
