@@ -1,4 +1,4 @@
-"""Acknowledges and silences alerts, and puts notes on charts, for people. The audit log records each action."""
+"""What people do to alerts: acknowledgements, silences and notes on charts. The audit log records each action."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """An action that somebody performed at a time (UTC ns)."""
+    """An action in the audit log: who did what, and when (UTC ns)."""
 
     id: int
     at: int
@@ -67,7 +67,7 @@ class Note:
 
 
 def acknowledge(file: AlertsFile, number: int, who: Actor, note: str, now: int) -> Alert:
-    """Stop the repetition of an alert until it ends; return the changed alert. Unusable if it is not firing."""
+    """Acknowledge an alert, so that it is not notified again; return it. Raise Unusable if it is not firing."""
     before = alert(file, number)
     if before is None:
         raise Unusable(f"there is no alert {number}; plimsoll alerts list shows those that are firing")
@@ -98,7 +98,7 @@ def silence(
 ) -> Silence:
     """Begin a silence of `length` (ns), at `start` (UTC ns) or now.
 
-    Unusable if no rule or no host matches, if there is no reason, or if `length` is more than 30 days.
+    Raise Unusable if no rule or no host matches, if there is no reason, or if `length` is more than 30 days.
     """
     for name, text in (("the rule", rule), ("the host", host), ("the instance", instance), ("the name", who.name)):
         _check_length(name, text, LONGEST_NAME)
@@ -112,7 +112,7 @@ def silence(
 
 
 def end_silence(file: AlertsFile, number: int, who: Actor, now: int) -> Silence:
-    """End a silence that is active or planned. Unusable if there is none of this number."""
+    """End a silence that is active or planned. Raise Unusable if none has this number."""
     with file.transaction():
         ended = silences.end(file, number, now)
         audit(file, who, now, f"ended {_describe(ended)}")
@@ -120,7 +120,7 @@ def end_silence(file: AlertsFile, number: int, who: Actor, now: int) -> Silence:
 
 
 def add_note(file: AlertsFile, at: int, text: str, host: str, who: Actor, now: int) -> Note:
-    """Put a note on the charts. Unusable if it is empty or too long, or its time is too far away."""
+    """Put a note on the charts. Raise Unusable if it is empty or too long, or its time is too far away."""
     text, host = " ".join(text.split()), host.strip()
     if not text:
         raise Unusable('a note needs a text: "deployed 4.2"')
@@ -138,7 +138,7 @@ def add_note(file: AlertsFile, at: int, text: str, host: str, who: Actor, now: i
 
 
 def remove_note(file: AlertsFile, number: int, who: Actor, now: int) -> Note:
-    """Remove a note. Unusable if there is none of this number."""
+    """Remove a note. Raise Unusable if none has this number."""
     with file.transaction() as connection:
         row = connection.execute("DELETE FROM notes WHERE id = ? RETURNING *", (number,)).fetchone()
         if row is None:
@@ -149,19 +149,19 @@ def remove_note(file: AlertsFile, number: int, who: Actor, now: int) -> Note:
 
 
 def find_notes(file: AlertsFile, start: int, end: int) -> list[Note]:
-    """Return the notes in a range, in order; if there are very many, the latest."""
+    """Return the notes in a range of time, in order; if there are too many, only the latest."""
     query = "SELECT * FROM notes WHERE at BETWEEN ? AND ? ORDER BY at DESC, id DESC LIMIT ?"
     return [Note(**dict(row)) for row in reversed(file.rows(query, (start, end, _MOST_NOTES)))]
 
 
 def save_rule_ids(file: AlertsFile, rules: Iterable[str]) -> None:
-    """Save the ids of the rules that are judged, for commands, which do not know the packs of `plimsoll up`."""
+    """Save the ids of the judged rules in alerts.db, for commands that do not load the packs of `plimsoll up`."""
     with file.transaction() as connection:
         connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_RULE_IDS, json.dumps(sorted(rules))))
 
 
 def rule_ids(file: AlertsFile) -> Sequence[str]:
-    """Return the ids that alerts may have: those of judged rules, of Plimsoll's own alerts, and of earlier alerts."""
+    """Return the rule ids that alerts may have: of judged rules, of Plimsoll's own alerts, and of earlier alerts."""
     saved = file.rows("SELECT value FROM meta WHERE name = ?", (_RULE_IDS,))
     judged = json.loads(saved[0]["value"]) if saved else load().rules
     earlier = [row["rule"] for row in file.rows("SELECT DISTINCT rule FROM alerts")]
@@ -170,7 +170,7 @@ def rule_ids(file: AlertsFile) -> Sequence[str]:
 
 
 def check_rule(file: AlertsFile, pattern: str) -> None:
-    """Raise Unusable, with the nearest names, if no alert may have a name that matches a pattern."""
+    """Raise Unusable, naming similar rules, if a pattern matches no rule id that an alert may have."""
     names = rule_ids(file)
     if any(is_like(name, pattern) for name in names):
         return
@@ -182,7 +182,7 @@ def check_rule(file: AlertsFile, pattern: str) -> None:
 
 
 def _check_host(file: AlertsFile, pattern: str) -> None:
-    """Raise Unusable, with the nearest names, if there are hosts and none of them matches a pattern."""
+    """Raise Unusable, naming similar hosts, if a pattern matches none of the hosts; accept any if there are none."""
     names = [row["name"] for row in file.rows("SELECT name FROM roster UNION SELECT host FROM alerts")]
     if not names or pattern == "*" or any(is_like(name, pattern) for name in names):
         return
@@ -204,7 +204,7 @@ def _check_length(name: str, text: str, most: int) -> None:
 
 
 def audit(file: AlertsFile, who: Actor, at: int, text: str) -> None:
-    """Record an action in the audit log; within a transaction, as a part of it."""
+    """Record an action in the audit log. Within a transaction, the entry is committed or rolled back with it."""
     values = (at, who.name[:_LONGEST], who.how, text[:_LONGEST])
     with file.transaction() as connection:
         connection.execute("INSERT INTO deeds (at, who, how, what) VALUES (?, ?, ?, ?)", values)
@@ -213,7 +213,7 @@ def audit(file: AlertsFile, who: Actor, at: int, text: str) -> None:
 def find_audit_entries(
     file: AlertsFile, start: int, end: int, who: str, first: int, most: int
 ) -> tuple[Sequence[AuditEntry], int]:
-    """Return a page of the audit log of a range, the latest first, and the number of entries in all pages.
+    """Return a page of the audit log for a range, the latest entry first, and the number of entries in all pages.
 
     Without `who`, the entries of all people are returned.
     """

@@ -1,4 +1,4 @@
-"""An alert: one time that a rule fired for a subject, a host was silent, or a rule was flapping."""
+"""An alert: a rule fired for a subject, a host was silent, or a rule was flapping."""
 
 import json
 import math
@@ -27,18 +27,18 @@ _BY_INSTANCE = ("disk", "space")  # two disks of a host fail each by itself
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """The part of an alert that is shown, and that no query searches.
+    """The parts of an alert that are shown but not searched; alerts.db stores them as JSON.
 
     Attributes:
         title: The title of the signal.
-        cause: The resource that the signal judges, else the signal.
+        cause: The resource that the signal measures; the signal itself if it measures none.
         unit: The unit of the values.
         limit: The limit with its unit: `< 80 %`.
         should: `should stay below 80 %`.
         reduced: How the value was computed: `1 min mean`.
-        recovers: The value at which it ends, if that is not the limit: `at most 75 %`.
-        summary: What a crossing means.
-        note: What differs from the documented rule; for a silent host, the reason of its silence if it is known.
+        recovers: The value at which the alert ends, where that differs from the limit: `at most 75 %`.
+        summary: What it means that the limit is crossed.
+        note: What plimsoll.toml changes in the documented rule; for a silent host, why it is silent, if known.
         sources: The documents of the limit, each with the place in it.
         look_at: The titles of the signals to look at next.
         processes: The processes that used most when it fired.
@@ -72,10 +72,11 @@ class Details:
 
 
 class Alert(NamedTuple):
-    """A row of the alerts in alerts.db; docs/alerts-json.md explains the fields. Times are UTC ns, NaN is no value.
+    """A row of the alerts in alerts.db; docs/alerts-json.md explains the fields.
 
-    It is firing while `ended_at` is None. `since` is the evaluation from which the condition was true. `firings` counts
-    those of a rule that is flapping. `healthy` is the limit in the unit of the values, `< 80`, or empty.
+    Times are UTC ns; NaN means no value. The alert fires while `ended_at` is None. `since` is the first evaluation at
+    which the condition was true. `firings` counts how often a flapping rule fired. `healthy` is the limit without its
+    unit, such as `< 80`; empty if there is none.
     """
 
     id: int
@@ -116,17 +117,17 @@ class Alert(NamedTuple):
 
     @property
     def incident(self) -> IncidentKey:
-        """The key that all alerts of its incident share: host, cause, and the disk if the cause is one."""
+        """The key of the alert's incident: the host, the cause, and the disk if the cause is a disk."""
         return _incident(self.details.cause or self.signal or self.rule, self.key)
 
     @property
     def place(self) -> str:
-        """`SQLSRV01` or `SQLSRV01, 2 E:`."""
+        """The host, and the instance if there is one: `SQLSRV01` or `SQLSRV01, 2 E:`."""
         return str(Subject(self.host, self.instance))
 
 
 def incident_of(rule: Rule, signal: Signal, subject: Subject) -> IncidentKey:
-    """Return the key of the incident that an alert of a rule would belong to."""
+    """Return the key of the incident to which an alert of this rule and subject would belong."""
     return _incident(_cause(rule, signal), (rule.id, *subject.key))
 
 
@@ -145,7 +146,7 @@ _KEY, _DETAILS = Alert._fields.index("key"), Alert._fields.index("details")
 
 
 def alert_of(row: sqlite3.Row) -> Alert:
-    """Return the alert of a row of COLUMNS. Columns are read by position, which is faster: pages read thousands."""
+    """Return the alert in a row of COLUMNS. Columns are read by position, as pages read thousands of alerts."""
     values: list[Any] = [*row]
     values[_KEY], values[_DETAILS] = key_of(values[_KEY]), Details.from_json(values[_DETAILS])
     for at in _NUMBERS:
@@ -175,7 +176,10 @@ def details_of(
     processes: tuple[str, ...] = (),
     covered: int | None = None,
 ) -> Details:
-    """Return the details of an alert. `healthy` is the limit for the subject; `covered` is that of a StateChange."""
+    """Return the details of a rule's alert.
+
+    `healthy` is the limit for the subject; `covered` is `StateChange.covered`.
+    """
     signal = signals[rule.signal]
     notes = [note] if note else []
     if rule.phase:
@@ -212,5 +216,5 @@ def holds(healthy: str, value: float) -> bool:
 
 
 def worst_of(healthy: str, *values: float) -> float:
-    """Return the value furthest past a limit; values that are NaN are ignored."""
+    """Return, of several values, the one furthest past a limit; NaN values are ignored."""
     return crossings.worst_of(_parsed(healthy), np.array(values))

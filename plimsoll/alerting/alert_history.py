@@ -1,7 +1,7 @@
 """Saves the outcome of each evaluation in alerts.db: state changes, statuses and alerts.
 
-Everything of one evaluation is committed at once. The notifier reads from the file which alerts each target has not
-been notified of (plimsoll/notify/targets.py), so no notification is lost between the two.
+Everything of one evaluation is committed at once. The notifier reads from alerts.db which alerts each target has not
+received yet (plimsoll/notify/targets.py), so an alert that is saved is never left unnotified.
 """
 
 import logging
@@ -32,10 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 class AlertHistory:
-    """The states and alerts of `plimsoll up`. Used by one loop; other threads and processes may read the file.
+    """The states and alerts of `plimsoll up` in alerts.db.
 
-    Any method that writes raises NotKept if the file cannot be written, such as on a full disk. Then the file is
-    unchanged, and the call can be repeated.
+    Only the alert loop writes; other threads and processes may read. A method that cannot write, for example because
+    the disk is full, raises NotKept and leaves the file unchanged; the call can be repeated.
     """
 
     def __init__(self, file: AlertsFile, signals: Mapping[str, Signal]) -> None:
@@ -59,14 +59,14 @@ class AlertHistory:
         processes: Mapping[str, Sequence[str]] | None = None,
         quiet: bool = False,
     ) -> frozenset[Key]:
-        """Save the evaluation at `at`, which is later than the last one.
+        """Save the evaluation at `at`, which is later than the last saved one.
 
-        `statuses` are all that are not OK. `readings` are the values of firing rules, NaN for no data (the alert is
-        stale). `processes` are the top processes by host, a line each. With `quiet`, nothing is notified until
+        `statuses` are all statuses other than OK. `readings` are the values of firing rules; NaN means no data (the
+        alert is stale). `processes` are the top processes by host, a line each. With `quiet`, nothing is notified until
         `caught_up` is called.
 
-        Returns the keys of firing statuses whose alert is gone, because somebody retired the host: the loop must
-        forget their status, so that they can fire again.
+        Return the keys of firing statuses whose alert no longer exists, because somebody retired the host. The loop
+        must forget these statuses, so that the rules can fire again.
         """
         last = last_evaluation(self.file)
         if last is not None and at <= last:
@@ -98,15 +98,16 @@ class AlertHistory:
         return lost
 
     def caught_up(self) -> None:
-        """Allow notifications of the alerts that are still firing after catching up."""
+        """Allow the notification of alerts that still fire after missed evaluations were caught up."""
         with self.file.transaction() as connection:
             connection.execute("UPDATE alerts SET hold = 0 WHERE hold")
 
     def amend(self, key: Key, start: int, intervals: Iterable[AlertInterval], *, now: int) -> None:
         """Replace the history of one rule and subject from `start` on; new alerts are marked late.
 
-        `intervals` are all that were firing at `start` or later. New alerts that have ended are never notified. An
-        alert that is firing goes on, only its beginning may change: the next evaluation decides whether it ends.
+        `intervals` are all times of firing that end after `start`. New alerts that have already ended are never
+        notified. An alert that is firing continues and only its beginning may change; the next evaluation decides
+        whether it ends.
         """
         by_ends = {(interval.since, interval.fired_at, interval.ended_at): interval for interval in intervals}
         closed = {ends: interval for ends, interval in by_ends.items() if interval.ended_at is not None}
@@ -137,14 +138,17 @@ class AlertHistory:
                 count(connection, "late alerts")
 
     def fire_late(self, interval: AlertInterval, *, now: int) -> None:
-        """Begin an alert that still fires by late samples, and allow its notification."""
+        """Begin an alert that, by late samples, still fires, and allow its notification."""
         with self.file.transaction() as connection:
             alert = begin(connection, replace(self._begun(interval, interval.fired_at), late=True), now)
             connection.execute("UPDATE alerts SET hush = 0 WHERE id = ?", (alert,))
             _keep_statuses(connection, {interval.key: Status(State.FIRING, interval.since)})
 
     def end_late(self, key: Key, interval: AlertInterval | None, at: int, *, now: int) -> None:
-        """End a firing alert that has ended by late samples: with `interval`, or at `at` if it never fired."""
+        """End a firing alert that, by late samples, has ended.
+
+        Its end is that of `interval`; if the rule never fired by these samples, it is `at`.
+        """
         with self.file.transaction() as connection:
             row = connection.execute(
                 "SELECT id FROM alerts WHERE key = ? AND kind = 'rule' AND ended_at IS NULL", (key_text(key),)
@@ -159,7 +163,9 @@ class AlertHistory:
             _keep_statuses(connection, {key: Status()})
 
     def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
-        """End the alerts of rules that are not judged any more (by rule and host), and forget their statuses."""
+        """End the alerts of rules that are no longer judged (`is_judged` takes rule and host) and forget their
+        statuses.
+        """
         with self.file.transaction() as connection:
             for row in self._firing().values():
                 if not is_judged(row["rule"], row["host"]):
@@ -175,6 +181,7 @@ class AlertHistory:
         return {key_of(row["key"]): row for row in rows}
 
     def _begun(self, firing: StateChange | AlertInterval, at: int, processes: Sequence[str] = ()) -> NewAlert:
+        """Return the new alert of a rule that fires at the evaluation `at`."""
         subject, rule = firing.subject, firing.rule
         return NewAlert(
             key=firing.key,
@@ -194,9 +201,9 @@ class AlertHistory:
 
 
 def open_alerts_file(folder: Path) -> AlertsFile:
-    """Open the alerts.db of `plimsoll up`. A damaged one is set aside, and a new one gets its silences.
+    """Open the alerts.db of `plimsoll up`. A damaged file is set aside; the new one gets its silences.
 
-    Unusable if it cannot be used for another reason, or cannot be moved.
+    Raise Unusable if the file cannot be used for another reason, or cannot be set aside.
     """
     path, now = folder / NAME, time.time_ns()
     try:
@@ -225,7 +232,7 @@ def damaged_files(folder: Path) -> list[Path]:
 
 
 def last_evaluation(file: AlertsFile) -> int | None:
-    """Return the last evaluation that was saved (UTC ns)."""
+    """Return the time (UTC ns) of the last evaluation that was saved; None if there is none."""
     rows = file.rows("SELECT value FROM meta WHERE name = ?", (_LAST,))
     return rows[0]["value"] if rows else None
 
@@ -242,7 +249,7 @@ def _keep_statuses(connection: sqlite3.Connection, statuses: Mapping[Key, Status
 def _read(
     connection: sqlite3.Connection, firing: Mapping[Key, sqlite3.Row], readings: Mapping[Key, float], at: int, now: int
 ) -> None:
-    """Save the last and the worst value of firing alerts, and whether they have data."""
+    """Save the last and the worst value of each firing alert, and whether it has data."""
     for row, value in ((firing[key], value) for key, value in readings.items() if key in firing):
         stale = math.isnan(value)
         if stale != bool(row["stale"]):

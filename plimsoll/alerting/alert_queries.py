@@ -1,4 +1,4 @@
-"""Reads alerts from alerts.db: all firing ones, those in a range of time, or a page of many."""
+"""Queries of the alerts in alerts.db: firing alerts, those in a range of time, or a page of many."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class AlertFilter:
-    """Selects alerts. `host` and `rule` are patterns, in which `*` is any text.
+    """A selection of alerts. `host` and `rule` are patterns, in which `*` stands for any text.
 
-    Of alerts that have ended, those are selected that were firing at some time from `start` to `end` (UTC ns).
+    Ended alerts are selected if they were firing at some time from `start` to `end` (UTC ns).
     """
 
     severities: Sequence[Severity] = SEVERITIES
@@ -54,9 +54,9 @@ def firing(file: AlertsFile) -> list[Alert]:
 
 
 def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
-    """Return the alerts that were firing at some time of a span, in the order in which they fired.
+    """Return the alerts that were firing at some time in a range, in the order in which they fired.
 
-    With `replaced`, also those that late samples have disproved.
+    With `replaced`, include alerts that late samples have disproved.
     """
     also = "" if replaced else f" AND {_CURRENT}"
     where = f"fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also} ORDER BY fired_at, id"
@@ -75,30 +75,30 @@ def events(file: AlertsFile, number: int) -> list[Event]:
 
 
 def find_firing(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> Page:
-    """Return a page of the alerts that are firing, in the order of `firing`.
+    """Return a page of the firing alerts, in the order of `firing`.
 
-    If `first` is beyond the last alert, the last page is returned, or with `exact` an empty one; as in `find_ended`.
+    If `first` is beyond the last alert, return the last page, or with `exact` an empty page.
     """
     return _find(file, "ended_at IS NULL", [], _WORST_FIRST, first, most, chosen, exact=exact)
 
 
 def find_ended(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> Page:
-    """Return a page of the alerts that have ended, the latest first."""
+    """Return a page of the alerts that have ended, the latest first; `first` and `exact` are those of `find_firing`."""
     where, span = f"{_CURRENT} AND ended_at >= ? AND fired_at <= ?", [chosen.start, chosen.end]
     return _find(file, where, span, "ended_at DESC, id DESC", first, most, chosen, exact=exact)
 
 
 def find_latest(file: AlertsFile, rule_or_key: str | Key, first: int, most: int) -> Page:
-    """Return a page of the alerts of a rule, or of a rule and subject, the latest first."""
+    """Return a page of the alerts of a rule, or of one rule and subject, the latest first."""
     is_rule = isinstance(rule_or_key, str)
     where, value = ("rule = ?", rule_or_key) if is_rule else ("key = ?", key_text(rule_or_key))
     return _find(file, f"{where} AND {_CURRENT}", [value], "fired_at DESC, id DESC", first, most)
 
 
 def tidy(connection: sqlite3.Connection, now: int) -> None:
-    """Delete what is too old: ended alerts and audit entries after 400 days, messages and silences after 90.
+    """Delete old rows: ended alerts and audit entries after 400 days, messages and silences after 90 days.
 
-    Of ended alerts, audit entries and messages, only the newest 100,000 stay.
+    At most the newest 100,000 ended alerts, audit entries and messages are kept.
     """
     old = (
         "SELECT id FROM alerts WHERE ended_at < ? UNION"
@@ -128,6 +128,7 @@ def _find(
     *,
     exact: bool = False,
 ) -> Page:
+    """Return a page of the alerts that fulfil the SQL condition `where` and the filter `chosen`."""
     conditions = [where, f"severity IN ({', '.join('?' * len(chosen.severities))})"]
     values = [*values, *chosen.severities]
     for column, pattern in (("rule", chosen.rule), ("host", chosen.host)):

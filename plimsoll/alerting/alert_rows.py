@@ -1,4 +1,4 @@
-"""Begins and ends alerts in alerts.db, within a transaction of the caller."""
+"""Begins and ends alerts in alerts.db, within the caller's transaction."""
 
 import math
 import sqlite3
@@ -11,15 +11,16 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Severity
 
 _HOUR = 3600 * SECOND
-# A rule is flapping after a number of firings within a span, until it has neither fired nor recovered for a time.
+# A rule is flapping once it fired so often within a span; this ends when it has not changed state for some time.
 _FLAPPING = ((3, _HOUR, _HOUR), (6, 24 * _HOUR, 6 * _HOUR))
 
 
 @dataclass(frozen=True, slots=True)
 class NewAlert:
-    """An alert that begins. With `hold` it is not notified until catching up has ended, with `late` never.
+    """An alert that begins.
 
-    `worst` is the worst value since `since`; NaN if it equals `value`.
+    With `hold` it is not notified until missed evaluations are caught up, with `late` never. `worst` is the worst value
+    since `since`; NaN if that is `value`.
     """
 
     key: Key
@@ -40,7 +41,7 @@ class NewAlert:
 
 
 def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
-    """Write an alert that fires, and return its id."""
+    """Write an alert that begins to fire, and return its id."""
     columns = {field.name: getattr(alert, field.name) for field in fields(alert)} | {
         "key": key_text(alert.key),
         "value": _null(alert.value),
@@ -57,10 +58,10 @@ def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
 
 
 def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: Ended, *, hold: bool = False) -> None:
-    """End an alert. With `hold`, its end is not notified until catching up has ended.
+    """End an alert. With `hold`, its end is not notified until missed evaluations are caught up.
 
-    If the alert also fired while catching up, or is muted now, only targets that were notified of it are notified of
-    its end.
+    If the alert also began during catching up, or is muted now, its end is sent only to targets that received the
+    alert.
     """
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = row["kind"] != "flapping" and open_flapping(connection, row["key"]) is not None
@@ -75,7 +76,7 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: En
 
 
 def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
-    """Count an alert that began in the open flapping alert of its key, or begin one if the key fired too often."""
+    """Count a new alert in the open flapping alert of its key; begin a flapping alert if the key fired too often."""
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = open_flapping(connection, row["key"])
     if flapping is not None:
@@ -97,7 +98,7 @@ def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
 
 
 def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
-    """End flapping alerts whose rule has neither fired nor recovered for long enough."""
+    """End the flapping alerts of rules that have not changed state for long enough."""
     for row in connection.execute("SELECT id, key FROM alerts WHERE ended_at IS NULL AND kind = 'flapping'").fetchall():
         last = connection.execute(
             "SELECT coalesce(ended_at, fired_at) AS at FROM alerts WHERE key = ? AND kind <> 'flapping'"
@@ -114,7 +115,7 @@ def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
 
 
 def _firings(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
-    """Return the latest times at which a key fired, within the longest span that counts for flapping before `at`."""
+    """Return the latest times (up to `at`) at which a key fired, within the longest span that counts for flapping."""
     rows = connection.execute(
         "SELECT fired_at FROM alerts WHERE key = ? AND kind <> 'flapping' AND NOT late AND replaced_at IS NULL"
         " AND fired_at > ? ORDER BY fired_at DESC LIMIT ?",
@@ -124,7 +125,7 @@ def _firings(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
 
 
 def open_flapping(connection: sqlite3.Connection, key: str) -> int | None:
-    """Return the id of the open flapping alert of a key (as the file has it)."""
+    """Return the id of the open flapping alert of a key, given as alerts.db stores it; None if there is none."""
     row = connection.execute(
         "SELECT id FROM alerts WHERE key = ? AND ended_at IS NULL AND kind = 'flapping'", (key,)
     ).fetchone()
@@ -148,20 +149,20 @@ def record(
 
 
 def count(connection: sqlite3.Connection, name: str, by: int = 1) -> None:
-    """Add to a counter."""
+    """Add `by` to the counter `name` in alerts.db."""
     connection.execute(
         "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value + excluded.value", (name, by)
     )
 
 
 def _settle(connection: sqlite3.Connection, alerts: str, value: str | int) -> None:
-    """Suppress notifications of the ends of alerts of a flapping rule. `alerts` is a query for their ids."""
+    """Suppress notifications that a flapping rule's alerts ended. `alerts` is a query for their ids."""
     connection.execute(f"UPDATE told SET what = 'ended' WHERE alert IN ({alerts})", (value,))
     connection.execute(f"UPDATE alerts SET hush = 1 WHERE id IN ({alerts})", (value,))
 
 
 def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
-    """Return whether the host of an alert, or every host, is silent."""
+    """Return whether an alert's host is silent, or all hosts are."""
     if row["kind"] in ("all-silent", "plimsoll"):
         return False
     kinds = "('all-silent')" if row["kind"] == "host-silent" else "('all-silent', 'host-silent')"

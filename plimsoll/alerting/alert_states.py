@@ -1,4 +1,4 @@
-"""The states of all rules that are judged live, and counts of them."""
+"""The current states of all rules that are judged live, and summaries of them."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import nan
@@ -34,7 +34,7 @@ class AlertStates:
         self._retired: Collection[HostKey] = ()
 
     def plan(self, targets: Sequence[RuleTarget]) -> None:
-        """Judge these targets from now on; those that are judged already keep their states."""
+        """Replace the targets to judge; targets that were judged before keep their states."""
         before = self._place
         self.batches = [RuleBatch(alike) for alike in _by_rule(targets)]
         self._place = {key: (batch, row) for batch in self.batches for row, key in enumerate(batch.keys)}
@@ -51,7 +51,7 @@ class AlertStates:
         self._mark_retired()
 
     def retire(self, hosts: Collection[HostKey]) -> None:
-        """Ignore the samples of exactly these hosts, even those that are still in the windows of rules."""
+        """Set the retired hosts, whose samples are ignored even while they are still in the windows of rules."""
         if hosts != self._retired:
             self._retired = hosts
             self._mark_retired()
@@ -62,32 +62,32 @@ class AlertStates:
             batch.retired = np.isin(hosts, numbers)
 
     def keep(self, key: Key, status: Status) -> None:
-        """Save a status that changed."""
+        """Save a changed status."""
         if status.state in CROSSED:
             self.statuses[key] = status
         else:
             self.statuses.pop(key, None)
 
     def put(self, key: Key, status: Status, worst: float = nan) -> None:
-        """Replace the status of a rule; the next evaluation goes on from it."""
+        """Replace the status of a rule; the next evaluation continues from it."""
         self.keep(key, status)
         if key in self._place:
             batch, row = self._place[key]
             batch.set(row, status, worst)
 
     def forget(self, keys: Iterable[Key]) -> None:
-        """Forget the status of alerts that somebody ended, so that they can fire again."""
+        """Forget the statuses of alerts that somebody ended, so that the rules can fire again."""
         for key in keys:
             self.put(key, Status())
 
     def put_pending(self, key: Key, since: int, worst: float) -> None:
-        """Make a rule pending since a time that late samples show, if it is judged and does not fire."""
+        """Make a rule pending from `since` on, as late samples show, if it is judged and does not fire."""
         batch, row = self._place.get(key, (None, 0))
         if batch and batch.states[row] != State.FIRING:
             self.put(key, Status(State.PENDING, since), worst)
 
     def step_vanished(self, at: int) -> Iterator[StateChange]:
-        """Yield the changes of subjects that are not judged any more: they have no data, and pending ones end."""
+        """Yield the state changes of subjects that are no longer judged: they count as no data, so pending ones end."""
         for key, (target, healthy) in [*self._gone.items()]:
             before = self.statuses.get(key, Status())
             if key not in self._place and before.state == State.FIRING:
@@ -127,11 +127,11 @@ class AlertStates:
         return {host: count for host, count in zip(self._hosts.hosts, counts.tolist(), strict=True) if count}
 
     def pending(self) -> int:
-        """Count the warning and critical limits that are crossed, but not yet for the time that `for` demands."""
+        """Count the warning and critical rules that are pending: past the limit, but for less than `for`."""
         return sum(int((batch.states == State.PENDING).sum()) for batch in self._severe)
 
     def impossible(self) -> dict[str, set[str]]:
-        """Return, by host (case-folded), the values that limits last left unjudged, as they cannot be."""
+        """Return, by host (case-folded), the latest impossible values, which limits did not judge."""
         values: dict[str, set[str]] = {}
         for batch in self._severe:
             for row in np.flatnonzero(~np.isnan(batch.odd)).tolist():
@@ -141,10 +141,12 @@ class AlertStates:
         return values
 
     def newest(self, fresh: int) -> dict[tuple[str, Resource], tuple[int, int]]:
-        """Return when the resources that warning and critical limits judge were last sampled, by host (case-folded).
+        """Return when each resource with a warning or critical limit was last sampled, by host (case-folded) and
+        resource.
 
-        Each time is that of the newest sample of counters that are not frozen; with it comes the longest sampling
-        interval (ns). If a series has new values since `fresh`, the other series of its resource do not count.
+        Each result is the time (UTC ns) of the newest sample of counters that are not frozen, and the longest sampling
+        interval (ns). If some series of a resource has new values since `fresh`, its series without new values are
+        ignored.
         """
         sampled: dict[tuple[str, Resource], list[Samples]] = {}
         fresh_keys: set[tuple[str, Resource]] = set()
@@ -184,14 +186,16 @@ class AlertStates:
 
 
 def _newest(parts: Sequence[Samples], *, is_frozen: bool) -> tuple[int, int]:
-    """Return the time of the newest sample (if `is_frozen`, before the values froze), and the longest interval."""
+    """Return the time of the newest sample and the longest interval; with `is_frozen`, the last time a value
+    changed.
+    """
     newest = max(int(part.times[-1]) for part in parts)
     spans = frozen_times(parts)[-1:] if is_frozen else []
     return next((start for start, end in spans if end == newest), newest), max(part.interval or 0 for part in parts)
 
 
 def _by_rule(targets: Iterable[RuleTarget]) -> list[list[RuleTarget]]:
-    """Return groups of targets with equal rules: hosts may have limits and severities of their own."""
+    """Group targets by equal rules; hosts may have limits and severities of their own."""
     by_id: dict[str, list[list[RuleTarget]]] = {}
     for target in targets:
         groups = by_id.setdefault(target.rule.id, [])

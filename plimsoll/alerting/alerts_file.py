@@ -1,8 +1,8 @@
 """alerts.db: the state and the history of alerts, in an SQLite file of the data folder.
 
-It is small and separate from the store of samples, so that alerts and notifications work with any store. A transaction
-that was committed survives the end of the process and of the machine (WAL, synchronous=FULL). Several processes may use
-the file at once: `plimsoll up` and `plimsoll alerts`.
+It is separate from the store of samples, so that alerts and notifications work with any store. A committed transaction
+survives the end of the process or the machine (WAL, synchronous=FULL). Several processes may use the file at once, such
+as `plimsoll up` and `plimsoll alerts`.
 """
 
 import os
@@ -62,20 +62,20 @@ _TYPES = {"TEXT": "'text'", "INTEGER": "'integer'", "REAL": "'real', 'integer'"}
 
 
 class NotKept(Exception):
-    """The file could not be read or written, and is unchanged. The text says why, and what to do."""
+    """The error that alerts.db could not be read or written, and is unchanged. The text says why, and what to do."""
 
     is_damage = False
 
 
 class DamagedFile(Unusable):
-    """The file cannot be read, has a row that Plimsoll cannot have written, or has lost its content."""
+    """The error that alerts.db cannot be read, has an invalid row, or has lost its content."""
 
 
 class AlertsFile:
-    """An open alerts.db. Safe for threads: a transaction or a query holds a lock.
+    """An open alerts.db. Threads may share it: a transaction or a query holds a lock.
 
-    Unusable if it cannot be used, DamagedFile if it is damaged. An empty file that was in use is damaged, unless
-    `is_new`.
+    Raise Unusable if the file cannot be used, DamagedFile if it is damaged. A file that was in use but is empty counts
+    as damaged, unless `is_new`.
     """
 
     def __init__(self, path: Path, *, is_new: bool = False) -> None:
@@ -111,9 +111,10 @@ class AlertsFile:
 
     @classmethod
     def existing(cls, folder: Path) -> "AlertsFile":
-        """Return the file of a data folder that `plimsoll up` has used. Unusable if there is none, or another user's.
+        """Return the file of a data folder that `plimsoll up` has used.
 
-        Files that another user, even root, makes beside it would keep its owner from writing.
+        Raise Unusable if there is none, or if it belongs to another user: SQLite's files beside it would then lock out
+        its owner.
         """
         path = folder / NAME
         try:
@@ -133,16 +134,16 @@ class AlertsFile:
             self._connection.close()
 
     def backup(self, to: Path) -> None:
-        """Copy the state of one moment to a new file. NotKept if that is not possible."""
+        """Copy a consistent state of the file to a new file. Raise NotKept if that fails."""
         _make(to)
         with self._lock, self._usable(), closing(sqlite3.connect(to)) as copy:
             self._connection.backup(copy)
 
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
-        """Commit all changes made within, or none of them. NotKept if the file cannot be written.
+        """Commit all changes made in the block, or none. Raise NotKept if the file cannot be written.
 
-        A transaction within another one is a part of it.
+        An inner transaction is part of the outer one.
         """
         with self._lock, self._usable():
             if self._connection.in_transaction:
@@ -158,7 +159,7 @@ class AlertsFile:
                 raise
 
     def rows(self, query: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
-        """Return the rows of a query. NotKept if the file cannot be read."""
+        """Return the rows of a query. Raise NotKept if the file cannot be read."""
         with self._lock, self._usable():
             return self._connection.execute(query, tuple(values)).fetchall()
 
@@ -167,7 +168,7 @@ class AlertsFile:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            # Its subclasses, but for one, are mistakes in a query.
+            # Its subclasses are mistakes in a query, except OperationalError.
             if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
                 failure = NotKept(f"{self.path}: {_why(error)}")
                 failure.is_damage = _MENDED in str(failure)
@@ -176,19 +177,21 @@ class AlertsFile:
 
     @contextmanager
     def alone(self) -> Generator[None]:
-        """Keep other threads from using the file."""
+        """Lock the file against other threads for the block."""
         with self._lock:
             yield
 
     @property
     def version(self) -> tuple[int, int] | None:
-        """A value that changes with each change by any process; None in a transaction, which may be rolled back."""
+        """A value that differs after each change by any process; None within a transaction, which may be rolled
+        back.
+        """
         with self._lock, self._usable():
             by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
             return None if self._connection.in_transaction else (by_others, self._connection.total_changes)
 
     def _check(self) -> None:
-        """Raise Unusable if the file cannot be used. Nothing is written."""
+        """Raise Unusable or DamagedFile if the file cannot be used. Nothing is written."""
         with self._lock, self._usable():
             connection = self._connection
             file_format = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -212,7 +215,9 @@ class AlertsFile:
 
 
 def _find_foreign(connection: sqlite3.Connection) -> str:
-    """Return a sign of another program: a view or trigger, which would run its code, or a missing column."""
+    """Return a sign that another program changed the schema (a view, a trigger, a missing column); else an empty
+    text.
+    """
     with closing(sqlite3.connect(":memory:")) as scratch:
         for statement in _statements():
             scratch.execute(statement)
@@ -235,7 +240,7 @@ def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
 
 
 def _is_invalid(connection: sqlite3.Connection, table: str) -> str:
-    """Return the SQL condition for rows that cannot be used: bits were flipped, or another program wrote them.
+    """Return the SQL condition for rows with invalid values, from flipped bits or another program.
 
     SQLite notices only damage to its own structure, and one such row would stop evaluations or notifications.
     """
@@ -249,7 +254,7 @@ def _is_invalid(connection: sqlite3.Connection, table: str) -> str:
 
 
 def _is_limit(text: object) -> bool:
-    """Return whether a text is a limit, or empty for none."""
+    """Return whether a text is a valid limit, or empty."""
     try:
         return text == "" or (isinstance(text, str) and bool(Healthy.parse(text)))
     except ValueError:
@@ -257,7 +262,7 @@ def _is_limit(text: object) -> bool:
 
 
 def _was_used(path: Path) -> bool:
-    """Return whether a file was in use: its silences, its journal or a damaged file are beside it."""
+    """Return whether other files show that a file was in use: its copy of silences, its journal, or a damaged file."""
     journal = path.with_name(f"{path.name}-wal")
     is_first = not path.with_name(SILENCES).exists() and not [*path.parent.glob(f"{DAMAGED}*")]
     return not is_first or (journal.exists() and journal.stat().st_size > 0)
@@ -270,7 +275,7 @@ def _statements() -> list[str]:
 
 
 def _make(path: Path) -> None:
-    """Make the file for its owner alone; SQLite gives the files beside it the same mode."""
+    """Create the file with access for its owner alone; SQLite gives the files beside it the same mode."""
     try:
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -286,6 +291,7 @@ def _make(path: Path) -> None:
 
 
 def _why(error: sqlite3.DatabaseError) -> str:
+    """Return the reason of an error of SQLite, and what to do, as text."""
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_FULL:
             return "the disk is full: nothing can be written; free some space"

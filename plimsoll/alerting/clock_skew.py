@@ -1,4 +1,4 @@
-"""Hosts whose clock is wrong. Ahead: samples are judged only when their time comes. Behind: they come too late."""
+"""Finds hosts with wrong clocks: samples from a clock ahead are judged late, those from a clock behind come late."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ _STEADY = 120 * SECOND  # a host that catches up after an outage is later at fir
 
 
 def wrong(by: int, side: Literal["ahead", "behind"]) -> str:
-    """Return a text that a clock is wrong by a time (ns): `its clock is 5 min behind; set it right`."""
+    """Return a sentence on a wrong clock: `its clock is 5 min behind; set it right`. `by` is in ns."""
     return f"its clock is {duration_text(by // SECOND * SECOND)} {side}; set it right"
 
 
@@ -47,7 +47,7 @@ class _Early:
 
 
 class SeriesHosts:
-    """Numbers the hosts of series; `names[number]` is the host. `tags` name it: see `rules.subjects.host_of`."""
+    """A numbering of the hosts of series; `names[number]` is the host. `tags` name the host: see `subjects.host_of`."""
 
     def __init__(self, tags: Collection[str]) -> None:
         self._tags = tags
@@ -71,7 +71,7 @@ class SeriesHosts:
 
 
 class ClockSkew:
-    """Records samples from the future and late ones. `tags` name the host; see `rules.subjects.host_of`."""
+    """A record of hosts that send samples from the future or late. `tags` name the host: see `subjects.host_of`."""
 
     def __init__(self, tags: Collection[str]) -> None:
         self.hosts = SeriesHosts(tags)
@@ -80,7 +80,7 @@ class ClockSkew:
         self._lock = Lock()
 
     def written(self, points: Points, now: int) -> None:
-        """Record the hosts whose newest sample is over a minute from `now` (UTC ns); forget those that are in time."""
+        """Record hosts whose newest sample is over a minute off `now` (UTC ns), and forget those that are on time."""
         if not len(points):
             return
         newest = np.full(len(points.series), np.iinfo(np.int64).min)
@@ -95,12 +95,12 @@ class ClockSkew:
                     self._record(self.hosts.names[number], int(newest_of[number]), now)
 
     def reasons(self, now: int) -> Mapping[HostKey, str]:
-        """Return why the samples of hosts (case-folded) cannot be judged, in words."""
+        """Return, by host (case-folded), a sentence on why its samples cannot be judged."""
         behind = {host_key(host): wrong(by, "behind") for host, (by, _) in self.behind(now).items()}
         return behind | {host_key(host): wrong(by, "ahead") for host, by in self.ahead(now).items()}
 
     def ahead(self, now: int) -> Mapping[str, int]:
-        """Return how far (ns) clocks are ahead, of the hosts that sent such samples in the last five minutes."""
+        """Return how far (ns) clocks are ahead, by host, for samples sent in the last five minutes."""
         with self._lock:
             self._forget(now)
             recent = (early for early in self._ahead.values() if now - early.written <= _REMEMBERED)
@@ -113,9 +113,9 @@ class ClockSkew:
             return {key: early.written for key, early in self._ahead.items()}
 
     def behind(self, now: int) -> Mapping[str, tuple[int, int]]:
-        """Return how far (ns) the clocks of hosts are behind, and the time of their newest sample (UTC ns).
+        """Return, by host, how far (ns) its clock is behind, and the time (UTC ns) of its newest sample.
 
-        A clock is behind if the samples of its host have been equally late for two minutes, and none was in time.
+        A clock is behind if all samples of its host have been late by about the same time for two minutes.
         """
         with self._lock:
             self._late = {key: late for key, late in self._late.items() if now - late.last <= _REMEMBERED_LATE}
@@ -127,6 +127,7 @@ class ClockSkew:
         self._ahead = {key: early for key, early in kept if now - early.written <= _REMEMBERED or now < early.newest}
 
     def _record(self, host: str, newest: int, now: int) -> None:
+        """Record whether a host is ahead, late or on time, from its newest sample."""
         key, lag = host_key(host), now - newest
         if lag < -_TOLERATED:
             self._ahead[key] = _Early(host, newest, now)

@@ -25,20 +25,20 @@ OVERLAP = 60 * SECOND  # samples that arrive later than this are not in the wind
 _FIRST_LOOK = 3600 * SECOND
 _LEAST_REACH = 1800 * SECOND  # for the interval and the window of a series that is sampled every 5 minutes
 _LEARN_EVERY = 60 * SECOND
-_PLAN_APART = 10  # times what a plan takes: whoever adds series all the time is not to have all the time
+_PLAN_APART = 10  # wait this many times the duration of a plan, so that constant new series cannot take all the time
 
 
 class Evaluator:
-    """Evaluates rules over the live data of a store.
+    """The evaluator of rules over the live data of a store.
 
-    `advance` is called with one evaluation after the other, or with many to catch up. `most_hosts` and `oldest` are
-    those of `SeriesIndex`. `check` is called often, and may raise Stopped.
+    Call `advance` for each evaluation in turn, or for several at once to catch up. `most_hosts` and `oldest` are those
+    of `SeriesIndex`. `check` is called often, and may raise Stopped.
 
     Attributes:
-        states: The states of all rules after the last evaluation.
-        index: The series that are judged.
-        unknown_facts: The facts that limits need and that are not known, by host.
-        beyond: The hosts (case-folded) with limits that are not judged, as there are too many of them.
+            states: The states of all rules after the last evaluation.
+            index: The series that are judged.
+            unknown_facts: The facts that limits need but that are unknown, by host.
+            beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Evaluator:
         self.unknown_facts: dict[str, set[str]] = {}
 
     def advance(self, at: Times) -> EvaluationStep:
-        """Evaluate at the times `at` (UTC ns, ascending, on the grid), which follow the last ones."""
+        """Evaluate at the times `at` (UTC ns, ascending, on the grid), which follow the last evaluation."""
         start, end = int(at[0]), int(at[-1])
         if self._last is None:
             self._discover(start - _FIRST_LOOK, start - EVALUATION_INTERVAL)
@@ -104,7 +104,7 @@ class Evaluator:
         return EvaluationStep(end, changes, self.states.readings(), dict(self.states.statuses), heard)
 
     def interval(self, host: str) -> int | None:
-        """Return the shortest sampling interval (ns) of a host's series that are judged; None if it is not known."""
+        """Return the shortest sampling interval (ns) of a host's judged series; None if it is unknown."""
         if self._intervals is None:
             self._intervals = {}
             for series, interval in self._samples.intervals():
@@ -113,7 +113,7 @@ class Evaluator:
         return self._intervals.get(host_key(host))
 
     def reread(self, series: Iterable[Series]) -> None:
-        """Read these series again, so that late samples of them are in the windows of later evaluations."""
+        """Read these series again at the next evaluation, as late samples were written."""
         self._samples.forget([judged for part in series if (judged := self.index.get(part.key))])
 
     def _discover(self, start: int, end: int) -> list[str]:
@@ -124,7 +124,7 @@ class Evaluator:
         return hosts
 
     def _plan(self, start: int, end: int) -> None:
-        """Plan the targets for the series of the index, and read the samples that they need."""
+        """Find the targets for the series of the index, and read the samples that their rules need."""
         series = self.index.series
         reach = {series: _LEAST_REACH for series in series if shows_in_values(series)}
         self._samples.read({**self._reach, **reach}, start, end)
@@ -153,7 +153,7 @@ class Evaluator:
         return RuleEvaluator(find, samples.samples, facts, signals=signals, series_together=samples.together)
 
     def _covered(self, target: RuleTarget, at: int) -> int | None:
-        """Return the longest part of a rule's window that samples cover; None if they cover all of it."""
+        """Return the longest part (ns) of a rule's window that samples cover; None if they cover all of it."""
         longest = 0
         for series in series_of(target.origin):
             samples = self._samples.samples(series)
@@ -168,6 +168,6 @@ class Evaluator:
 
 
 def evaluations(after: int, until: int) -> Times:
-    """Return the evaluations after one instant and up to another (UTC ns)."""
+    """Return the evaluation times after one instant and up to another (UTC ns)."""
     first = after // EVALUATION_INTERVAL * EVALUATION_INTERVAL + EVALUATION_INTERVAL
     return np.arange(first, until + 1, EVALUATION_INTERVAL, dtype=np.int64)

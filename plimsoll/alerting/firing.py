@@ -1,4 +1,4 @@
-"""The alerts that fire, grouped into incidents once for pages, metrics and the HTTP API."""
+"""The firing alerts, grouped into incidents once for pages, metrics and the HTTP API."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from plimsoll.rules.wording import SEVERITIES
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """The alerts of one host and one cause: the most severe first, and of those the one that was crossed first."""
+    """The firing alerts of one host and cause: the most severe first, and within a severity the earliest first."""
 
     alerts: Sequence[Alert]
 
     @property
     def worst(self) -> Alert:
-        """The alert that stands for the incident."""
+        """The first alert, which represents the incident."""
         return self.alerts[0]
 
     @property
@@ -32,7 +32,7 @@ class Incident:
 
     @property
     def host(self) -> HostKey:
-        """The host of the incident; empty if it concerns none."""
+        """The host of the incident; empty if the incident is about no host."""
         return HostKey(self.worst.key[1])
 
     @property
@@ -42,7 +42,7 @@ class Incident:
 
 
 def incidents(alerts: Iterable[Alert]) -> list[Incident]:
-    """Group alerts that fire into incidents: the gravest first, and of those the latest first."""
+    """Group firing alerts into incidents: the most severe first, and within a severity the latest first."""
     groups = group_pairs((alert.incident, alert) for alert in alerts)
     grouped = [
         Incident(sorted(group, key=lambda alert: (_rank(alert), alert.begin, alert.instance or "", alert.id)))
@@ -64,7 +64,7 @@ class Firing:
     every: Sequence[Alert] = ()
 
     def like(self, rule: str, host: str, instance: str) -> int:
-        """Count the alerts that match these patterns."""
+        """Count the firing alerts that match these patterns."""
         on_hosts = (alerts for name, alerts in self._by_host.items() if is_like(name, host))
         return sum(
             is_like(alert.rule, rule) and is_like(alert.instance or "", instance)
@@ -88,16 +88,16 @@ class Firing:
 
     @cached_property
     def incidents(self) -> Sequence[Incident]:
-        """The incidents of `alerts`: the gravest first, and of those the latest first.
+        """The incidents of `alerts`: the most severe first, and within a severity the latest first.
 
-        Where all hosts are silent that is the incident, not the silence of each.
+        If all hosts are silent, that is one incident in place of one for each host.
         """
         all_silent = any(alert.kind == "all-silent" for alert in self.alerts)
         return incidents(alert for alert in self.alerts if not (all_silent and alert.kind == "host-silent"))
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Sequence[Incident]]:
-        """The incidents by host, each list in the order of `incidents`; those without a host under an empty name."""
+        """The incidents by host (case-folded), in the order of `incidents`; an empty name has those about no host."""
         return group_pairs((incident.host, incident) for incident in self.incidents)
 
 
@@ -105,7 +105,7 @@ _kept = WeakKeyDictionary[AlertsFile, tuple[tuple[int, int], Firing]]()
 
 
 def firing(file: AlertsFile) -> Firing:
-    """Return the alerts that fire: the same object until the file changes."""
+    """Return the firing alerts; the result is cached until alerts.db changes."""
     with file.alone():
         version = file.version
         if version is None:  # within a transaction, which may be undone

@@ -1,4 +1,4 @@
-"""The health that `plimsoll up` shows on its page, and the progress of its evaluations."""
+"""The health that `plimsoll up` shows on its page, and the progress of its alert loop."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from plimsoll.rules.schema.field_types import Resource
 
 
 class HealthAnswer(StrEnum):
-    """Whether the hosts are healthy."""
+    """The answer to the question whether the hosts are healthy."""
 
     HEALTHY = "Healthy"
     NOT_HEALTHY = "Not healthy"
@@ -19,7 +19,7 @@ class HealthAnswer(StrEnum):
 
 
 class HostState(StrEnum):
-    """Whether data of a host arrives, and whether an alert fires for it."""
+    """The state of a host: whether its data arrives, and whether an alert fires for it."""
 
     HEALTHY = "healthy"
     NOT_JUDGED = "not judged"
@@ -29,18 +29,19 @@ class HostState(StrEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of the loop: the last evaluation, its time of execution (UTC ns), its duration, and the problem.
+    """The progress of the alert loop: its last evaluation, when (UTC ns) and how long it ran, and its problem.
 
     Attributes:
-        judged: The number of warning and critical limits that are judged, by host (case-folded).
-        pending: The number of those that are crossed, but not yet for the time that `for` demands.
-        lacking: The facts that limits need and that are not known, by host.
-        impossible: The values that are not judged because they are impossible, by host.
-        ahead, behind: How far the clocks of hosts are ahead or behind (ns).
-        left_out: The number of hosts that are not judged, as there are too many.
-        beyond: The hosts (case-folded) that have too many limits, of which some are not judged.
-        unsent: The resources that hosts (case-folded) have stopped sending, with the newest sample (UTC ns).
-        begun: While the first evaluation after a start or with new settings runs, its begin (UTC ns).
+            judged: The number of warning and critical limits that are judged, by host (case-folded).
+            pending: The number of limits that are crossed, but for less than `for`.
+            lacking: The facts that limits need but that are unknown, by host.
+            impossible: The values that are not judged because they are impossible, by host.
+            ahead, behind: How far the clocks of hosts are ahead or behind (ns).
+            left_out: The number of hosts that are not judged because there are too many.
+            beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
+            unsent: The resources that hosts (case-folded) stopped sending, each with the time of its newest sample (UTC
+            ns).
+            begun: When (UTC ns) the first evaluation after a start or new settings began; None if it is over.
     """
 
     evaluated: int | None = None
@@ -61,7 +62,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class HostHealth:
-    """A host: its state, a few words on it (`3 limits judged`), and when its newest sample was taken (UTC ns)."""
+    """The health of a host: its state, a note such as `3 limits judged`, and the time of its newest sample (UTC ns)."""
 
     name: str
     state: HostState
@@ -73,10 +74,10 @@ class HostHealth:
 class Health:
     """The health of all hosts: the `answer`, its `reason`, and its `basis`.
 
-    `firing` are the alerts that fire, `info` the number of those of severity info. `problems` are sentences on what
-    somebody must solve, such as a full disk; with `warnings`, such as missing values of a day, everything is still
-    judged. `evaluated` is the last evaluation (UTC ns), `points_a_minute` the number of values written in the last
-    minute.
+    `firing` are the firing alerts, `info` the number of those with severity info. `problems` are sentences on what
+    somebody must solve, such as a full disk. `warnings` are problems despite which everything is still judged, such as
+    missing values of a day. `evaluated` is the last evaluation (UTC ns), `points_a_minute` the number of values written
+    in the last minute.
     """
 
     answer: HealthAnswer = HealthAnswer.NOT_KNOWN

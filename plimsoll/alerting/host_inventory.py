@@ -1,9 +1,9 @@
 """The hosts that are expected to send samples, and an alert for each that is silent.
 
-A host is expected when it has sent for ten minutes, or when up.toml lists it, until it is retired. It is silent if its
-newest sample is older than `silent_after` and than four sampling intervals. The time in which Plimsoll did not run, or
-the machine slept, does not count. If several hosts are expected and all of them are silent, one more alert says so. Of
-a host that sends, the processors, memory or disks may be silent alone.
+A host is expected once it has sent for ten minutes, or when up.toml lists it, until it is retired. It is silent if its
+newest sample is older than `silent_after` and than four sampling intervals. Time in which Plimsoll did not run or the
+machine slept does not count. If all of several expected hosts are silent, one more alert says so. On a host that sends,
+the samples of processors, memory or disks alone may be missing.
 """
 
 import sqlite3
@@ -32,7 +32,7 @@ _LOOK_AT = ("its agent (Telegraf, the collector)", "the network between it and t
 
 @dataclass(frozen=True, slots=True)
 class LastSample:
-    """The time of a host's newest sample (UTC ns), and its sampling interval (ns) if that is known."""
+    """The time of a host's newest sample (UTC ns), and its sampling interval (ns; None if unknown)."""
 
     newest: int
     interval: int | None = None
@@ -40,9 +40,10 @@ class LastSample:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A row of the table `roster`. `host` is case-folded, `name` as it was first spelled.
+    """A host of the inventory: a row of the table `roster`.
 
-    `since` is the time from which on its samples have no long pause. Times are UTC ns.
+    `host` is case-folded, `name` as first spelled. `since` is the begin of its samples without a long pause. Times are
+    UTC ns.
     """
 
     host: str
@@ -59,11 +60,11 @@ class Host:
         return bool(self.expected) and self.retired_at is None
 
     def is_late(self, now: int) -> bool:
-        """Return whether the host's newest sample is too old for a host that sends without a pause."""
+        """Return whether the host's newest sample is so old that its samples have a long pause."""
         return self.newest is None or now - self.newest > max(SILENT_AFTER, _INTERVALS * (self.interval or 0))
 
     def after(self, last_sample: LastSample, now: int) -> "Host":
-        """Return the host after a sample. A retired host that sends again is expected again."""
+        """Return the host's new row after a sample. A retired host that sends again is expected again."""
         newest = min(last_sample.newest, now)  # a clock that is ahead must not hide that the host is silent
         if self.newest is not None and newest <= self.newest:
             return self
@@ -81,7 +82,7 @@ class Host:
         )
 
     def early(self, now: int) -> "Host":
-        """Return the host after it has sent samples from the future, and no others."""
+        """Return the host's new row after it sent only samples from the future."""
         if self.newest is not None or self.retired_at is not None:
             return self
         since = now if self.since is None else self.since
@@ -102,7 +103,7 @@ class HostInventory:
         self._unsent: Mapping[str, Mapping[Resource, int]] = {}
 
     def expect(self, listed: Sequence[str], silent_after: int) -> None:
-        """Change the hosts that are expected, and the time (ns) after which they are silent, from the next step on."""
+        """Set the hosts that are expected, and the time (ns) after which a host is silent, from the next step on."""
         self._listed = {host_key(name): name for name in listed}
         self._silent_after = silent_after
 
@@ -113,13 +114,12 @@ class HostInventory:
         reasons: Mapping[HostKey, str] | None = None,
         early: Collection[str] = (),
     ) -> None:
-        """Begin and end the alerts of silent hosts.
+        """Begin and end the alerts of silent hosts, at every evaluation that does not catch up.
 
         `samples` has the last sample of each host, by its name. `reasons` say why the samples of some hosts
         (case-folded) cannot be judged. `early` are hosts that send samples from the future.
 
-        To be called at every evaluation, except while catching up. Raises NotKept if the file cannot be written; the
-        next call makes up for it.
+        Raise NotKept if alerts.db cannot be written; the next call makes up for it.
         """
         if self._watching is None or not 0 <= now - self._stepped <= _ASLEEP:
             self._watching = now
@@ -144,11 +144,10 @@ class HostInventory:
         samples: Mapping[str, LastSample],
         now: int,
     ) -> Mapping[str, Mapping[Resource, int]]:
-        """Return the newest sample (UTC ns) of each resource that a host (case-folded) has stopped sending.
+        """Return, by host (case-folded), the resources that it stopped sending, each with its newest sample (UTC ns).
 
-        `newest` returns the newest sample of each judged resource, and its sampling interval; see
-        `AlertStates.newest`. It is called every minute. A resource is silent if other samples of its host are newer:
-        in an outage all are late.
+        `newest` returns the newest sample and sampling interval of each judged resource, as `AlertStates.newest`; it is
+        called every minute. A resource counts only if the host sent other samples later: in an outage all are late.
         """
         if now % _LOOK_EVERY:
             return self._unsent
@@ -169,11 +168,11 @@ class HostInventory:
         return unsent
 
     def forget_resources(self) -> None:
-        """Expect no resources any more, as the limits of new settings may judge others."""
+        """Forget which resources hosts sent, as new settings may judge others."""
         self._sampled, self._late, self._unsent = {}, frozenset(), {}
 
     def oldest_first(self) -> list[str]:
-        """Return the hosts, case-folded: those that up.toml lists, then those whose data began first."""
+        """Return the hosts, case-folded: those that up.toml lists, then the others by the begin of their data."""
         unlisted = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
         return [*self._listed, *(host.host for host in sorted(unlisted, key=lambda host: host.since or 0))]
 
@@ -185,6 +184,7 @@ class HostInventory:
         reasons: Mapping[HostKey, str],
         connection: sqlite3.Connection,
     ) -> None:
+        """Begin and end the alerts of silent hosts, and that of all hosts being silent."""
         rows = connection.execute(
             "SELECT id, kind, host FROM alerts WHERE ended_at IS NULL AND kind IN ('host-silent', 'all-silent')"
         ).fetchall()
@@ -232,20 +232,20 @@ class HostInventory:
 
 
 def hosts(file: AlertsFile) -> list[Host]:
-    """Return the hosts of the inventory, retired ones and those not expected yet included."""
+    """Return all hosts of the inventory, including retired hosts and those not yet expected."""
     return [Host(**dict(row)) for row in file.rows("SELECT * FROM roster ORDER BY host")]
 
 
 def retired(file: AlertsFile) -> dict[HostKey, int]:
-    """Return the time of retirement (UTC ns) of the hosts (case-folded) that have sent nothing since."""
+    """Return when (UTC ns) hosts (case-folded) were retired, of those that have sent nothing since."""
     rows = file.rows("SELECT host, retired_at FROM roster WHERE retired_at IS NOT NULL")
     return {host_key(row["host"]): row["retired_at"] for row in rows}
 
 
 def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
-    """Retire a host and end its alerts; return it and the number of these. Unusable if the host is not known.
+    """Retire a host and end its alerts; return the host and the number of alerts. Raise Unusable if it is unknown.
 
-    The statuses of its rules are forgotten, so that they can fire again if it sends again.
+    The statuses of its rules are forgotten, so that they can fire again if the host sends again.
     """
     gone = next((host for host in hosts(file) if host.host == host_key(name)), None)
     if gone is None:

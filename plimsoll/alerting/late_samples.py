@@ -1,4 +1,4 @@
-"""Amends the history of alerts by samples that came after their evaluation, and the current states with it."""
+"""Amends the history of alerts, and the current states, by samples that came after their evaluation."""
 
 import logging
 import time
@@ -34,11 +34,11 @@ _log = logging.getLogger(__name__)
 
 
 class _Replay(NamedTuple):
-    """The alerts of a host from `start` to `last`, by all samples that have come by now.
+    """The alerts of a host from `start` to `last`, judged again by all samples that have arrived.
 
     Attributes:
-        intervals: The times at which each rule fired; none for a rule that fired before the late samples only.
-        pending: For each rule that is pending at the end, since when, and the worst value since.
+            intervals: The times at which each rule fired; empty for a rule that fired only without the late samples.
+            pending: For each rule that is pending at the end, since when, and the worst value since.
     """
 
     host: str
@@ -49,7 +49,10 @@ class _Replay(NamedTuple):
 
 
 class LateSamples:
-    """Amends one host at a time, so that late samples do not delay evaluations. `check` may raise to end it."""
+    """A queue of hosts with late samples. One host is amended at a time, so that evaluations are not delayed.
+
+    `check` may raise to interrupt an amendment.
+    """
 
     def __init__(self, store: SampleReader, history: AlertHistory, skew: ClockSkew, check: Check) -> None:
         self._store = store
@@ -63,7 +66,7 @@ class LateSamples:
         self._next = 0
 
     def written(self, points: Points, last: int) -> None:
-        """Note the samples that are not after `last`, the evaluation for which samples were last read (UTC ns)."""
+        """Note late samples: those not after `last`, the newest evaluation whose samples were read (UTC ns)."""
         if not len(points) or int(points.times.min()) > last:
             return
         late = points.times <= last
@@ -77,7 +80,7 @@ class LateSamples:
             self._series.update((id(points.series[at]), points.series[at]) for at in np.unique(which).tolist())
 
     def amend(self, evaluator: Evaluator, site: Site, configured: ConfiguredFacts, last: int, now: int) -> None:
-        """Amend the history of one host up to `last`, the last evaluation that was saved, and its current states."""
+        """Amend the history and the current states of the next host, up to the last saved evaluation `last`."""
         if now < self._next:
             return
         with self._lock:
@@ -103,7 +106,7 @@ class LateSamples:
         self._apply(evaluator, replay, now)
 
     def _replay(self, site: Site, configured: ConfiguredFacts, host: str, start: int, last: int) -> _Replay:
-        """Judge a host once more. TimeoutError if that takes too long."""
+        """Judge a host again over a range. Raise TimeoutError if that takes too long."""
         before = history(self._history.file, start, last)
         fired = (alert.key for alert in before if host_key(alert.host) == host_key(host))
         replay = _Replay(host, start, last, {key: [] for key in fired}, {})

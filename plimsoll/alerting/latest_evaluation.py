@@ -1,4 +1,4 @@
-"""The rules and their subjects after the last evaluation: a batch for each rule, with a row for each subject."""
+"""The states of all rules after the last evaluation: a batch for each rule, with a row for each subject."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ from plimsoll.rules.subjects import Subject
 
 
 class RuleBatch:
-    """A rule as it applies to subjects, its conditions at the last evaluation, and its states.
+    """A rule with its subjects, a row each: their conditions at the last evaluation, and their states.
 
     Attributes:
-        states: PENDING or FIRING, and OK for all other states.
-        since: The time from which the condition has been true (UTC ns), if the state is pending or firing.
-        worst: The worst value since then, if the state is pending.
-        limits: The limits of the subjects.
-        values: The reduced values at the last evaluation; NaN for no data.
-        has_data: Whether the condition was known at the last evaluation.
-        odd: The reduced values that are impossible; NaN elsewhere.
-        retired: Whether the host of a subject is retired, so that its samples are ignored.
+            states: PENDING or FIRING, and OK for all other states.
+            since: The time from which the condition has been true (UTC ns), if the state is pending or firing.
+            worst: The worst value since then, if the state is pending.
+            limits: The limits of the subjects.
+            values: The reduced values at the last evaluation; NaN for no data.
+            has_data: Whether the condition was known at the last evaluation.
+            odd: The reduced values that are impossible; NaN elsewhere.
+            retired: Whether the host of a subject is retired, so that its samples are ignored.
     """
 
     def __init__(self, targets: Sequence[RuleTarget]) -> None:
@@ -54,7 +54,7 @@ class RuleBatch:
 
     @property
     def active(self) -> NDArray[np.bool_]:
-        """Which rows are pending or firing."""
+        """A mask of the rows that are pending or firing."""
         return (self.states == State.PENDING) | (self.states == State.FIRING)
 
     def set(self, row: int, status: Status, worst: float = nan) -> None:
@@ -65,7 +65,7 @@ class RuleBatch:
         self.worst[row] = worst if status.state == State.PENDING else nan
 
     def intervals_changed(self, widest: int) -> None:
-        """Take note that windows of up to `widest` ns may have changed, as they are at least two sampling intervals."""
+        """Record that sampling intervals changed, which windows of up to `widest` ns depend on."""
         if min(condition.over for condition in self.rule.conditions) < widest:
             self._parts = None
 
@@ -76,10 +76,10 @@ class RuleBatch:
         lacking: Callable[[RuleTarget, str], None],
         covered: Callable[[RuleTarget, int], int | None],
     ) -> Iterator[StateChange]:
-        """Judge at these evaluations, and yield the changes of state.
+        """Evaluate the rule at these times, and yield the changes of state.
 
-        `lacking` is called with each target that is not judged, and the fact that it lacks. `covered` returns how much
-        of the window of a rule is covered by samples at an evaluation.
+        `lacking` is called with each target that is not judged because a fact is unknown, and that fact. `covered`
+        returns how much (ns) of a rule's window samples cover at an evaluation.
         """
         if self._parts is None or len(at) > self._evaluations:
             self._parts, self._evaluations = [*self._make_parts(judge, len(at), lacking)], len(at)
@@ -121,6 +121,7 @@ class RuleBatch:
     def _step(
         self, matrix: ConditionMatrix, rows: NDArray[np.intp], covered: Callable[[RuleTarget, int], int | None]
     ) -> Iterator[StateChange]:
+        """Step the states of some rows through the evaluations of a matrix, and yield the changes."""
         for column, at in enumerate(matrix.times.tolist()):
             before, values = self.states[rows], matrix.values[:, column]
             after, since = step(
@@ -170,9 +171,9 @@ CROSSED = (State.PENDING, State.FIRING)
 class RuleState:
     """The state of a rule for a host or instance.
 
-    `healthy` is the limit as it applies there, `value` the reduced value (NaN for no data), `since` the time (UTC ns)
-    from which it has been crossed if it is pending or firing. `key` is that of its alerts. `note` says what
-    plimsoll.toml changes. `impossible` is a value that the signal cannot have; it counts as no data.
+    `healthy` is its limit there, `value` the reduced value (NaN for no data), `since` the time (UTC ns) from which the
+    limit has been crossed if the rule is pending or firing. `key` is the key of its alerts. `note` says what
+    plimsoll.toml changes. `impossible` is a value that the signal cannot have, which counts as no data.
     """
 
     rule: Rule
@@ -187,7 +188,7 @@ class RuleState:
 
 
 class Limits:
-    """The limits of a rule for its subjects, a row each; None where a fact is lacking."""
+    """The limits of a rule for its subjects, a row each; None where a needed fact is unknown."""
 
     def __init__(self, judged: Sequence[RuleTarget | RuleState], healthies: list[Healthy | None]) -> None:
         self.judged = judged
@@ -195,14 +196,14 @@ class Limits:
 
     @cached_property
     def rows(self) -> Mapping[Healthy, NDArray[np.intp]]:
-        """The rows of each limit: most subjects have the same one."""
+        """The rows with each limit; most subjects share one limit."""
         rows_of = group_pairs((healthy, row) for row, healthy in enumerate(self.by_row) if healthy is not None)
         return {healthy: np.array(rows) for healthy, rows in rows_of.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class RuleStates:
-    """A rule for all its subjects, a row each."""
+    """The states of a rule for all its subjects, a row each."""
 
     rule: Rule
     limits: Limits
@@ -213,11 +214,11 @@ class RuleStates:
 
     @property
     def crossed(self) -> NDArray[np.bool_]:
-        """Which rows are pending or firing."""
+        """A mask of the rows that are pending or firing."""
         return (self.states == State.PENDING) | (self.states == State.FIRING)
 
     def at(self, rows: Sequence[int]) -> Iterator[RuleState]:
-        """Yield the states of some rows, without those that lack a fact."""
+        """Yield the states of some rows, except rows without a limit."""
         columns = (column[rows].tolist() for column in (self.values, self.states, self.since, self.impossible))
         for row, value, state, since, odd in zip(rows, *columns, strict=True):
             judged, healthy = self.limits.judged[row], self.limits.by_row[row]
@@ -234,18 +235,18 @@ class HostRows:
 
     @cached_property
     def hosts(self) -> Sequence[HostKey]:
-        """The hosts."""
+        """The hosts that have rows."""
         return [*dict.fromkeys(target.subject.key[0] for judged in self._rules for target in judged)]
 
     @cached_property
     def numbers(self) -> Sequence[NDArray[np.intp]]:
-        """For each rule the host of each row, as its position in `hosts`."""
+        """For each rule, the position in `hosts` of each row's host."""
         number = {host: at for at, host in enumerate(self.hosts)}
         return [np.array([number[target.subject.key[0]] for target in judged], np.intp) for judged in self._rules]
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Mapping[int, Sequence[int]]]:
-        """The rows of each rule on a host, by the rule's position."""
+        """The rows of each rule on a host: by host, then by the rule's position."""
         rows_of: dict[HostKey, dict[int, list[int]]] = {}
         for at, judged in enumerate(self._rules):
             for row, target in enumerate(judged):
@@ -254,7 +255,7 @@ class HostRows:
 
 
 class LatestEvaluation:
-    """All rules for all their subjects. States of single rules are made on demand, as few are looked at."""
+    """The states of all rules for all subjects. RuleState objects are built on demand, as few are needed."""
 
     def __init__(self, rules: Sequence[RuleStates] = (), hosts: HostRows | None = None) -> None:
         self.rules = rules

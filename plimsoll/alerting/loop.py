@@ -30,7 +30,7 @@ from plimsoll.store.protocol import SampleReader
 
 DELAY = 30 * SECOND  # an evaluation at e is performed at e + DELAY, so that samples on their way are in
 _HOUR = 3600 * SECOND
-_QUIET_LAG = 60 * SECOND  # evaluations later than this are caught up, and only alerts that still fire are notified
+_QUIET_LAG = 60 * SECOND  # evaluations later than this are caught up: only alerts that still fire are notified
 _SET_BACK = 60 * SECOND  # a smaller step of the clock is over before anybody could look
 _MOST_CAUGHT_UP = 24 * _HOUR
 _CHUNK = 360  # evaluations at once while catching up
@@ -39,11 +39,11 @@ _log = logging.getLogger(__name__)
 
 
 class AlertLoop:
-    """Evaluates the rules on the live samples of a store.
+    """The loop that evaluates the rules on the live samples of a store.
 
     `processes` returns the top processes of hosts at an evaluation, a line each; `troubles` the problems of Plimsoll
-    itself. `on_step` is called with the time after evaluations. `perform` is called about every second, and `written`
-    with each batch of samples; both take the time (UTC ns), so that it can be simulated.
+    itself. `on_step` is called with the time after evaluations. `perform` is to be called about every second, and
+    `written` with each batch of samples; both take the time (UTC ns), so that tests can simulate it.
     """
 
     def __init__(
@@ -84,29 +84,29 @@ class AlertLoop:
         self.judged = LatestEvaluation()
 
     def run(self, stop: Event) -> None:
-        """Perform what is due until `stop` is set; an evaluation that is cut off is repeated at the next start."""
+        """Perform the due evaluations until `stop` is set. An interrupted evaluation is repeated at the next start."""
         self._stop = stop
         while not stop.wait(_TICK_S):
             self.perform(time.time_ns())
 
     @property
     def last(self) -> int | None:
-        """The last evaluation that was saved (UTC ns), None before the first. It advances while catching up."""
+        """The last saved evaluation (UTC ns); None before the first. It also advances while catching up."""
         return self._last
 
     def written(self, points: Points, now: int) -> None:
-        """Note samples that came after their evaluation, to amend the history, and hosts with wrong clocks."""
+        """Note the samples that came after their evaluation, and the hosts with wrong clocks."""
         self._skew.written(points, now)
         if self._reading is not None:  # what comes during an evaluation may come after its samples were read
             self._late_samples.written(points, self._reading)
 
     def judge_by(self, site: Site, configured: ConfiguredFacts) -> None:
-        """Judge by other settings from the next evaluation on; firing alerts go on, as at a start."""
+        """Use other settings from the next evaluation on. Firing alerts continue."""
         with self._lock:
             self._fresh = site, configured
 
     def perform(self, now: int) -> None:
-        """Perform all evaluations that are due. A failure is logged, shown as the problem, and tried again."""
+        """Perform all due evaluations. A failure is logged, shown as the problem, and tried again."""
         with self._lock:
             fresh, self._fresh = self._fresh, None
         if fresh is not None:
@@ -128,6 +128,7 @@ class AlertLoop:
             self._evaluator = None
 
     def _evaluate(self, now: int) -> None:
+        """Perform the due evaluations, amend by late samples, and update the host inventory."""
         due = (now - self._delay) // EVALUATION_INTERVAL * EVALUATION_INTERVAL
         is_start = self._evaluator is None
         evaluator = self._evaluator or self._start(due)
@@ -182,6 +183,7 @@ class AlertLoop:
         self._on_step(now)
 
     def _start(self, due: int) -> Evaluator:
+        """Create the evaluator, which continues from the saved statuses."""
         actions.save_rule_ids(self._history.file, self._site.catalogue.rules)
         self._last = last_evaluation(self._history.file)
         self._history.keep_only(self._site.is_judged, due, now=due)

@@ -1,4 +1,4 @@
-"""The processes recorded with an alert, a line for each resource."""
+"""The processes recorded with an alert: a line for each resource."""
 
 import logging
 import time
@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 
 
 class ProcessLines:
-    """Describes the processes of a host that used most in the five minutes before an evaluation.
+    """A function that names the processes of a host that used most in the five minutes before an evaluation.
 
-    For the host named `own_host` they come from `watch`; for other hosts, or without a watch, from recorded samples.
+    For the host `own_host` they come from `watch`; for other hosts, or without a watch, from recorded samples.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class ProcessLines:
         self._clock = clock
 
     def __call__(self, at_ns: int, hosts: Iterable[str]) -> Mapping[str, Sequence[str]]:
-        """Return the lines of each host. Failures to read are logged and left out: the alert matters more."""
+        """Return the lines of each host. A host whose processes cannot be read is logged and left out."""
         lines: dict[str, Sequence[str]] = {}
         start = at_ns - _BEFORE
         for host in hosts:
@@ -61,7 +61,7 @@ class ProcessLines:
 def recorded_top(
     store: SampleReader, signals: Mapping[str, Signal], host: str, start_ns: int, end_ns: int
 ) -> list[TopProcesses]:
-    """Return the processes that used most of each resource on average in a range; empty if none were recorded."""
+    """Return, for each resource, the processes that used most on average in a range; empty if none were recorded."""
     recorded = {name: signal for name, signal in signals.items() if name.startswith(_PREFIX)}
     finder = Finder(recorded, store.series(start_ns, end_ns, [host]).series, lambda _: True)
     top: list[TopProcesses] = []

@@ -1,4 +1,4 @@
-"""The newest samples of live series, as far back as any rule looks."""
+"""The newest samples of live series, as far back as any rule needs them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
@@ -13,7 +13,7 @@ from plimsoll.model.series import Series
 from plimsoll.rules.window import Cut, Together, WindowBounds
 from plimsoll.store.protocol import SampleReader
 
-_KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
+_KEPT_UP = 5  # this many equal steps in a row make an interval; fewer may be chance
 _ALIKE = 1.5  # largest ratio between the steps of one interval
 _ROOM = 1.25  # times the columns that are held
 _LEAST_ROOM = 16
@@ -37,9 +37,10 @@ class SampleRow:
 
 
 class SampleMatrix:
-    """Series whose samples have equal times, within their reach (ns), and the sampling interval of these times.
+    """The samples of series with equal times: a row for each series, a column for each time.
 
-    Columns `first` to before `end` hold samples; `number` is the position among all matrices, from 1.
+    `reach` is how far back (ns) samples are kept. Columns from `first` to before `end` are in use. `number` is the
+    position among all matrices, from 1.
     """
 
     def __init__(self, windows: Sequence[SampleRow], times: Times, rows: Sequence[Values], reach: int) -> None:
@@ -58,7 +59,7 @@ class SampleMatrix:
             window.clock, window.row = self, row
 
     def extend(self, times: Times, values: Values, since: int, start: int) -> None:
-        """Replace the samples from `since` on by these, and forget those before `start`."""
+        """Replace the samples from `since` on, and forget those before `start` (UTC ns)."""
         kept, count = int(self.times.searchsorted(since)), len(self.times)
         if len(times) or kept < count:
             self.end = self.first + kept
@@ -73,6 +74,7 @@ class SampleMatrix:
         self.times = self.columns[self.first : self.end]
 
     def _make_room(self, more: int, start: int) -> None:
+        """Make room for `more` columns, and forget those before `start`."""
         values = self.columns[self.first : self.end]
         # The newest steps show the interval, however long ago they were.
         first = self.first + max(0, min(int(values.searchsorted(start)), len(values) - _KEPT_UP - 1))
@@ -99,9 +101,9 @@ _FEW = 100
 
 
 class RecentSamples:
-    """The samples of the series that are judged, read from a store step by step.
+    """The recent samples of the judged series, read from a store step by step.
 
-    Each step reads the last `overlap` ns again, so that late samples are in the windows of later evaluations.
+    Each step reads the last `overlap` ns again, to include late samples.
     """
 
     def __init__(self, store: SampleReader, overlap: int) -> None:
@@ -120,7 +122,7 @@ class RecentSamples:
     def read(self, reach: Mapping[Series, int], start: int, end: int) -> None:
         """Read the samples up to `end` of these series, each from its reach (ns) before `start`.
 
-        The mapping must not change afterwards.
+        The mapping must not be changed later.
         """
         # If the last step ended before `start`, the samples between are needed, too.
         since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
@@ -142,7 +144,7 @@ class RecentSamples:
         return sample_row.samples if sample_row else _NOTHING
 
     def together(self, series: Sequence[Series]) -> Together:
-        """Return a view of the samples of several series, which follows later steps."""
+        """Return a view of the samples of several series, which includes what later steps read."""
         return _Rows(self, [self._rows.get(series) or SampleRow(series) for series in series])
 
     def forget(self, series: Collection[Series]) -> None:
@@ -150,12 +152,14 @@ class RecentSamples:
         self._again |= self._rows.keys() & series
 
     def widest_change(self) -> int:
-        """Return twice the longest sampling interval that has changed since the last call; longer windows have not."""
+        """Return twice the longest sampling interval that changed since the last call; longer windows are
+        unaffected.
+        """
         value, self._widest_change = self._widest_change, 0
         return value
 
     def intervals(self) -> Iterable[tuple[Series, int]]:
-        """Yield the sampling interval (ns) of each series for which it is known."""
+        """Yield each series whose sampling interval is known, with that interval (ns)."""
         for clock in self._clocks:
             if clock.interval:
                 yield from ((window.series, clock.interval) for window in clock.windows)
@@ -166,7 +170,7 @@ class RecentSamples:
         return sum(len(clock.times) * len(clock.windows) for clock in self._clocks)
 
     def spans(self, at: Times, window: int, clocks: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the columns of matrices (by number) in the window of each evaluation: the first, and the end."""
+        """Return the columns (first, end) of each matrix, by number, in the window of each evaluation."""
         key = at.tobytes(), window
         span = self._spans.get(key)
         if span is None:
@@ -180,7 +184,7 @@ class RecentSamples:
         return span.first[clocks], span.last[clocks]
 
     def _arrange(self, reach: Mapping[Series, int]) -> None:
-        """Keep these series only, and join those with equal times."""
+        """Keep only these series, and join matrices with equal times."""
         alike: dict[object, list[SampleRow]] = {}
         for clock in self._clocks:
             times = clock.times.tobytes()
@@ -194,7 +198,7 @@ class RecentSamples:
         self._number()
 
     def _begin(self, series: Sequence[Series], samples_list: Sequence[Samples], start: int) -> None:
-        """Add the samples of series that are new, or read again."""
+        """Add the samples of series that are new or read again."""
         alike = group_pairs(
             ((self._reach[pair[0]], pair[1].times.tobytes()), pair) for pair in zip(series, samples_list, strict=True)
         )
@@ -263,7 +267,7 @@ class RecentSamples:
 
 
 def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
-    """Return the matrix of series that have equal times and intervals now."""
+    """Return one matrix for series that now have equal times and intervals."""
     samples_list = [window.samples for window in windows]
     clock = SampleMatrix(windows, samples_list[0].times, [samples.values for samples in samples_list], reach)
     clock.interval = samples_list[0].declared
@@ -271,7 +275,7 @@ def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
 
 
 class _Spans:
-    """The columns of each matrix in the window of each evaluation, as far as computed; number 0 has no columns."""
+    """A cache of the columns of each matrix in the window of each evaluation; number 0 has no columns."""
 
     def __init__(self, clocks: int, evaluations: int) -> None:
         self.first = np.zeros((clocks + 1, evaluations), dtype=np.intp)
@@ -288,7 +292,7 @@ class _Rows:
         self._windows = windows
 
     def cut(self, bounds: WindowBounds) -> Cut:
-        """Return the samples that lie in the windows."""
+        """Return the samples of the rows in the windows."""
         windows = self._windows
         clocks = np.fromiter((window.clock.number for window in windows), np.intp, len(windows))
         first, last = self._buffers.spans(bounds.at, bounds.window, clocks)
@@ -306,7 +310,7 @@ class _Rows:
 
 
 def _interval(times: Times, value: int | None) -> int | None:
-    """Return the interval of the newest steps if these are alike, else the earlier one (`value`)."""
+    """Return the interval (ns) of the newest steps if they are alike, else the earlier interval `value`."""
     newest = times[-_KEPT_UP - 1 :]
     steps = newest[1:] - newest[:-1]
     if len(steps) == _KEPT_UP:

@@ -1,4 +1,4 @@
-"""Judges stored samples as a review does, and finds the alerts that would have fired had all samples been in time."""
+"""Judges stored samples as a review does, to find the alerts that would have fired if no sample had been late."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -31,7 +31,7 @@ def replay(
 ) -> Iterator[AlertInterval]:
     """Yield the alerts that fired at an evaluation from `start` to `end` (UTC ns).
 
-    An alert that began over two hours before `start` is reported to begin within these two hours.
+    The replay begins two hours before `start`; an alert that began earlier is reported to begin then.
     """
     for target, conditions in evaluate_again(store, site, configured, start, end):
         yield from alert_intervals(target, conditions, start)
@@ -46,7 +46,7 @@ def evaluate_again(
     hosts: Collection[str] = (),
     check: Check = check_nothing,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
-    """Yield the targets and their conditions from two hours before `start` to `end` (UTC ns), of these hosts or of all.
+    """Yield each target with its conditions from two hours before `start` to `end` (UTC ns), on `hosts` or on all.
 
     `check` is called often, and may raise to end the work.
     """
@@ -68,7 +68,7 @@ def conditions_of(
     end: int,
     check: Check = check_nothing,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
-    """Yield the targets of series, each with its conditions at every evaluation from its first sample on."""
+    """Yield the targets of these series, each with its conditions at every evaluation from its first sample on."""
     samples: dict[Series, Samples] = {}
 
     def read(needed: Collection[Series]) -> None:
@@ -95,7 +95,7 @@ def conditions_of(
 
 
 def pending_since(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:
-    """Return since when (UTC ns) a rule is pending at the end, and the worst value since; None if it is not pending."""
+    """Return since when (UTC ns) a rule is pending at the end, and the worst value since; None if it is not."""
     states = _states(target, conditions)
     if not len(states) or states[-1] != State.PENDING:
         return None
@@ -108,7 +108,7 @@ def _states(target: RuleTarget, conditions: Conditions) -> States:
 
 
 def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> Iterator[AlertInterval]:
-    """Yield the times that a rule fired for a subject, without those that ended before `start` (UTC ns)."""
+    """Yield the intervals in which a rule fired for a subject, except those that ended before `start` (UTC ns)."""
     states = _states(target, conditions)
     active = (states == State.PENDING) | (states == State.FIRING)
     with_data = np.flatnonzero(conditions.enter != Truth.NO_DATA)

@@ -1,4 +1,4 @@
-"""Plans which rules are judged for which subjects of live hosts, from their series, as a review does."""
+"""Plans which rules are judged for which subjects of live hosts, as a review does."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hos
 
 # The rule id, host and instance of an alert, case-folded.
 Key: TypeAlias = tuple[str, str, str | None]
-# The most limits that are judged, so that no host takes the time of others.
+# The most limits that are judged on a host, so that no host takes the time of others.
 MOST_OF_HOST = 5_000  # limits of a host, one for each instance: a second or two of a processor
 MOST = 50_000
 
@@ -33,7 +33,7 @@ class Site:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def is_judged(self, rule: str, host: str) -> bool:
-        """Return whether a rule is known, and not switched off for a host."""
+        """Return whether a rule exists and is not switched off for a host."""
         documented = self.catalogue.rules.get(rule)
         if documented is None:
             return False
@@ -43,7 +43,7 @@ class Site:
 
 @dataclass(frozen=True, eq=False)
 class RuleTarget:
-    """A rule that is judged for a subject, as it applies there, and the source of its signal.
+    """A rule to judge for a subject, with its limit there, and the source of its signal.
 
     `note` says what plimsoll.toml changes.
     """
@@ -55,7 +55,7 @@ class RuleTarget:
 
     @cached_property
     def key(self) -> Key:
-        """The key of its alerts."""
+        """The key of the target's alerts."""
         return self.rule.id, *self.subject.key
 
 
@@ -64,8 +64,8 @@ def plan(
 ) -> tuple[list[RuleTarget], Finder]:
     """Return the targets for these series, and the finder of their signals.
 
-    Superseded rules are notes (severity info), unless the limit was measured on such a host and no current rule is
-    judged for the same subject. `check` is called often, and may raise to end the work.
+    Superseded rules get severity info, unless their limit was measured on such a host and no current rule is judged for
+    the same subject. `check` is called often, and may raise to end the work.
     """
     finder = Finder(site.catalogue.signals, series, lambda _: True, facts.find)
     tags = host_tags(site.catalogue.signals)
@@ -91,7 +91,7 @@ def plan(
 
 
 def is_for(pack: Pack, series: Iterable[Series]) -> bool:
-    """Return whether a pack is for a host with these series."""
+    """Return whether a pack applies to a host with these series."""
     kind = pack.applies_to
     return kind is None or any(has_object(series, kind.objects, kind.measurements) for series in series)
 
@@ -99,6 +99,7 @@ def is_for(pack: Pack, series: Iterable[Series]) -> bool:
 def _planned(
     site: Site, documented: Rule, origins: ResolvedSources, hosts: Iterable[str], facts: Facts
 ) -> Iterator[RuleTarget]:
+    """Yield the targets of a documented rule on these hosts, with the changes of plimsoll.toml."""
     drives = {subject.key: holds for subject, holds in site.drives.items()}
     for host in hosts:
         recorded = origins.by_host.get(host_key(host), ())
@@ -127,6 +128,7 @@ def _without_stand_ins(planned: Sequence[RuleTarget]) -> list[RuleTarget]:
 
 
 def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: Facts) -> list[RuleTarget]:
+    """Return the targets, those of superseded rules with severity info where that applies; see `plan`."""
     instances: dict[tuple[str, str], set[str | None]] = {}
     for target in planned:
         instances.setdefault((target.rule.id, target.subject.key[0]), set()).add(target.subject.key[1])
@@ -151,7 +153,7 @@ def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: F
 
 
 def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:
-    """Return whether a current rule is judged for the same instance, or either is for the host as a whole."""
+    """Return whether the rule `current` is judged for the same instance, or either rule for the whole host."""
     host, instance = old.subject.key
     judged = instances.get((current, host), set())
     return bool(judged) and (instance is None or None in judged or instance in judged)
@@ -160,9 +162,9 @@ def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | N
 def limit_targets(
     targets: Iterable[RuleTarget], hosts: Iterable[str], *, most: int = MOST, of_host: int = MOST_OF_HOST
 ) -> tuple[list[RuleTarget], set[str]]:
-    """Return the targets that are judged, and the hosts (case-folded) of which some targets are not.
+    """Return the targets that are judged, and the hosts (case-folded) that have too many.
 
-    `hosts` (case-folded) are served in this order. Of a host with too many targets, rules with many instances are
+    `hosts` (case-folded) is the order of priority. On a host with too many targets, rules with many instances are
     judged for the first instances only.
     """
     by_host: dict[str, list[RuleTarget]] = {host: [] for host in hosts}
@@ -180,7 +182,7 @@ def limit_targets(
 
 
 def _cut(targets: Sequence[RuleTarget], most: int) -> list[RuleTarget]:
-    """Return at most `most` targets, shared evenly among the rules that have more than their share."""
+    """Return at most `most` targets: rules with many targets lose some, so that each rule gets an even share."""
     by_rule = group_pairs((target.rule.id, target) for target in targets)
     kept: list[RuleTarget] = []
     for at, alike in enumerate(sorted(by_rule.values(), key=len)):

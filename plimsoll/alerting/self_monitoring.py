@@ -16,9 +16,9 @@ _HOST = "plimsoll"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem of Plimsoll itself that somebody must solve: an id (`store-full`), and a sentence.
+    """A problem of Plimsoll itself that somebody must solve: an id such as `store-full`, and a sentence.
 
-    With a warning, everything still works.
+    With severity warning, everything still works.
     """
 
     id: str
@@ -27,14 +27,14 @@ class Problem:
 
 
 class SelfMonitoring:
-    """Begins and ends the alerts of problems of Plimsoll itself."""
+    """The alerts about problems of Plimsoll itself."""
 
     def __init__(self, file: AlertsFile) -> None:
         self._file = file
         self._last: tuple[str, ...] | None = None
 
     def step(self, problems: Sequence[Problem], now: int) -> None:
-        """Begin an alert for each new problem, and end the alerts of problems that are over."""
+        """Begin an alert for each new problem, and end the alerts of solved problems."""
         ids = tuple(problem.id for problem in problems)
         if ids == self._last:
             return

@@ -1,4 +1,4 @@
-"""The series of live hosts; of too many hosts, those that sent samples first."""
+"""The series of live hosts; if there are too many hosts, those that sent samples first."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -10,15 +10,17 @@ from plimsoll.rules.subjects import host_of
 from plimsoll.store.protocol import SampleReader
 
 MOST_HOSTS = 5000
-_FORGOTTEN = 3600 * SECOND  # staleness: a series without samples for so long is not judged; what fires stays firing
+_FORGOTTEN = (
+    3600 * SECOND
+)  # staleness: a series without samples for this long is not judged; a firing alert stays firing
 
 
 class SeriesIndex:
-    """The series of live samples in a store, updated by each `look`.
+    """The judged series of a store, updated by each `look`.
 
-    Of more than `most_hosts` hosts, those are judged that were judged before, then those first in `oldest`
-    (case-folded), so that a new host cannot displace another. `left_out` are the names of the others at the last look.
-    `tags` name the host; see `rules.subjects.host_of`.
+    If there are more than `most_hosts` hosts, those judged before come first, then those in the order of `oldest`
+    (case-folded), so that a new host cannot displace another. `left_out` names the other hosts at the last look. `tags`
+    name the host: see `subjects.host_of`.
     """
 
     def __init__(self, store: SampleReader, tags: Collection[str], most_hosts: int, oldest: Sequence[str]) -> None:
@@ -34,7 +36,7 @@ class SeriesIndex:
 
     @property
     def hosts(self) -> Collection[str]:
-        """The hosts that are judged (case-folded), those first that were there first."""
+        """The judged hosts (case-folded), in the order in which they came."""
         return self._hosts
 
     @property
@@ -43,7 +45,7 @@ class SeriesIndex:
         return [entry.series for entry in self._entries.values()]
 
     def get(self, key: object) -> Series | None:
-        """Return the series of a key, if it is known."""
+        """Return the series with a key; None if it is not in the index."""
         entry = self._entries.get(key)
         return entry.series if entry else None
 
@@ -53,7 +55,10 @@ class SeriesIndex:
         return entry[1].host if entry else host_key(host_of(series, self._tags))
 
     def look(self, start: int, end: int) -> tuple[list[str], bool]:
-        """Add the series with samples in a range; return their hosts, and whether the series of the index changed."""
+        """Add the series that have samples in a range.
+
+        Return the hosts of these series, and whether the series of the index changed.
+        """
         series = self._store.series(start, end).series
         if len(self._recent) > 2 * max(len(series), len(self._entries)):  # of series that are gone, or were left out
             self._recent = {}
@@ -81,7 +86,7 @@ class SeriesIndex:
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
 
     def _find_entry(self, series: Series) -> "_Entry":
-        """Return the entry of a series, which may be an equal object to one seen before."""
+        """Return the entry of a series; an equal series seen before has the same entry."""
         entry = self._entries.get(series.key)
         if entry is None:
             name = host_of(series, self._tags)
@@ -101,15 +106,15 @@ class _Entry:
 
 
 class Stopped(Exception):
-    """The evaluation is to be cut off, as the program ends."""
+    """The error that ends an evaluation because the program ends."""
 
 
-# A function that long computations call often; it raises Stopped if they are to end.
+# A function that long computations call often; it raises Stopped when they have to end.
 Check = Callable[[], None]
 
 
 def check_nothing() -> None:
-    """Never stop."""
+    """Do nothing: a check that never raises."""
 
 
 def within(seconds: float, check: Check) -> Check:

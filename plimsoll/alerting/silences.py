@@ -1,6 +1,6 @@
-"""Silences: times in which matching alerts are not notified. Each has an end, a reason and an author.
+"""Silences: ranges of time in which matching alerts are not notified. Each has an end, a reason and an author.
 
-They are stored in alerts.db, and copied to silences.json, which survives when alerts.db is damaged.
+They are stored in alerts.db, and copied to silences.json, which survives damage to alerts.db.
 """
 
 import json
@@ -23,7 +23,7 @@ LONGEST = 30 * 86_400 * SECOND
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A silence. `rule`, `host` and `instance` are patterns, in which `*` is any text; times are UTC ns."""
+    """A silence. `rule`, `host` and `instance` are patterns, in which `*` stands for any text; times are UTC ns."""
 
     id: int
     rule: str
@@ -51,7 +51,7 @@ def add(
     now: int,
     start: int | None = None,
 ) -> Silence:
-    """Begin a silence of `length` (ns), at `start` or now. Unusable without a reason, or for longer than 30 days."""
+    """Begin a silence of `length` (ns), at `start` or now. Raise Unusable without a reason, or for over 30 days."""
     begin = now if start is None else start
     if not reason.strip():
         raise Unusable("a silence needs a reason: say why nobody has to be notified")
@@ -78,7 +78,7 @@ def add(
 
 
 def end(file: AlertsFile, silence: int, now: int) -> Silence:
-    """End a silence that is active or planned. Unusable if there is none of this number."""
+    """End a silence that is active or planned. Raise Unusable if it does not exist."""
     silenced = next((other for other in [*active(file, now), *planned(file, now)] if other.id == silence), None)
     if silenced is None:
         raise Unusable(f"silence {silence} is not active; plimsoll alerts list shows those that are")
@@ -99,7 +99,7 @@ def planned(file: AlertsFile, now: int) -> list[Silence]:
 
 
 def is_silenced(connection: sqlite3.Connection, alert: sqlite3.Row | dict[str, Any], now: int) -> bool:
-    """Return whether an alert, as a row, matches a silence that is active now."""
+    """Return whether an active silence matches an alert, given as a row of the table `alerts`."""
     silences = (Silence(**dict(row)) for row in connection.execute(_ACTIVE, (now, now)).fetchall())
     return any(silence.matches(alert["rule"], alert["host"], alert["instance"]) for silence in silences)
 
@@ -108,7 +108,7 @@ _ACTIVE = "SELECT * FROM silences WHERE start <= ? AND until > ? ORDER BY until"
 
 
 def save_copy(file: AlertsFile, now: int) -> None:
-    """Write the active and planned silences to silences.json. NotKept if that is not possible."""
+    """Write the active and planned silences to silences.json. Raise NotKept if that fails."""
     path = file.path.with_name(SILENCES)
     silences = [
         {**asdict(silence), "start": iso(silence.start), "until": iso(silence.until)}
@@ -123,7 +123,7 @@ def save_copy(file: AlertsFile, now: int) -> None:
 
 
 def restore_copy(file: AlertsFile) -> None:
-    """Copy the silences of silences.json to a new alerts.db. Unusable if they cannot be read."""
+    """Copy the silences of silences.json to a new alerts.db. Raise Unusable if they cannot be read."""
     path = file.path.with_name(SILENCES)
     if not path.exists():
         return

@@ -1,4 +1,4 @@
-"""The outcome of evaluations: changes of state, and the intervals in which alerts fired."""
+"""The results of evaluations: changes of state, and the intervals in which alerts fired."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ class StateChange(_OfRule):
         at: The evaluation (UTC ns).
         rule: The rule as it applies to the host: with the limit, `for` and severity of plimsoll.toml.
         subject: The host or instance.
-        since: From which evaluation the condition has been true; None if it is not.
+        since: The first evaluation at which the condition was true; None if it is false.
         value: The rule's reduced value, in the signal's unit; NaN for no data.
         healthy: The limit, scaled for the subject.
-        note: What differs from the documented rule, empty if nothing does.
+        note: What plimsoll.toml changes in the documented rule; empty if nothing.
         covered: The longest part of the rule's window (ns) that samples cover; None if they cover all of it.
-        worst: The value furthest past the limit since `since`, as far as it is known.
+        worst: The value furthest past the limit since `since`.
     """
 
     at: int
@@ -55,11 +55,11 @@ class StateChange(_OfRule):
 
 @dataclass(frozen=True, slots=True)
 class AlertInterval(_OfRule):
-    """One time that a rule fired for a subject, as a replay finds it; times are evaluations (UTC ns).
+    """An interval in which a rule fired for a subject, as a replay finds it. Times are evaluations (UTC ns).
 
-    `since` is the first evaluation with the condition true, `ended_at` the one at which it recovered, None if it fires
-    still. `value` is that at `fired_at`, `worst` the one furthest past the limit from `since` to the end. `last_data`
-    is the last evaluation that had data. The rest is as in a StateChange.
+    The condition is true from `since`, the rule fires from `fired_at` and recovers at `ended_at` (None: it still
+    fires). `value` is the value at `fired_at`, `worst` the value furthest past the limit, `last_data` the last
+    evaluation with data. The other fields are those of StateChange.
     """
 
     rule: Rule
@@ -77,10 +77,10 @@ class AlertInterval(_OfRule):
 
 @dataclass(frozen=True)
 class EvaluationStep:
-    """The outcome of evaluations up to `at`: the changes of state in order, and the statuses after the last one.
+    """The result of evaluations up to `at`: the changes of state in order, and the statuses after the last evaluation.
 
-    `readings` are the values of firing rules, NaN for no data (stale). `heard` has the hosts with new samples, each
-    with the evaluation, or for late samples a time that is not after the newest one.
+    `readings` are the values of firing rules, NaN for no data (stale). `heard` maps each host with new samples to the
+    evaluation; for late samples, to a time not after the newest sample.
     """
 
     at: int

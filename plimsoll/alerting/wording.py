@@ -1,4 +1,4 @@
-"""Words alerts for notifications, the command line and the pages."""
+"""The sentences on alerts in notifications, on the command line and on pages."""
 
 import math
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _WORDS = {
     "network": "The network of {host} is near what it can carry",
     "software": "{host} waits inside its software",
 }
-# Nothing can be concluded about a resource from one processor or process, nor from what another guest takes.
+# One processor or process, or the time that another guest takes, proves no shortage of the resource.
 _OF_ITSELF = ("process.cpu", "cpu.processor_busy", "cpu.steal")
 _RESOURCES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
 _AGAIN = {
@@ -31,7 +31,7 @@ _AGAIN = {
     "retired": "no longer watched: the host was retired",
     "rule removed": "no longer judged: the rule was removed",
 }
-# Of alerts that are of no rule.
+# The sentences of alerts without a rule.
 _SENTENCES: Mapping[str, Mapping[str, str]] = {
     "host-silent": {
         "headline": "{host} is silent",
@@ -79,7 +79,7 @@ def headline(alert: Alert) -> str:
 
 
 def evidence(alert: Alert) -> str:
-    """Return what is past its limit, and its value: `Processor time 92 %`."""
+    """Return the quantity that is past its limit, with its value: `Processor time 92 %`."""
     return f"{alert.details.title} {quantity(_value(alert), alert.details.unit)}"
 
 
@@ -114,7 +114,7 @@ def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
 
 
 def state_sentence(alert: Alert) -> str:
-    """Return the alert where its host is named beside it: `Processor time: 92 %; it should stay below 80 %.`"""
+    """Return the alert without its host, which the caller names: `Processor time: 92 %; it should stay below 80 %.`"""
     if alert.kind == "host-silent" and alert.details.note:
         return f"Not judged: {alert.details.note}."
     if alert.kind != "rule":
@@ -128,9 +128,9 @@ def state_sentence(alert: Alert) -> str:
 
 
 def ended_sentence(alert: Alert, zone: Zone, remains: Alert | None = None) -> str:
-    """`Processor time on WEB01: healthy again; past its limit for 12 min, at worst 95 % (1 min mean).`
+    """Return `Processor time on WEB01: healthy again; past its limit for 12 min, at worst 95 % (1 min mean).`
 
-    `remains` is another limit of the same incident that is still past: then nothing is healthy again.
+    `remains` is another alert of the incident that still fires: the sentence then does not say `healthy again`.
     """
     ended = alert.fired_at if alert.ended_at is None else alert.ended_at
     long = duration_text(ended - alert.begin)
@@ -145,13 +145,15 @@ def ended_sentence(alert: Alert, zone: Zone, remains: Alert | None = None) -> st
 
 
 def remains_sentence(alert: Alert) -> str:
-    """Return a sentence on the alert that is left: `A warning still fires: Processor time on WEB01: 85 %; ...`"""
+    """Return a sentence on an alert that still fires: `A warning still fires: Processor time on WEB01: 85 %; ...`"""
     kind = "A warning" if alert.severity == "warning" else "A critical alert"
     return f"{kind} still fires: {headline(alert)}; it {alert.details.should}."
 
 
 def brief_sentence(alert: Alert, zone: Zone) -> str:
-    """Return what fired and ended: `Processor time on WEB01, past its limit 10:22:00–10:34:00, at worst 95 %; ...`."""
+    """Return an alert that has fired and ended: `Processor time on WEB01, past its limit 10:22:00–10:34:00, at worst
+    95 %; ...`.
+    """
     span = zone.span(alert.begin, alert.fired_at if alert.ended_at is None else alert.ended_at)
     if alert.kind != "rule":
         return _sentence(alert, "brief", span=span)
@@ -160,7 +162,7 @@ def brief_sentence(alert: Alert, zone: Zone) -> str:
 
 
 def made_sentence(silence: Silence, muted: int, zone: Zone) -> str:
-    """Return what a new silence does; `muted` alerts that are firing match it."""
+    """Return what a new silence does. `muted` is the number of firing alerts that match it."""
     firing = counted(muted, "alert") if muted else "no alert"
     until = f"{zone.clock(silence.until)} {zone.label(silence.until)}"
     return f"Silence {silence.id} holds until {until}; it matches {firing} firing now"
@@ -171,12 +173,12 @@ def _value(alert: Alert) -> float:
 
 
 def _is_within(alert: Alert) -> bool:
-    """Return whether the value is back on the healthy side of the limit, and only `recover` keeps the alert firing."""
+    """Return whether the value is within the limit again, so that only `recover` keeps the alert firing."""
     return bool(alert.healthy) and not math.isnan(alert.worst) and holds(alert.healthy, _value(alert))
 
 
 def named(alert: Alert) -> str:
-    """Return what is past its limit where the host is named beside it: `Free space, C:`."""
+    """Return what is past its limit, without its host: `Free space, C:`."""
     return f"{alert.details.title}, {alert.instance}" if alert.instance else alert.details.title
 
 
@@ -185,7 +187,7 @@ def _title(alert: Alert) -> str:
 
 
 def _sentence(alert: Alert, name: str, **times: str) -> str:
-    """Return a sentence of `_SENTENCES`; of an alert on all hosts, the title is `Samples of 10 hosts`."""
+    """Return a sentence of `_SENTENCES`. An alert on all hosts has the title `Samples of 10 hosts`."""
     details, subject = alert.details, _title(alert)
     hosts, fired = details.title.removeprefix("Samples of "), f"it fired {counted(alert.firings, 'time')}"
     words = {"host": alert.host, "hosts": hosts, "title": details.title, "summary": details.summary}
@@ -212,7 +214,7 @@ def cause(alert: Alert) -> str:
 
 
 def short_resource(alert: Alert) -> str:
-    """Return which resource is short, if the alert shows it: `SQLSRV01 has too little memory`; else empty."""
+    """Return which resource is short: `SQLSRV01 has too little memory`; empty if the alert does not show that."""
     if alert.kind != "rule" or alert.signal in _OF_ITSELF:
         return ""
     return _WORDS.get(alert.details.cause, "").format(
@@ -221,7 +223,7 @@ def short_resource(alert: Alert) -> str:
 
 
 def certainty(incident: Incident) -> str:
-    """Return how much speaks for the cause: `inferred from 3 signals`; empty for what is no inference."""
+    """Return how well the cause is supported: `inferred from 3 signals`; empty if the cause is not inferred."""
     if incident.worst.kind != "rule":
         return ""
     count = len({alert.signal for alert in incident.alerts})
@@ -229,7 +231,7 @@ def certainty(incident: Incident) -> str:
 
 
 def unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal]) -> str:
-    """Return which resources of a host no limit judges now: `memory and disks not judged`; empty if all are."""
+    """Return the resources of a host that no limit judges now: `memory and disks not judged`; empty if none."""
     have = {
         _resource(signals[rule_state.rule.signal])
         for rule_state in judged.on(host_key(host))

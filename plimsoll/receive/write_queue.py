@@ -1,4 +1,6 @@
-"""The queue of points for the store; several requests are committed at once, as a large commit takes hardly longer."""
+"""The queue of points for the store. Points of several requests are committed at once: a large commit takes hardly
+longer.
+"""
 
 import logging
 import time
@@ -22,20 +24,20 @@ _log = logging.getLogger(__name__)
 
 
 class Busy(Exception):
-    """The error that the queue is full; the writer should send the points again later."""
+    """The error that the queue is full; the sender should send the points again later."""
 
 
 class NotWritten(Exception):
-    """The error that the store failed, with the reason; the writer should send the points again later."""
+    """The error that the store failed; the text says why. The sender should send the points again later."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteState:
-    """Counts of the values written since the start and in the last minute, and of what was left out.
+    """Counts of the values written since the start and in the last minute, and of data left out.
 
-    `problem` is why the last write failed; empty if it did not. Left out were `text` fields (text or booleans), `lines`
-    that could not be read or stored (`why`: the reason of the last), and `unread` values of exporters, whose metrics
-    nothing reads; `names` has up to MOST_NAMES of these metrics.
+    `problem` says why the last write failed; empty if it succeeded. Left out are `text` fields (text or booleans),
+    `lines` that could not be read or stored (`why` is the reason of the last one), and `unread` values of metrics that
+    nothing uses: `names` has up to MOST_NAMES of these metrics.
     """
 
     values: int = 0
@@ -73,9 +75,9 @@ class WriteQueue:
         self._thread: Thread | None = None
 
     def put(self, points: Points, writer: str = "") -> Future[WriteResult]:
-        """Queue points; the returned future gets the result of their commit, or NotWritten.
+        """Queue points; the returned future gets the result of their commit, or the error NotWritten.
 
-        Raise Busy if too many points wait, in all or of this writer (an address), or after `close`.
+        Raise Busy if too many points wait, in all or from this writer (an address), or after `close`.
         """
         done: Future[WriteResult] = Future()
         if not len(points):
@@ -83,7 +85,7 @@ class WriteQueue:
             return done
         with self._changed:
             waiting, of_writer, count = self._queued.total(), self._queued[writer], len(points)
-            # However many points there are, they are taken if no others wait.
+            # An empty queue accepts any number of points.
             is_full = (waiting > 0 and waiting + count > MOST_WAITING) or (
                 of_writer > 0 and of_writer + count > MOST_OF_WRITER
             )
@@ -98,13 +100,13 @@ class WriteQueue:
         return done
 
     def left_out(self, text: int, lines: int, why: str) -> None:
-        """Count the fields and lines that writers sent and that were not queued."""
+        """Count received fields and lines that were not queued."""
         with self._changed:
             state = self._state
             self._state = replace(state, text=state.text + text, lines=state.lines + lines, why=why or state.why)
 
     def unread(self, values: int, names: Collection[str]) -> None:
-        """Count the values of exporters whose metrics nothing reads."""
+        """Count values of exporters whose metrics nothing uses."""
         with self._changed:
             state = self._state
             new = [name for name in names if name not in state.names][: MOST_NAMES - len(state.names)]
@@ -126,13 +128,14 @@ class WriteQueue:
             self._thread.join()
 
     def _run(self) -> None:
+        """Write the waiting points, batch by batch, until the queue is closed."""
         while batch := self._next():
             points = joined([entry.points for entry in batch])
             try:
                 result = self._store.write_points(points)
                 if not result.refused or len(batch) == 1:
                     results = [replace(result, values=len(entry.points)) for entry in batch]
-                else:  # each writer is to learn of its own points; to write the same again changes nothing
+                else:  # write each writer's points again for its own result; writing twice changes nothing
                     results = [self._store.write_points(entry.points) for entry in batch]
             except (Unreachable, Unusable) as error:
                 self._failed(batch, str(error))
@@ -154,6 +157,7 @@ class WriteQueue:
             return batch
 
     def _written(self, batch: Sequence["_Waiting"], points: Points, results: Sequence[WriteResult]) -> None:
+        """Update the counts after a commit, and give each writer its result."""
         with self._changed:
             self._release(batch)
             self._recent.append((self._clock(), len(points)))
@@ -161,7 +165,7 @@ class WriteQueue:
             self._state = replace(self._state, values=self._state.values + len(points), problem="")
         try:
             self._on_written(points)
-        except Exception:  # the points are written, whatever others make of them
+        except Exception:  # the points are written, even if a callback fails
             _log.exception("what follows a write failed")
         for entry, result in zip(batch, results, strict=True):
             entry.done.set_result(result)
@@ -174,7 +178,7 @@ class WriteQueue:
             entry.done.set_exception(NotWritten(why))
 
     def _release(self, batch: Sequence["_Waiting"]) -> None:
-        """Subtract points from the counts of waiting ones. The caller must hold the lock."""
+        """Subtract a batch from the counts of waiting points. The caller must hold the lock."""
         for entry in batch:
             self._queued[entry.writer] -= len(entry.points)
             if not self._queued[entry.writer]:

@@ -12,7 +12,7 @@ from plimsoll.model.errors import printable
 _HOUR_S = 3600.0
 _MOST_REMEMBERED = 1000
 _FILE_BYTES, _OLD_FILES = 5_000_000, 3
-# The numbers of syslog, which the journal of systemd takes from the beginning of a line.
+# The priorities of syslog; systemd's journal reads them at the beginning of a line.
 _PRIORITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3, logging.CRITICAL: 2}
 
 
@@ -34,7 +34,7 @@ def set_up(file: Path | None = None) -> None:
 
 
 def _is_journal() -> bool:
-    """Return whether stderr goes to the journal of systemd. JOURNAL_STREAM alone may be inherited where it does not."""
+    """Return whether stderr goes to the journal of systemd: a child may inherit JOURNAL_STREAM with another stderr."""
     try:
         fstat = os.fstat(2)
     except OSError:
@@ -43,9 +43,9 @@ def _is_journal() -> bool:
 
 
 class _Lines(logging.Formatter):
-    """`2026-03-10 10:00:00+01:00 warning: what happened`; in the journal `<4>what happened`, as that adds the time.
+    """Formats log records: `2026-03-10 10:00:00+01:00 warning: what happened`; in the journal `<4>what happened`.
 
-    Every line of a traceback has the same beginning.
+    Every line of a traceback begins in this way.
     """
 
     def __init__(self, *, is_journal: bool) -> None:
@@ -64,7 +64,7 @@ class _Lines(logging.Formatter):
 
 
 class _Repetitions(logging.Filter):
-    """A log filter that passes the same warning or error once an hour, with the number of suppressed repetitions."""
+    """A log filter that passes an equal warning or error once an hour, and adds how often it was suppressed."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The state of `plimsoll up` in words: hosts, alerts, what arrives, and what somebody has to mend."""
+"""The state of `plimsoll up` in words: hosts, alerts, received data, and problems to solve."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ from plimsoll.rules.schema.field_types import Resource
 
 _MINUTE = 60 * SECOND
 _MANY = 0.8
-_FAILING = 300 * SECOND  # a short outage of one target concerns nobody else
+_FAILING = 300 * SECOND  # a target may fail for this long before it counts as a problem
 _SILENT = ("host-silent", "all-silent")
 _RESOURCES: Mapping[Resource, str] = {"cpu": "processors", "memory": "memory", "disk": "disks", "space": "free space"}
 
@@ -37,11 +37,12 @@ def troubles(
     damaged: Mapping[Path, str] | None = None,
     alerts_damaged: Sequence[Path] = (),
 ) -> Iterator[Problem]:
-    """Yield the problems that somebody has to mend. `now` and `started`, the start of `plimsoll up`, are in UTC ns.
+    """Yield the problems that somebody has to solve. `now` and the start of `plimsoll up`, `started`, are in UTC ns.
 
-    `connections` are the number of open ones, and the number that may be open. `unchecked` are the checks that cannot
-    be made, and why; `silent` the counters of this computer that do not answer, and for how many seconds; `damaged` the
-    files of days that cannot be read, and why; `alerts_damaged` the damaged files of alerts that were set aside.
+    `connections` are the number of open connections, and the most that may be open. `unchecked` maps each check that
+    cannot be made to the reason; `silent` each counter of this computer without an answer to the seconds since;
+    `damaged` each unreadable file of a day to the reason. `alerts_damaged` are damaged alerts.db files that were set
+    aside.
     """
     if written.problem:
         yield Problem(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
@@ -109,9 +110,9 @@ def health(
     duty: str = "",
     unscraped: Sequence[str] = (),
 ) -> Health:
-    """Return the health of all hosts and of Plimsoll. `mended` are the problems to mend; warnings become notes.
+    """Return the health of all hosts and of Plimsoll. `mended` are the problems to solve.
 
-    `duty` says which process notifies, if there are several. `unscraped` are the exporters that gave no metrics.
+    `duty` says which of several processes notifies; `unscraped` are the exporters that gave no metrics.
     """
     warned = [problem for problem in mended if problem.severity == "warning"]
     mended = [problem for problem in mended if problem.severity != "warning"]
@@ -149,7 +150,7 @@ def health(
 def _answer(
     host_healths: list[HostHealth], fires: Firing, mended: list[Problem], progress: Progress, now: int
 ) -> tuple[HealthAnswer, str]:
-    """Return whether the hosts are healthy, as far as that is known, and why."""
+    """Return whether the hosts are healthy or not known to be, and why."""
     if gone := next((alert for alert in fires.alerts if alert.kind == "all-silent"), None):
         silent = sum(host_health.state == HostState.SILENT for host_health in host_healths)
         since = f" since {iso(gone.since)}" if gone.since else ""
@@ -182,6 +183,7 @@ def _running(begun: int, now: int) -> str:
 
 
 def _left_out(written: WriteState) -> Iterator[str]:
+    """Yield a sentence on each kind of data that was received but left out since the start."""
     if written.lines:
         lines = counted(written.lines, "line")
         yield f"Since the start, {lines} that agents sent could not be stored; the last one: {written.why}"
@@ -197,6 +199,7 @@ def _left_out(written: WriteState) -> Iterator[str]:
 
 
 def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Iterator[HostHealth]:
+    """Yield the health of each host of the inventory that is not retired."""
     behind = {host_key(host): by for host, by in progress.behind.items()}
     ahead = {host_key(host): by for host, by in progress.ahead.items()}
     all_silent = "all-silent" in _kinds(fires.of_host.get(host_key(""), ()))

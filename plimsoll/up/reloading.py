@@ -13,15 +13,15 @@ from plimsoll.up import settings as up_settings
 from plimsoll.up.settings import UpSettings
 
 PATH = f"{OWN}reload"
-# Settings that the server, the store and the pages are made with.
+# Settings that the server, the store and the pages read only at the start.
 _NEED_RESTART = ("zone", "store", "limits", "login", "proxy")
 
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """The outcome of reading the settings again: when (UTC ns), whom they notify, which changes need a restart.
+    """The result of reading the settings again: when (UTC ns), whom they notify, and which changes need a restart.
 
-    `refused` says why the new settings were refused and the old ones stay in use; empty if they were accepted.
+    `refused` says why the new settings were refused, so that the old ones stay in use; empty if they were accepted.
     """
 
     at: int
@@ -39,7 +39,7 @@ class Reloaded:
 
 
 def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
-    """Return the settings in up.toml, with the `old` values where a change needs a restart, and the names of those.
+    """Return the new settings, with the `old` values where a change needs a restart, and the names of those settings.
 
     Raise Unusable, naming the setting, if up.toml is invalid.
     """
@@ -49,7 +49,7 @@ def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
 
 
 def route(reload: Callable[[], Reloaded], done_by_owner: Callable[[str], None]) -> Route:
-    """Return the route with which the owner's `plimsoll reload` has the settings read again."""
+    """Return the route by which `plimsoll reload`, run by the owner, makes this process read its settings again."""
 
     def answer(_: Request) -> Response:
         done = reload()

@@ -1,4 +1,4 @@
-"""The `plimsoll up` that runs on a data folder: one at most, and how others find it."""
+"""Ensures that one `plimsoll up` at most runs on a data folder, and tells other commands where it runs."""
 
 import json
 import os
@@ -44,13 +44,13 @@ class Running:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process still runs; another process with the same id does not count."""
+        """Whether that process still runs, and not another one that got its process id."""
         with suppress(psutil.Error):
             return abs(psutil.Process(self.pid).create_time() - self.began) < 1
         return False
 
     def check_listens(self) -> None:
-        """Raise ConnectionRefusedError if another program has its port, which must not be sent the owner's token."""
+        """Raise ConnectionRefusedError if another program uses the port: it must not get the owner's token."""
         port, sockets = urlsplit(self.address).port or 0, []
         with suppress(psutil.Error):
             sockets = psutil.Process(self.pid).net_connections("tcp") if self.is_alive else []

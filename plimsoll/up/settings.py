@@ -90,7 +90,7 @@ _Header = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,100}$")]
 
 
 class RosterSettings(Strict):
-    """The hosts that are expected even if they never sent, and how long after its last sample a host is silent."""
+    """The hosts that are expected even before they send, and the time after which a host counts as silent."""
 
     hosts: tuple[str, ...] = ()
     silent_after: Annotated[
@@ -108,10 +108,11 @@ class HeartbeatSettings(Strict):
 
 
 class StoreSettings(Strict):
-    """How long samples are kept: all of them for `raw_days`, then their values by minute; and in which `size`.
+    """How long samples are kept.
 
-    `address`: of an InfluxDB or VictoriaMetrics that keeps them in place of the data folder, by its own rules.
-    `runs`: the folder of runs that belongs to the VictoriaMetrics.
+    All samples are kept for `raw_days`, then minute values, until the store reaches `size`. `address` is that of an
+    InfluxDB or VictoriaMetrics that stores them instead, with its own retention. `runs` is the folder of runs that
+    belongs to the VictoriaMetrics.
     """
 
     address: Annotated[
@@ -124,7 +125,7 @@ class StoreSettings(Strict):
 
 
 class LimitsSettings(Strict):
-    """How many hosts are judged and how many series are accepted, in all and from one address."""
+    """How many hosts are judged, and how many series are accepted in all and from one address."""
 
     hosts: int = Field(default=_BOUNDS.hosts, ge=1)
     series: int = Field(default=_BOUNDS.series, ge=1)
@@ -139,10 +140,10 @@ class LimitsSettings(Strict):
 
 
 class ProxySettings(Strict):
-    """A reverse proxy at which people log in, and which names them in the header `user`.
+    """A reverse proxy at which people log in, and which sends their name in the header `user`.
 
-    It is at one of the `addresses`, and sends the `secret` as X-Plimsoll-Proxy. The header `groups` has groups between
-    `separator`s, and `roles` the groups of each role; `role` is that of people without any of these.
+    The proxy has one of the `addresses`, and sends the `secret` as X-Plimsoll-Proxy. The header `groups` lists groups,
+    divided by `separator`. `roles` maps each role to its groups; `role` is for people in none of these.
     """
 
     addresses: tuple[_Network, ...] = Field(min_length=1)
@@ -169,10 +170,10 @@ class ProxySettings(Strict):
 
 
 class ScrapeSettings(Strict):
-    """Exporters of Prometheus that are scraped: `app01:9100`, or an address of HTTP.
+    """Prometheus exporters to scrape: `app01:9100`, or a URL.
 
-    `labels` are added to each metric; the label `host` names the host. `host_label`: a label of a metric that names it.
-    By default it is the name in the address.
+    `labels` are added to each metric; the label `host` names the host. Otherwise the metric's label `host_label` names
+    it, else the host in the address.
     """
 
     targets: tuple[Annotated[Name, AfterValidator(_scrape_address)], ...] = Field(min_length=1)
@@ -211,7 +212,7 @@ class ScrapeSettings(Strict):
 
 
 class UpSettings(NotifySettings):
-    """The contents of up.toml. Field names here are the names in the file."""
+    """The settings in up.toml; the field names are the names in the file."""
 
     roster: RosterSettings = RosterSettings()
     heartbeat: HeartbeatSettings | None = None
@@ -229,12 +230,12 @@ class UpSettings(NotifySettings):
 
     @property
     def expected(self) -> tuple[str, ...]:
-        """The hosts that are expected even if they never sent: the named ones, and those that are scraped."""
+        """The hosts that are expected even before they send: those listed in up.toml, and those scraped."""
         return tuple(dict.fromkeys((*self.roster.hosts, *(target.host for target in self.targets if target.host))))
 
     @property
     def secrets(self) -> Sequence[SecretStr]:
-        """All notification addresses and passwords, which must not be shown."""
+        """All notification addresses and passwords; they must not be shown."""
         heartbeat = [self.heartbeat.url] if self.heartbeat else []
         exporters = [secret for section in self.scrape for secret in (section.token, section.password) if secret]
         return [*super().secrets, *heartbeat, *exporters]
@@ -249,10 +250,10 @@ class UpSettings(NotifySettings):
 
 
 def load(folder: Path) -> UpSettings:
-    """Read the settings of a data folder; the defaults if it has no up.toml.
+    """Read the settings of a data folder; without up.toml, return the defaults.
 
-    Unusable, naming the file and the setting, if it is invalid, if others than its owner may have written it, or if it
-    holds secrets and others can read it; its group may where it is root's.
+    Raise Unusable, naming file and setting, if up.toml is invalid, if others than its owner can write it, or if it
+    holds secrets that others can read; a file of root may be readable by its group.
     """
     path = folder / FILE_NAME
     if not os.path.lexists(path):
@@ -269,7 +270,7 @@ def load(folder: Path) -> UpSettings:
 
 
 def parse(data: bytes, path: Path) -> UpSettings:
-    """Parse the content of `path`. Unusable, naming the setting and never an address, if it is invalid."""
+    """Parse the text of up.toml. Raise Unusable, naming the setting but never an address, if it is invalid."""
     return parsed(decoded(data, path), path, UpSettings)
 
 
@@ -279,7 +280,7 @@ def _check_owner(path: Path) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise Unusable(f"{path}: is not a regular file; put the file itself there")
     if sys.platform == "win32":
-        return  # the user's application data are the user's alone
+        return  # on Windows, only the user can access their application data
     if status.st_uid not in (os.geteuid(), 0):
         raise Unusable(f"{path}: belongs to another user, who could have addresses of theirs notified; chown it")
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):

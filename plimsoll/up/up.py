@@ -52,19 +52,19 @@ from plimsoll.up.settings import ProxySettings, UpSettings
 from plimsoll.up.watchdog import Watchdog
 from plimsoll.up.watched import Watched
 
-# Returns the points of a time (UTC ns).
+# Returns the points of one collection at a time (UTC ns).
 Source: TypeAlias = Callable[[int], Points]
 _WRITTEN_WITHIN_S = 60
 
 
 @dataclass(frozen=True)
 class Setup:
-    """The settings of the command line.
+    """The settings from the command line.
 
-    `sources` are called for points every 10 s; `host` is the name under which one of them collects this computer.
-    An evaluation is performed `delay` ns after its time. `pages` makes the pages to serve. `url` is the address under
-    which people reach them, where that is not the one it listens on. `read` reads plimsoll.toml anew. `silent` returns
-    the counters of this computer that do not answer, and for how many seconds.
+    `sources` are called for points every 10 s; one of them collects this computer under the name `host`. An evaluation
+    is performed `delay` ns after its time. `pages` builds the pages to serve. `url` is the public address, if that
+    differs from the one it listens on. `read` reads plimsoll.toml again. `silent` returns the counters of this computer
+    that do not answer, and for how many seconds.
     """
 
     folder: Path
@@ -81,12 +81,12 @@ class Setup:
 
     @property
     def names(self) -> list[str]:
-        """The names by which clients call it, without those of the address that it listens on."""
+        """The host names in requests that are accepted besides the address that it listens on."""
         public = self.url.host if self.url and not self.url.is_loopback else None
         return [*self.allowed_hosts, *([public] if public else [])]
 
     def check_login(self, settings: UpSettings) -> None:
-        """Raise Unusable if others than this machine would reach it through a proxy without a login."""
+        """Raise Unusable if other machines could reach it through a proxy without a login."""
         if self.names and self.listen.is_loopback and settings.login != "always":
             raise Unusable(
                 f"{', '.join(self.names)}: leads here only through a proxy, whose clients would need no "
@@ -105,7 +105,7 @@ _log = logging.getLogger(__name__)
 
 
 class Up:
-    """The running `plimsoll up`. `stop` ends its parts in an order in which no received sample is lost."""
+    """A running `plimsoll up`. `stop` ends its parts in an order in which no received sample is lost."""
 
     def __init__(self, setup: Setup, lock: OnlyOne, store: Store, site: Site, configured: ConfiguredFacts) -> None:
         self._setup = setup
@@ -179,7 +179,7 @@ class Up:
         ]
 
     def start(self) -> None:
-        """Start to collect, judge and notify; the server listens already."""
+        """Start to collect, judge and notify; the server has been started before."""
         self._lock.announce(self._servers[-1].address)
         self._notifier.start()
         if self._heartbeat:
@@ -191,7 +191,7 @@ class Up:
         self._is_started = True
 
     def reload(self) -> Reloaded:
-        """Read up.toml and plimsoll.toml anew. If one is invalid, nothing changes, and the outcome says why."""
+        """Read up.toml and plimsoll.toml again. If either is invalid, nothing changes and the result says why."""
         with self._reloading:
             now = time.time_ns()
             try:
@@ -203,7 +203,7 @@ class Up:
         return done
 
     def stop(self) -> None:
-        """Tell the loop to end, stop the servers, write what they received, then close the files."""
+        """Stop the loop, then the servers, write what they received, and close the files."""
         self._stop.set()
         self._closing.close()
         for server in self._servers:
@@ -223,7 +223,7 @@ class Up:
         self._lock.release()
 
     def put(self, points: Points) -> None:
-        """Write points to the store at once; the demo writes its past samples with this."""
+        """Write points to the store at once, as the demo does with its past samples."""
         try:
             self._writing.put(points).result()
         except NotWritten as error:
@@ -242,12 +242,13 @@ class Up:
             servers = [self._serving(self._setup.listen, self._setup.certificate)]
             undone.callback(servers[0].stop)
             if self._setup.certificate or not self._setup.listen.is_loopback:
-                # For commands on this computer, which then need to trust no certificate.
+                # Commands on this computer connect here, without a certificate.
                 servers.append(self._serving(Listen(port=0), None, owner_only=True))
             undone.pop_all()
             return servers
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
+        """Return a server for an address; one for the owner only serves no pages but `plimsoll reload`."""
         login = self._settings.login == "always"
         proxy = None if owner_only else _trusted_proxy(self._settings.proxy)
         url, names = self._setup.url, self._setup.names
@@ -266,7 +267,7 @@ class Up:
         return Notifier(self._file, settings, sends, now=now, pages=self.address, site=site, on_duty=on_duty)
 
     def _record_owner(self, text: str) -> None:
-        """Add an action of the owner to the audit log. A failure is ignored: the action is done already."""
+        """Add an action of the owner to the audit log. A failure is ignored, as the action is already done."""
         with suppress(NotKept):
             actions.audit(self._file, actions.Actor("the owner", "command"), time.time_ns(), text)
 
@@ -275,7 +276,7 @@ class Up:
         return Heartbeat(url, self._trouble) if url else None
 
     def _reload(self, now: int) -> Reloaded:
-        """Build everything that depends on the settings, and only then replace the old. Return the outcome.
+        """Build everything that depends on the settings, then replace the old parts at once; return the result.
 
         Raise Unusable if the settings are invalid, or `plimsoll up` is starting or ending.
         """
@@ -304,7 +305,7 @@ class Up:
         self._roster.expect(settings.expected, settings.roster.silent_after)
         self._scraper.use(settings.targets)
         watched = self._watched
-        if (site, configured) != (watched.site, watched.configured):  # planning takes time that others need
+        if (site, configured) != (watched.site, watched.configured):  # planning again takes time that evaluations need
             self.loop.judge_by(site, configured)
             watched.site, watched.configured = site, configured
         self._trials.use(settings)
@@ -323,6 +324,7 @@ class Up:
         self._notifier.stepped(now)
 
     def _troubles(self) -> list[Problem]:
+        """Return the problems that somebody has to solve now."""
         return [
             *overview.troubles(
                 self.loop.progress,
@@ -352,7 +354,7 @@ class Up:
         )
 
     def _collect(self) -> None:
-        """Ask each source for its points every 10 s, on the grid of evaluations, and have them written."""
+        """Get the points of each source every 10 s, at the times of evaluations, and queue them for writing."""
         while not self._stop.wait((EVALUATION_INTERVAL - time.time_ns() % EVALUATION_INTERVAL) / SECOND):
             now = time.time_ns()
             for source in (*self._setup.sources, self._checks.collect):

@@ -19,11 +19,11 @@ from plimsoll.up.reloading import Reloaded
 
 @dataclass(eq=False)
 class Watched:
-    """The parts that pages read. `folder` is the data folder, `zone` the one of up.toml.
+    """The parts of `plimsoll up` that pages read. `folder` is the data folder, `zone` the time zone in up.toml.
 
-    `progress` returns how far the alert loop is, `judged` its last evaluation, and `health` the state of everything.
-    `trials` sends test messages. `reload` reads the settings anew and replaces `site` and `configured`; `reloaded` is
-    the outcome of the last time. Callbacks on `closing` are called when the server stops.
+    `progress` returns the progress of the alert loop, `judged` its last evaluation, `health` the health of all hosts.
+    `trials` sends test messages. `reload` reads the settings again and replaces `site` and `configured`; `reloaded` is
+    the result of the last time. Callbacks in `closing` are called when the server stops.
     """
 
     store: Store

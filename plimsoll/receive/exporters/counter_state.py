@@ -1,7 +1,7 @@
 """The latest samples of metrics from which fields are computed.
 
-When a sender catches up after an outage, it may be minutes ahead of another. A time that still lacks samples is
-therefore kept for some minutes, as far as there is room; of complete times only the newest are kept.
+After an outage one sender may be minutes ahead of another. A time at which samples are still missing is therefore kept
+for some minutes if memory allows; of complete times only the newest are kept.
 """
 
 import math
@@ -19,7 +19,7 @@ _OF_GROUP, _OF_LABELS, _OF_PART = 3_000, 10, 600  # what is kept for a group, fo
 _OF_TIME, _OF_SAMPLE = 700, 120  # what is kept for a time more than the newest, and for each sample of it
 _MOST_PARTS = 20_000  # of what is added up for a host: processors, each in all its modes
 _LONGEST_GAP = 600 * SECOND
-_SHORTEST_GAP = SECOND  # two Prometheus may scrape a host at nearly the same time
+_SHORTEST_GAP = SECOND  # two Prometheus servers may scrape a host at nearly the same time
 _GONE_AFTER = 300 * SECOND
 _NEWEST = 3  # times that are kept in any case
 _MOST_TIMES = 1_000
@@ -29,7 +29,9 @@ _LEARNS = 60 * SECOND  # how long it takes until all series of a group have been
 
 @dataclass(slots=True)
 class _At:
-    """The samples of one time: the first arrival (UTC ns), values by metric, a total's values by part, and a count."""
+    """The samples of one time: the first arrival (UTC ns), values by metric, the parts of totals, and the count of
+    samples.
+    """
 
     came: int
     metrics: dict[str, float] = field(default_factory=dict[str, float])
@@ -38,11 +40,11 @@ class _At:
 
 
 class CounterState:
-    """The latest samples of one metric group: of one instance, or of all instances that add up to a total."""
+    """The latest samples of one metric group: of one instance, or of all instances of a total."""
 
     def __init__(self, group: MetricGroup, host: str, labels: dict[str, str]) -> None:
         self.used = 0
-        self.counted = 0  # of `waiting`, by whoever adds it up
+        self.counted = 0  # what the translator counted for `waiting`
         self._group = group
         self.host = host
         self.labels = labels
@@ -59,7 +61,7 @@ class CounterState:
         self._came: set[str] = set()  # metrics of any time
 
     def add(self, time: int, metric: str, part: Part, value: float, *, now: int, may_grow: bool) -> int:
-        """Add a sample that arrives `now`. Return the estimated bytes that a new part of a total takes, else 0.
+        """Add a sample that arrives at `now`. Return the estimated bytes of a new part of a total, else 0.
 
         A total with too many parts is no longer computed.
         """
@@ -106,9 +108,10 @@ class CounterState:
         return surplus * _OF_TIME + samples * _OF_SAMPLE
 
     def drop(self, now: int, *, may_wait: bool) -> int:
-        """Remove complete times, and those that waited too long; return the number of samples lost for lack of room.
+        """Remove complete times and those that waited too long.
 
-        The time before an incomplete one is kept, since growth is computed from it.
+        Return the number of samples lost for lack of memory. The time before an incomplete one is kept, as growth is
+        computed from it.
         """
         dropped = lost = 0
         is_new = self._since is not None and now - self._since < _LEARNS
@@ -129,11 +132,13 @@ class CounterState:
         return now - at.came < _WAITS and ((is_new and bool(self._group.over)) or self._lacks(at, is_new))
 
     def _lacks(self, at: _At, is_new: bool) -> bool:
-        """Return whether samples of a time are still missing; for a new group, judged by its formulas."""
+        """Return whether samples of a time are missing: compared with earlier times, or for a new group with its
+        formulas.
+        """
         return at.count < self._full or (is_new and self._is_in_part(at))
 
     def forget_size(self) -> None:
-        """Compute again how many samples make a time complete, as some metrics may have ended."""
+        """Count again how many samples make a time complete, as some metrics may have ended."""
         self._full = max((at.count for at in self._times.values()), default=0)
         self._came = {metric for at in self._times.values() for metric in at.metrics}
 
@@ -158,12 +163,13 @@ class CounterState:
                 if value is not None:
                     yield b"%b=%b %d" % (self._head(name, chosen), repr(value).encode(), time)
                 if value is not None or (formula.names - at.metrics.keys()) & self._came:
-                    break  # what came before comes again: another formula would give another value meanwhile
+                    break  # wait for metrics that came before: another formula would give another value
 
     def _value(self, formula: Formula, time: int, at: _At) -> float | None:
+        """Return the value of a formula at a time; None if samples that it needs are missing."""
         if not formula.names <= at.metrics.keys():
             return None
-        # What has no label of an instance is of all of them already.
+        # A sample without an instance label is already the total.
         counts = {name: sum(any(part) for part in at.parts[name]) for name in formula.counted if name in at.parts}
         if not formula.growing:
             return formula.value(Moment(time, at.metrics, counts=counts))
@@ -174,7 +180,7 @@ class CounterState:
         return formula.value(Moment(time, at.metrics, then, (time - before) / SECOND, counts, self._averages))
 
     def _before(self, names: set[str], time: int, at: _At) -> int | None:
-        """Return the newest earlier time at which these metrics have the same instances; None if there is none."""
+        """Return the newest earlier time with the same instances of these metrics; None if there is none."""
         for where in range(bisect_left(self._order, time) - 1, -1, -1):
             earlier = self._order[where]
             if time - earlier > _LONGEST_GAP:
@@ -194,7 +200,7 @@ class CounterState:
         return not self._is_cut and last_seen.keys() <= parts.keys()
 
     def _is_in_part(self, at: _At) -> bool:
-        """Return whether a field has some, but not all, of the metrics that it needs."""
+        """Return whether a formula has some but not all of the metrics that it needs."""
         present = (at.parts or at.metrics).keys()
         if any(metric not in present for by in self._group.when.values() for metric in by):
             return True
@@ -205,7 +211,10 @@ class CounterState:
         )
 
     def _chosen(self, at: _At) -> dict[str, str] | None:
-        """Return the tags that depend on values; None if one is unknown. A metric that never comes has a default."""
+        """Return the tags that depend on metric values; None if such a value is missing.
+
+        A metric that has never been sent gets its default.
+        """
         chosen: dict[str, str] = {}
         is_new = self._since is None or at.came - self._since < _LEARNS
         for tag, by in self._group.when.items():
@@ -228,12 +237,12 @@ class CounterState:
 
 
 def of_group(host: str, labels: Mapping[str, str]) -> int:
-    """Return the estimated bytes that a group takes; the names of its fields hold the labels."""
+    """Return the estimated bytes of a group; its labels are part of the names of its fields."""
     return _OF_GROUP + _OF_LABELS * sum(map(len, (host, *labels.values())))
 
 
 def of_part(part: Part) -> int:
-    """Return the estimated bytes that one part of a total takes."""
+    """Return the estimated bytes of one part of a total."""
     return _OF_PART + sum(map(len, part))
 
 

@@ -1,4 +1,4 @@
-"""Reads OTLP over HTTP, in protobuf or JSON, as programs with OpenTelemetry send it.
+"""Reads OTLP over HTTP, in protobuf or JSON, which programs with OpenTelemetry send.
 
 https://opentelemetry.io/docs/specs/otlp, and metrics.proto of opentelemetry-proto.
 """
@@ -66,10 +66,10 @@ def error_status(message: str) -> bytes:
 
 
 def _scrape_times(times: Iterable[int]) -> dict[int, int]:
-    """Return the scrape time for each sample time (UTC ns) of a host: the earliest of times that lie close together.
+    """Return, for each sample time (UTC ns) of a host, its scrape time: the earliest of times that are close together.
 
-    The collector's hostmetrics receiver stamps each scraper separately, up to 30 ms apart in one message (0.165.0); a
-    field that is computed from two scrapers needs one time.
+    The collector's hostmetrics receiver stamps each scraper separately, up to 30 ms apart in one message (0.165.0). A
+    field computed from two scrapers needs one common time.
     """
     scrape_times: dict[int, int] = {}
     first = 0
@@ -85,7 +85,7 @@ def _points(metric: Any) -> Sequence[Any]:
 
 
 def _add_metric(metrics: AcceptedMetrics, metric: Any, host: str, scrape_times: Mapping[int, int]) -> None:
-    """Add the samples of a metric. `host` is the resource's host; if it has none, the labels name the host."""
+    """Add the samples of a metric. `host` is the resource's host; if it is empty, the labels name the host."""
     if metric.WhichOneof("data") not in ("sum", "gauge"):
         metrics.histograms += 1
         return

@@ -1,7 +1,7 @@
-"""Reads remote write 1.0 and 2.0, with which Prometheus, Grafana Alloy and others send samples.
+"""Reads remote write 1.0 and 2.0, in which Prometheus, Grafana Alloy and others send samples.
 
 https://prometheus.io/docs/specs/prw/remote_write_spec and remote_write_spec_2_0. Field numbers are those of
-prompb/types.proto and io/prometheus/write/v2/types.proto; fields that are not read are left out.
+prompb/types.proto and io/prometheus/write/v2/types.proto; fields that are not used are not declared.
 """
 
 from collections.abc import Mapping
@@ -43,6 +43,7 @@ _MESSAGES: Mapping[str, Mapping[str, Mapping[str, tuple[int, str]]]] = {
 
 
 def _build_message_classes() -> Mapping[str, Any]:
+    """Return the protobuf classes of both versions, built from `_MESSAGES`."""
     pool = DescriptorPool()
     for package, messages in _MESSAGES.items():
         file = FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")

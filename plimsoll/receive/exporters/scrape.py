@@ -67,7 +67,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Failed(Exception):
-    """The error that a target gave no metrics; the text is the reason."""
+    """The error that a target gave no metrics; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class ScrapeTarget:
 
     @property
     def host(self) -> str | None:
-        """The host of the metrics; None if only the answer tells it."""
+        """The host of the metrics; None if only the scraped metrics name it."""
         if self.labels.get("host"):
             return self.labels["host"]
         return None if self.host_label else without_port(urlsplit(self.url).netloc.rpartition("@")[2])
@@ -102,7 +102,7 @@ class _State:
 
 
 class Scraper:
-    """A scraper of targets, at multiples of their intervals. Late answers are dropped."""
+    """Scrapes targets at multiples of their intervals. Answers that come too late are dropped."""
 
     def __init__(
         self,
@@ -126,11 +126,11 @@ class Scraper:
         self.use(targets)
 
     def start(self) -> None:
-        """Start to scrape, in a thread."""
+        """Start to scrape in a thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop to scrape, and wait for requests in progress."""
+        """Stop scraping, and wait for requests in progress."""
         self._stop.set()
         if self._thread.ident:
             self._thread.join()
@@ -143,7 +143,7 @@ class Scraper:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts of the targets that are known before the first answer."""
+        """The hosts of the targets whose name is known without an answer."""
         with self._lock:
             return tuple(dict.fromkeys(target.host for target in self._order if target.host))
 
@@ -162,7 +162,7 @@ class Scraper:
         return sentences
 
     def step(self, now: int) -> None:
-        """Start to scrape the targets that are due at a time (UTC ns), without waiting for the answers."""
+        """Start to scrape the targets that are due at a time (UTC ns); do not wait for the answers."""
         evaluation = now // EVALUATION_INTERVAL
         with self._lock:
             due = [target for target in self._order if evaluation % max(1, target.interval // EVALUATION_INTERVAL) == 0]
@@ -177,6 +177,7 @@ class Scraper:
             self.step(self._clock())
 
     def _ask(self, target: ScrapeTarget, state: _State, at: int) -> None:
+        """Scrape a target; log and keep the problem if that fails."""
         problem = ""
         try:
             self._take(target, at)
@@ -186,7 +187,7 @@ class Scraper:
             problem = "more samples wait to be written than are held"
         except (NotWritten, TimeoutError) as error:
             problem = f"its metrics cannot be written: {error}"
-        except Exception as error:  # the other targets are to be asked still
+        except Exception as error:  # the other targets must still be scraped
             _log.exception("%s: scraping failed", target.url)
             problem = f"a defect of Plimsoll: {error!r}"
         if problem and not state.problem:
@@ -197,6 +198,7 @@ class Scraper:
         state.problem, state.running = problem, False
 
     def _take(self, target: ScrapeTarget, at: int) -> None:
+        """Scrape a target and write its metrics. Raise _Failed if it has none that can be used."""
         text = self._fetched(target)
         try:
             taken = read(text, target, self._translator, at)
@@ -215,6 +217,7 @@ class Scraper:
             raise _Failed("it has none of the metrics that are judged; is it node_exporter or windows_exporter?")
 
     def _fetched(self, target: ScrapeTarget) -> bytes:
+        """Return the body of a target's answer. Raise _Failed if it is not a complete answer with status 200."""
         with self._lock:
             pools = self._pools.get(target.ca)
             if pools is None:

@@ -1,8 +1,8 @@
 """Translates samples of metrics to line protocol with Telegraf's names.
 
-Most metrics are a field as they are. Others are combined: a share of processor time is the growth of one count, divided
-by the growth of all. The latest samples of such metrics are kept, and a field is written once all that it needs has
-arrived, in any requests: Prometheus cuts a scrape when a request is full, and sends its parts in parallel.
+Most metrics become a field directly. Others are combined: a share of processor time is the growth of one counter
+divided by the growth of all. The latest samples of such metrics are kept, and the field is written once all its metrics
+have arrived, in whatever requests: Prometheus splits large scrapes, and sends the parts in parallel.
 """
 
 import logging
@@ -29,7 +29,9 @@ _INSTANCE = "instance"
 
 
 class MetricUse(NamedTuple):
-    """How a group uses a metric: its name in formulas, and the fields that are the metric times a factor (`plain`)."""
+    """How a group uses a metric: the metric's name in formulas, and the factors of fields that are a multiple of it
+    (`plain`).
+    """
 
     group: MetricGroup
     metric: str
@@ -58,25 +60,27 @@ class NotMetrics(Exception):
 
 
 class TooManySamples(Exception):
-    """The error that a message has more samples than one request may have."""
+    """The error that a message has more samples than a request may have."""
 
 
 class TooManyKept(Exception):
-    """The error that the samples kept to compute fields have filled their memory limit."""
+    """The error that there is no more memory for samples from which fields are computed."""
 
 
 class Place(NamedTuple):
-    """Where a series' samples go: fields with factors (`plain`), and states that compute fields from them (`kept`)."""
+    """Where the samples of a series go: to fields, with a factor each (`plain`), and to states that compute fields
+    (`kept`).
+    """
 
     plain: tuple[tuple[bytes, float], ...]
     kept: tuple[tuple[CounterState, str, Part], ...]
 
 
 class Translator:
-    """A translator of the samples of many hosts. The caller must hold `lock`.
+    """Translates the samples of many hosts. The caller must hold `lock`.
 
-    `kept_bytes` estimates the memory of samples that are kept to compute fields; `lost` counts samples for which there
-    was no room.
+    `kept_bytes` estimates the memory of samples kept to compute fields; `lost` counts samples dropped for lack of
+    memory.
     """
 
     def __init__(self, signals: Mapping[str, Signal], most_kept: int = MOST_KEPT) -> None:
@@ -100,8 +104,8 @@ class Translator:
     def place(self, key: Hashable, series: Callable[[], tuple[str, dict[str, str], str]]) -> Place | None:
         """Return where the samples of a series go; None if nothing reads the series.
 
-        The result is cached under `key`; `series` returns name, labels and host. Raise TooManyKept if the memory is
-        full.
+        The result is cached under `key`; `series` is called for the name, labels and host. Raise TooManyKept if the
+        memory is full.
         """
         try:
             return self._places[key]
@@ -126,7 +130,7 @@ class Translator:
                     written.append(b"%b=%b %d" % (head, repr(factor * value).encode(), time))
             if place.kept:
                 by_time.setdefault(time, []).extend((*destination, value) for destination in place.kept)
-        # One time after the other, and nothing is forgotten before the last: however many there are, each is computed.
+        # Compute all times in order before any is dropped, however many there are.
         touched: dict[int, CounterState] = {}
         following: dict[tuple[int, int], CounterState] = {}
         for time, additions in sorted(by_time.items()):
@@ -142,7 +146,7 @@ class Translator:
                 if after := kept.next_after(time):
                     following[after, key] = kept
             touched |= of_time
-        # What came before its own past has one now.
+        # Samples that arrived before earlier ones can be computed now.
         for (time, _), kept in sorted(following.items(), key=lambda entry: entry[0]):
             written += kept.lines(time)
         for kept in touched.values():
@@ -150,7 +154,7 @@ class Translator:
         return b"\n".join(written)
 
     def _drop(self, kept: CounterState, now: int) -> None:
-        """Remove the samples that a group no longer needs, or for which there is no room."""
+        """Remove the samples that these states no longer need, or for which there is no memory."""
 
         def drop(state: CounterState, *, may_wait: bool = True) -> int:
             lost = state.drop(now, may_wait=may_wait)
@@ -176,6 +180,7 @@ class Translator:
             )
 
     def _place(self, name: str, labels: dict[str, str], host: str) -> Place | None:
+        """Return where the samples of a metric go; None if nothing reads it, or its host is unknown."""
         if not host or any(len(label_value) > _LONGEST_LABEL for label_value in (host, *labels.values())):
             return None
         plain: list[tuple[bytes, float]] = []
@@ -203,7 +208,7 @@ class Translator:
         return Place(tuple(plain), tuple(kept)) if plain or kept else None
 
     def _as_telegraf(self, name: str, labels: Mapping[str, str], host: str) -> Series | None:
-        """Return the series of a metric that Telegraf's own Prometheus output exposes; None for other metrics."""
+        """Return the series of a metric of Telegraf's own Prometheus output; None for other metrics."""
         place = self._telegraf.get(name)
         if place is None:
             return None
@@ -226,7 +231,7 @@ class Translator:
         return state
 
     def _forget(self, now: int) -> None:
-        """Remove, once an hour, the groups that have had no samples for an hour."""
+        """Once an hour, remove the groups without samples for an hour."""
         if now - self._since < _FORGOTTEN_AFTER:
             return
         if self._since:
@@ -245,8 +250,9 @@ class Translator:
 class AcceptedMetrics:
     """The samples of a message as line protocol, with counts.
 
-    `samples` counts all. Left out are `histograms`, `refused` samples (no memory to compute fields), `nameless` ones
-    (their host is not known), and `unread` ones, whose metrics nothing reads; `names` has the first of these.
+    `samples` counts all of them. Left out are `histograms`; `refused` samples, for which there was no memory;
+    `nameless` samples, whose host is unknown; and `unread` samples, whose metrics nothing uses: `names` has the first
+    of these metrics.
     """
 
     def __init__(self, translator: Translator, now: int) -> None:
@@ -264,7 +270,7 @@ class AcceptedMetrics:
         series: Callable[[], tuple[str, dict[str, str], str]],
         samples: Sequence[tuple[int, float]],
     ) -> None:
-        """Add a series' samples, as (UTC ns, value). Raise TooManySamples if the message has too many."""
+        """Add the samples of a series as (UTC ns, value). Raise TooManySamples if there are too many in the message."""
         self.samples += len(samples)
         if self.samples > MOST_SAMPLES:
             raise TooManySamples
@@ -285,7 +291,7 @@ class AcceptedMetrics:
         self._samples += [(place, at, value) for at, value in samples if _FIRST < at < _LAST]
 
     def leave_out(self, name: str, samples: int) -> None:
-        """Count the samples of a metric that nothing reads."""
+        """Count the samples of a metric that nothing uses."""
         self.samples += samples
         self.unread += samples
         if samples and len(self.names) < _MOST_NAMES:
@@ -298,7 +304,7 @@ class AcceptedMetrics:
         for first in range(0, len(self._samples), _AT_ONCE):
             with self._translator.lock:
                 parts.append(self._translator.lines(self._samples[first : first + _AT_ONCE], self._now))
-            clock.sleep(0)  # a lock is given to whoever is running, else
+            clock.sleep(0)  # release the lock for others between series
         self.lines, self._samples = b"\n".join(parts), []
 
 
@@ -324,6 +330,7 @@ def without_port(address: str) -> str:
 
 
 def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
+    """Yield each metric that a group uses, and how."""
     direct = not group.over and not group.when
     for key, sources in group.sources.items():
         plain: list[tuple[str, float]] = []
@@ -339,7 +346,7 @@ def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
 
 
 def _of_telegraf(signals: Mapping[str, Signal]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each metric name by which Telegraf exposes a field that signals read, with its measurement and field."""
+    """Yield each metric name under which Telegraf exposes a field that signals use, with its measurement and field."""
     for signal in signals.values():
         for source in signal.sources:
             if source.path:

@@ -1,6 +1,6 @@
 """Parses one line of line protocol as InfluxDB 2.7 does, with InfluxDB's error messages.
 
-The rules are those of InfluxDB's models/points.go, odd ones included: in a measurement or tag, a character after a
+The rules are those of InfluxDB's models/points.go, even the odd ones: in a measurement or tag, a character after a
 backslash is never a separator, even if the backslash itself is escaped.
 """
 
@@ -18,7 +18,7 @@ _RESERVED = (b"_field", b"_measurement", b"\x00", b"\xff", b"time")
 _TRUTH = re.compile(rb"[tTfF]|true|TRUE|True|false|FALSE|False")
 _FLOAT = re.compile(rb"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(rb"-?[0-9]+i|[0-9]+u")
-# What InfluxDB passes to its parser of floats, which then refuses it.
+# Texts that InfluxDB passes to its float parser, which then refuses them.
 _ALMOST_FLOAT = re.compile(rb"-?(?:[0-9.]|(?<!^)[eE]|(?<=[eE])[+-])+")
 _TIME = re.compile(rb"-?[0-9]*(?=[ \n]|\Z)")
 _MANY_DIGITS = 1000  # Python reads some thousands, and raises ValueError for more, zeros too
@@ -31,7 +31,8 @@ class Malformed(Exception):
 class ParsedLine(NamedTuple):
     """The parts of a line: measurement and tags (`head`), numeric fields, the count of other fields, and the time.
 
-    All are as written, but numbers as `float` reads them. `time` is empty if there is none.
+    All are unchanged bytes of the line, except that numbers are in the form that `float` reads. `time` is empty if the
+    line has none.
     """
 
     head: bytes
@@ -112,7 +113,7 @@ def check_time(text: bytes, unit: int) -> None:
 
 
 def _tag_end(line: bytes, start: int) -> re.Match[bytes] | None:
-    """Return the match of the separator after the tag at `start`; None if the line ends with the tag."""
+    """Return the match of the separator after the tag that begins at `start`; None if the line ends there."""
     if line[start : start + 1] in (b"", b" ", b",", b"="):
         raise Malformed("missing tag key")
     match = _TAG_SEPARATOR.search(line, start + 1)
@@ -165,7 +166,10 @@ def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, in
 
 
 def _value(line: bytes, equals: int) -> tuple[int, bytes | None]:
-    """Return where a field's value ends, and the value if it is a number; for quoted text, where the text begins."""
+    """Return where a field's value ends, and the number as text; None if it is not a number.
+
+    For quoted text, the end is where the text begins.
+    """
     if line[equals - 1 : equals] in (b" ", b",") and line[equals - 2 : equals - 1] != b"\\":
         raise Malformed("missing field key")
     first = line[equals + 1 : equals + 2]
@@ -196,7 +200,7 @@ def _time(line: bytes, start: int) -> bytes:
 
 
 def _without_zeros(digits: bytes) -> bytes:
-    """Return an integer's digits; one with very many digits loses its leading zeros."""
+    """Return the digits of an integer; leading zeros are removed if there are very many digits."""
     if len(digits) < _MANY_DIGITS:
         return digits
     sign = b"-" if digits.startswith(b"-") else b""

@@ -25,7 +25,7 @@ class TooMany(Exception):
 
 
 class BodyPiece(NamedTuple):
-    """Some lines of a body, and the number of the first. `plain` means that no line has a quote or backslash."""
+    """Some lines of a body, and the number of the first. `plain` means that no line has a quote or a backslash."""
 
     first: int
     lines: list[bytes]
@@ -33,7 +33,7 @@ class BodyPiece(NamedTuple):
 
 
 class _OpenLine:
-    """A line that may continue after a line end, since a quote is open there or the line end is escaped."""
+    """An unfinished line: a line end follows that is within quotes or escaped."""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
@@ -91,7 +91,7 @@ class ParsedSamples(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A line that was left out: its index, its text, and the reason. `refused` lines are valid line protocol."""
+    """A line that was left out: its index, its text, and the reason. `refused` means that its syntax was valid."""
 
     at: int
     line: bytes
@@ -100,7 +100,9 @@ class Fault(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """How to read times: the unit (ns), the time of points without one (in that unit), and the valid range (UTC ns)."""
+    """How to read times: their unit (ns), the time (in that unit) of points without one, and the valid range (UTC
+    ns).
+    """
 
     unit: int
     now: bytes
@@ -110,10 +112,10 @@ class Clock(NamedTuple):
 
 @dataclass
 class Lines:
-    """The values of some lines, before they become samples.
+    """The values of some lines, before they are converted to samples.
 
-    `which` and `numbers` hold each value's series number and text, `times` and `lengths` each line's time text and
-    number of values. `text` counts the fields that are not numbers.
+    `which` and `numbers` hold each value's series number and text; `times` and `lengths` hold each line's time as text
+    and its number of values. `text` counts the fields that are not numbers.
     """
 
     names: SeriesNames
@@ -126,9 +128,10 @@ class Lines:
     faults: list[Fault] = field(default_factory=list)
 
     def split(self, lines: Sequence[bytes], *, plain: bool) -> ParsedSamples:
-        """Return the samples of lines, split fast at separators; lines with quotes or backslashes take the full parser.
+        """Return the samples of lines, split fast at separators; lines with quotes or backslashes take the full
+        parser.
 
-        `plain` means that no line has a quote or backslash. If any exception is raised, use `read_all` instead.
+        `plain` means that there are no such lines. If any exception is raised, call `read_all` instead.
         """
         which, numbers, times, lengths = self.which, self.numbers, self.times, self.lengths
         fields_of = self.names.fields_of
@@ -228,13 +231,13 @@ _LONGEST_SHOWN = 200
 
 @dataclass
 class Faults:
-    """The lines that were left out: their count, and number, text and reason of the first."""
+    """The lines that were left out: their count, and the number, text and reason of the first few."""
 
     count: int = 0
     first: list[tuple[int, str, str]] = field(default_factory=list)
 
     def add(self, piece: BodyPiece, fault: Fault) -> None:
-        """Count a line that was left out, and keep it if it is among the first."""
+        """Count a line that was left out; keep it if it is among the first few."""
         self.count += 1
         if len(self.first) < _MOST_SHOWN:
             number = piece.first + sum(1 + line.count(b"\n") for line in piece.lines[: fault.at])
@@ -256,7 +259,7 @@ class Parsed(NamedTuple):
 
 
 class Parser:
-    """A parser of bodies, for several threads. A series is the same Series object in all results.
+    """Parses bodies of requests; threads may share it. A series is the same Series object in all results.
 
     `initial_series` is called at the first body, and returns the series that are never refused.
     """
@@ -281,7 +284,7 @@ class Parser:
     ) -> Parsed:
         """Return the points of a body. Times are in units of `unit` ns; points without one get `now` (UTC ns).
 
-        Points before `first` or after `last` are refused, as are new series of a `writer` that has brought too many.
+        Points before `first` or after `last` are refused, as are new series of a `writer` that has added too many.
         Raise TooMany if there are more than MOST_VALUES or MOST_LINES, or a line is too long.
         """
         names = self._names_at(now)
@@ -289,6 +292,7 @@ class Parser:
             return self._parsed(names, body, unit, now, first, last)
 
     def _parsed(self, names: SeriesNames, body: bytes, unit: int, now: int, first: int, last: int) -> Parsed:
+        """Return the points of a body, piece by piece: split fast where possible, else parsed in full."""
         clock = Clock(unit, b"%d" % (now // unit), first, last)
         parsed = Parsed(Points([], *ParsedSamples.joined([])), 0, Faults(), Faults())
         text, values, count = 0, 0, 0
@@ -316,7 +320,7 @@ class Parser:
         return parsed._replace(points=points, text=text)
 
     def _names_at(self, now: int) -> SeriesNames:
-        """Return the known series. If they are full, drop those not written for a day, once an hour."""
+        """Return the known series. If they are full, once an hour drop those not written for a day."""
         with self._lock:
             if self._names is None:
                 self._names, self._since = SeriesNames(self._bounds, self._initial_series()), now
@@ -328,7 +332,7 @@ class Parser:
 
 
 def pieces(body: bytes) -> Iterator[BodyPiece]:
-    """Yield the lines of a body, some hundreds at a time, so that a long body is never split at once.
+    """Yield the lines of a body in pieces of some hundreds, so that a long body is never split at once.
 
     A carriage return before a line end is removed, as InfluxDB would refuse it. Raise TooMany if a line is too long.
     """
@@ -355,7 +359,9 @@ def pieces(body: bytes) -> Iterator[BodyPiece]:
 
 
 def _joined(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:
-    """Return complete lines, joined where a line continues after a line end, and the line that is still open."""
+    """Return complete lines, joined where one continues after a line end, and the line that is unfinished at the
+    end.
+    """
     joined: list[bytes] = []
     for line in lines:
         if open_line is None:

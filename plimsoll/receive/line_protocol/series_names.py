@@ -1,4 +1,4 @@
-"""The series that were named in line protocol, each as one object with a number."""
+"""The series named in line protocol, each as one numbered object."""
 
 import re
 from collections.abc import Generator, Iterable
@@ -18,21 +18,21 @@ _ESCAPED = {kind: re.compile(rb"\\([" + kind + rb"])") for kind in (b", ", b",= 
 
 @dataclass(slots=True)
 class _Brought:
-    """The number of new series, and the new hosts, that one writer has brought."""
+    """The number of new series, and the new hosts, that one writer has added."""
 
     series: int = 0
     hosts: set[str] = field(default_factory=set[str])
 
 
 class RefusedSeries(Exception):
-    """The error that a series or point cannot be stored; the text is the reason, worded as by InfluxDB."""
+    """The error that a series or point cannot be stored; the text is the reason in InfluxDB's words."""
 
 
 class FieldNames(dict[bytes, int]):
     """The series numbers of one measurement with its tags, by field name as written.
 
-    A new name gets the next number. Raise RefusedSeries if there are too many series, or if a name is not valid.
-    `spellings` counts the spellings of the measurement and tags that are kept.
+    A new name gets the next number. Raise RefusedSeries if there are too many series, or if a name is invalid.
+    `spellings` counts the cached spellings of the measurement and tags.
     """
 
     def __init__(self, names: "SeriesNames", of: Series, longest: int) -> None:
@@ -43,6 +43,7 @@ class FieldNames(dict[bytes, int]):
         self.spellings = 0
 
     def __missing__(self, name: bytes) -> int:
+        """Return the number of a field's series under a new spelling; add the series if it is new."""
         if len(name) > self._longest:
             raise RefusedSeries("max key length exceeded")
         plain = _plain(name, b',= "')
@@ -63,7 +64,7 @@ class FieldNames(dict[bytes, int]):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits on known series and hosts: in all, and for those that one writer (an address) brought.
+    """The limits on series and hosts: in all, and for those that one writer (an address) may add.
 
     `names` limits the memory (bytes) of all names and their spellings.
     """
@@ -76,7 +77,7 @@ class Bounds:
 
 
 class SeriesNames:
-    """The known series, by number. Several threads may add series, each within `for_writer`.
+    """The known series by number. Threads may add series, each within `for_writer`.
 
     `initial_series` are known from the start, whatever the limits. Known series are never refused.
     """
@@ -105,7 +106,7 @@ class SeriesNames:
             self._writer.name = ""
 
     def fields(self, head: bytes) -> FieldNames:
-        """Return the field names of a valid measurement with tags. Raise RefusedSeries if there are too many."""
+        """Return the field names of a valid measurement with tags. Raise RefusedSeries if there are too many series."""
         if (fields := self._heads.get(head)) is not None:
             return fields
         of = _series(head)
@@ -116,7 +117,7 @@ class SeriesNames:
                 self._check_host(host_key(of.host))
                 fields = self._by_key[of.key] = FieldNames(self, of, LONGEST_KEY - 4 - len(head))
                 self.name_bytes += 2 * len(head) + _HEAD_OVERHEAD + _TAG_OVERHEAD * len(of.tags)
-            # The first spelling of each always has its place: whoever sends it is not to be slowed down by others.
+            # The first spelling is always kept, so that its senders are not slowed down by others.
             if not fields.spellings or (fields.spellings < _MOST_SPELLINGS and self.may_keep(head)):
                 fields.spellings += 1
                 self._heads[head] = fields
@@ -131,7 +132,7 @@ class SeriesNames:
         return len(self.series) - 1
 
     def may_keep(self, spelling: bytes) -> bool:
-        """Return whether there is memory for another spelling, and if so count it. The caller must hold the lock."""
+        """Return whether there is memory for another spelling, and count it if so. The caller must hold the lock."""
         if self.name_bytes > self._bounds.names:
             return False
         self.name_bytes += len(spelling) + _OVERHEAD
@@ -139,7 +140,7 @@ class SeriesNames:
 
     @property
     def full(self) -> bool:
-        """Whether a limit is reached, be it that of a single writer."""
+        """Whether a limit is reached, in all or for any single writer."""
         bounds = self._bounds
         return (
             len(self.series) >= bounds.series
@@ -159,6 +160,7 @@ class SeriesNames:
         return self._brought[name]
 
     def _restore(self, series: Series) -> None:
+        """Add a series from the start, whatever the limits."""
         of = Series(series.host, series.measurement, series.tags, "")
         fields = self._by_key.get(of.key)
         if fields is None:
@@ -197,7 +199,7 @@ def _too_many(bound_name: str, bound: str, setting: str) -> str:
 
 
 def _series(head: bytes) -> Series:
-    """Return the series of a head, with an empty field; without a tag `host`, its host is empty."""
+    """Return the series of a head, with an empty field name; without a tag `host`, the host is empty."""
     measurement, tags = tags_of(head)
     named = {_text(_plain(name, b",= ")): _text(_plain(value, b",= ")) for name, value in tags}
     host = named.pop("host", "")

@@ -1,4 +1,4 @@
-"""Requests to a running `plimsoll up` from outside: by a signal, or by the service manager of Windows."""
+"""Requests from outside to a running `plimsoll up`: signals, and commands of the service manager of Windows."""
 
 from threading import Event
 

@@ -14,7 +14,7 @@ from plimsoll.up.service.windows_service import NAME
 USER = "plimsoll"
 STATE_FOLDER = PurePosixPath("/var/lib") / USER
 UNIT = Path("/etc/systemd/system/plimsoll.service")
-# Local Service: it may read performance data, and nothing of other users. Administrators, and the system.
+# Local Service may read performance data, but nothing of other users; then administrators, and the system.
 _LOCAL_SERVICE, _ADMINISTRATORS, _SYSTEM = "*S-1-5-19", "*S-1-5-32-544", "*S-1-5-18"
 _USER_EXISTS = 9  # of useradd
 _FOLDER_EXISTS = 1  # of mkdir
@@ -23,14 +23,17 @@ _KEY = f"HKLM\\SYSTEM\\CurrentControlSet\\Services\\{NAME}"
 
 @dataclass(frozen=True)
 class Command:
-    """The command line of `plimsoll up`: the words that start `plimsoll`, the data folder, and further arguments."""
+    """The command line of `plimsoll up`: the words that start `plimsoll`, the data folder, and other arguments."""
 
     program: Sequence[str]
     store_option: str
     arguments: Sequence[str] = ()
 
     def words(self, data: PurePath) -> list[str]:
-        """Return all words of the call. Unusable if the arguments name another data folder, or have line ends."""
+        """Return all words of the command line.
+
+        Raise Unusable if the arguments name another data folder or contain line ends.
+        """
         if any(word == self.store_option or word.startswith(f"{self.store_option}=") for word in self.arguments):
             raise Unusable(
                 f"{Parameter.STORE}: the service file sets it; leave it out here, and change it in the file; "
@@ -44,7 +47,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of an installation: a command to run, or a file to write. Exit statuses in `fine` are no failure."""
+    """A step of an installation: a command to run, or a file to write. Exit statuses in `fine` count as success."""
 
     call: tuple[str, ...] = ()
     path: Path | None = None
@@ -57,7 +60,7 @@ class Step:
 
 
 def systemd_unit(command: Command) -> str:
-    """Return a unit of systemd, for a user of its own whose home is the data folder."""
+    """Return a systemd unit that runs as a separate user, whose home is the data folder."""
     words = " ".join(_escape_for_systemd(word) for word in command.words(STATE_FOLDER))
     template = (files("plimsoll.up.service") / "plimsoll.service").read_text(encoding="utf-8")
     return template.format(command=words, data=STATE_FOLDER, user=USER)
@@ -70,7 +73,7 @@ def _escape_for_systemd(word: str) -> str:
 
 
 def launchd_agent(command: Command, home: PurePath) -> str:
-    """Return an agent of launchd, which runs while its user is logged in."""
+    """Return a launchd agent, which runs while its user is logged in."""
     library = home / "Library"
     agent = {
         "Label": USER,
@@ -96,10 +99,10 @@ def plan_systemd(command: Command) -> list[Step]:
 
 
 def plan_windows(command: Command, folder: PureWindowsPath, launcher: PureWindowsPath | None) -> list[Step]:
-    """Return the steps that create the service, of the account Local Service, and start it.
+    """Return the steps that create the service under the account Local Service, and start it.
 
-    `launcher` is python.exe of a virtual environment. The service runs the base Python instead, with the launcher in
-    its environment: the launcher starts another process, which the service manager would not know.
+    `launcher` is python.exe of a virtual environment. The launcher starts Python in another process, which the service
+    manager would not know. So the service runs the base Python, with the launcher in its environment.
     """
     program, *arguments = command.program
     up = command.words(folder / "data")[len(command.program) + 1 :]

@@ -1,4 +1,4 @@
-"""Answers the service manager of Windows, through advapi32.dll: this process is then a service.
+"""Runs this process as a Windows service: answers the service manager through advapi32.dll.
 
 https://learn.microsoft.com/windows/win32/services/service-programs
 """
