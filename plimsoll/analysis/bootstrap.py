@@ -38,15 +38,15 @@ _NEGLIGIBLE = np.log(1e-12)  # of the weight of an autocovariance
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean and how well it is known.
+    """A mean and its uncertainty.
 
     Attributes:
-        mean: The mean, weighted where weights are given.
-        error: Its standard error.
-        samples: The number of samples.
-        effective: The number of independent samples that would give the same error.
-        freedom: Degrees of freedom of the standard error.
-        correlation_time: The number of samples in a row that tell as much as one independent sample.
+            mean: The mean, weighted where weights are given.
+            error: Its standard error.
+            samples: The number of samples.
+            effective: The number of independent samples that would give this error.
+            freedom: Degrees of freedom of the standard error.
+            correlation_time: The number of consecutive samples that tell as much as one independent sample.
     """
 
     mean: float
@@ -73,29 +73,29 @@ class Difference:
 
     @classmethod
     def of(cls, first: Estimate, second: Estimate) -> "Difference":
-        """Return the difference of the means of two independent runs."""
+        """Return the difference of two independent means."""
         return _difference(second.mean - first.mean, [(mean.error**2, mean.freedom) for mean in (first, second)])
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """Return the interval that holds the true difference with this confidence."""
+        """Return the confidence interval of the difference."""
         half = student_quantile(self.freedom, (1 + confidence) / 2) * self.error if self.error else 0.0
         return Interval(self.value - half, self.value + half)
 
     @property
     def chance(self) -> float:
-        """The chance of a difference at least as large in this direction if the true difference is 0."""
+        """The one-sided p-value of the difference: how likely it is if both means are truly equal."""
         if not self.error:
             return 0.0 if self.value else 0.5
         return student(self.freedom, -abs(self.value) / self.error)
 
 
 def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> Estimate:
-    """Return the mean of samples in order of time; at least one sample.
+    """Return the mean of samples in order of time, and its uncertainty; at least one sample.
 
     Args:
-        values: The samples; without NaN.
-        weights: The duration that each sample stands for; None if all are equal.
-        breaks: The rows that follow a long pause of the recording; no block contains a pause.
+            values: The samples; without NaN.
+            weights: The duration that each sample stands for; None if all are equal.
+            breaks: The rows that follow a long pause of the recording; no bootstrap block contains a pause.
     """
     rows = len(values)
     mean = float(values.mean() if weights is None else np.average(values, weights=weights))
@@ -112,27 +112,27 @@ def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int
 
 
 def independent(values: Values) -> Estimate:
-    """Return the mean of independent values; at least one."""
+    """Return the mean of independent values and its uncertainty; at least one value."""
     count = len(values)
     error = float(values.std(ddof=1)) / np.sqrt(count) if count > 1 else 0.0
     return Estimate(float(values.mean()), float(error), count, float(count), max(1.0, count - 1.0), 1.0)
 
 
 def _variance(influence: Values, covariances: Values, length: float, breaks: Sequence[int]) -> float:
-    """Return the variance of the mean over all replicates of the stationary bootstrap, by the mean block length."""
+    """Return the variance of the mean over all bootstrap replicates, for a mean block length."""
     rows = len(influence)
     if not len(breaks):
         return _circular(covariances, length) / rows
     off = influence - influence.mean()
     parts = np.split(off, breaks)
-    # Each part is resampled around itself; what its own mean is off counts as if it were drawn by chance.
+    # Each part is resampled around its own mean; the deviation of that mean counts as if drawn by chance.
     total = sum(len(part) * _circular(autocovariances(part), length) for part in parts)
     between = sum(len(part) * float(part.mean()) ** 2 for part in parts)
     return (total + between * (2 * length - 1)) / rows**2
 
 
 def _circular(covariances: Values, length: float) -> float:
-    """Return the long-run variance: the sum of the circular autocovariances, weighted with the chance of staying in a
+    """Return the long-run variance: the circular autocovariances, each weighted with the chance of staying in a
     block.
     """
     rows = len(covariances)
@@ -148,13 +148,13 @@ def _circular(covariances: Values, length: float) -> float:
 # is compared with the prediction interval of earlier ones. What is known beforehand of the variance between runs weighs
 # as a number of runs (a scaled inverse chi-squared prior).
 def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight: float) -> Difference:
-    """Return the difference of a run's mean from those of earlier runs, with its error as a prediction.
+    """Return by how much a run's mean differs from the means of earlier runs, with the error of a prediction.
 
     Args:
-        earlier: The means of at least one run.
-        new: The mean of the new run.
-        spread: The assumed standard deviation of means between runs.
-        weight: The number of runs that `spread` counts as, beside the spread of `earlier`; ignored for one run.
+            earlier: The means of at least one run.
+            new: The mean of the new run.
+            spread: The assumed standard deviation of means between runs.
+            weight: The number of runs that `spread` counts as, beside the spread of `earlier`; ignored for one run.
     """
     means = np.array([estimate.mean for estimate in earlier])
     within = float(np.mean([estimate.error**2 for estimate in earlier]))
@@ -165,16 +165,16 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
     freedom = weight + count - 1
     total = (weight * (spread**2 + within) + float(means.var(ddof=1)) * (count - 1)) / freedom
     between = max(0.0, total - within)
-    # The error of the mean of the earlier runs, and how far a new run lies from the mean of all runs.
+    # The error of the earlier runs' mean, and the deviation of a single run from the mean of all runs.
     return _difference(new.mean - float(means.mean()), [(total / count + between, freedom), of_new])
 
 
 def runs_to_decide(
     difference: float, spread: float, weight: float, chance: float, counts: tuple[int, int]
 ) -> int | None:
-    """Return the number of earlier runs, within `counts` (least, most), with which the difference would be significant.
+    """Return how many earlier runs would make the difference significant; None if no number in `counts` would.
 
-    None if the most are too few.
+    `counts` are the lowest and the highest number to try.
     """
     for count in range(max(2, counts[0]), counts[1] + 1):
         wide = student_quantile(weight + count - 1, 1 - chance) * spread * np.sqrt(1 + 1 / count)
@@ -192,7 +192,7 @@ def _difference(value: float, parts: Sequence[tuple[float, float]]) -> Differenc
 
 # Woodruff, "Confidence intervals for medians and other position measures" (1952): the share below it is a mean.
 def quantile(values: Values, share: float, weights: Values | None = None) -> Quantile:
-    """Return the value below which a share of the samples lies; at least one sample, in order of time."""
+    """Return the value below which a share of the samples lies, and its interval; samples are in order of time."""
     value = float(np.quantile(values, share))
     below = estimate((values <= value).astype(np.float64), weights)
     half = student_quantile(below.freedom, (1 + CONFIDENCE) / 2) * below.error if below.error else 0.0
@@ -203,8 +203,8 @@ def quantile(values: Values, share: float, weights: Values | None = None) -> Qua
 def difference(first: Quantile, second: Quantile) -> Quantile:
     """Return the second quantile less the first, of two independent runs.
 
-    The interval is made from the intervals of both (MOVER; Zou and Donner, "Construction of confidence limits about
-    effect measures", 2008).
+    The interval combines the intervals of both (MOVER; Zou and Donner, "Construction of confidence limits about effect
+    measures", 2008).
     """
     value = second.value - first.value
     down = np.hypot(second.value - second.interval.low, first.interval.high - first.value)

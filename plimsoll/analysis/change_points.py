@@ -1,9 +1,9 @@
 """Change points: where the level of a series changed, by E-divisive with a permutation test.
 
-Matteson and James, "A nonparametric approach for multiple change point analysis of multivariate data" (2014): a series
-is split where the energy distance of the parts is largest, if it is larger than in all but a few permutations of the
-series; then each part is split again. Daly et al., "The use of change point detection to identify software performance
-regressions in a continuous integration system" (2020), apply it to builds.
+Matteson and James, "A nonparametric approach for multiple change point analysis of multivariate data" (2014). A series
+is split where the energy distance of its parts is largest, if few permutations of the series have a larger one; then
+each part is split again. Daly et al., "The use of change point detection to identify software performance regressions
+in a continuous integration system" (2020), apply it to builds.
 """
 
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ _MOST_AT_ONCE = 2**22  # numbers that are held at once
 class ChangePoint:
     """A change of level; `first` is the index of the first value of the new level.
 
-    `before` and `after` are the means of the parts on both sides, up to the next changes; `chance` is that of a split
-    at least as clear in a series without changes.
+    `before` and `after` are the mean levels up to the neighbouring changes. `chance` is the p-value: how likely a split
+    this clear is in a series without changes.
     """
 
     first: int
@@ -39,10 +39,10 @@ class ChangePoint:
 
 
 def change_points(values: Values, chance: float, permutations: int = 999) -> list[ChangePoint]:
-    """Return the changes of a series (without NaN) whose chance is at most `chance`, in order.
+    """Return the changes of a series (without NaN) with a p-value of at most `chance`, in order.
 
-    A level that rises and falls again is hidden from the first split. So parts are first split at a weaker chance, and
-    then only changes are kept that pass the test between their neighbours.
+    A level that rises and falls again hides from the first split. So parts are first split at a higher p-value; then
+    only changes that pass the test between their neighbours are kept.
     """
     rng = np.random.default_rng(_SEED)
     candidates = _candidates(values, min(permutations, _TRIES), rng)
@@ -59,12 +59,12 @@ def change_points(values: Values, chance: float, permutations: int = 999) -> lis
 
 
 def late_change(values: Values, chance: float, prior: float, weight: float, since: int = _LEAST) -> ChangePoint | None:
-    """Return the change between two levels of a series whose chance is at most `chance`; None without one.
+    """Return the change between two levels of a series with a p-value of at most `chance`; None if there is none.
 
-    Permutations cannot show a change near the end of a series, however large it is. Here every value of the new level
-    must lie outside the prediction interval of those before, and the difference of the means must pass a t test,
-    corrected for all places to split. `prior` is the standard deviation that is known beforehand, as if from `weight`
-    values. The new level has `since` values at least.
+    It also finds changes near the end, which a permutation test cannot show, however large they are. Every value of the
+    new level must lie outside the prediction interval of those before, and the difference of the means must pass a t
+    test, corrected for all places to split. `prior` is an assumed standard deviation that counts as `weight` values.
+    The new level has at least `since` values.
     """
     count = len(values)
     points: list[ChangePoint] = []
@@ -85,9 +85,7 @@ def late_change(values: Values, chance: float, prior: float, weight: float, sinc
 
 
 def visible_change(values: Values, chance: float, prior: float, weight: float) -> float:
-    """Return the smallest change before the last three values that `late_change` would find; infinite with too few
-    values.
-    """
+    """Return the smallest change before the last three values that `late_change` would find; infinite for too few."""
     count = len(values)
     if count < FEWEST_VALUES:
         return float("inf")
@@ -103,6 +101,7 @@ def _places(count: int) -> int:
 
 
 def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> list[int]:
+    """Return the places of possible changes: split at a high p-value, part by part."""
     places: list[int] = []
     parts = [(0, len(values))]
     while parts:
@@ -117,9 +116,9 @@ def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> 
 
 
 def _split(values: Values, permutations: int, rng: np.random.Generator, enough: float) -> tuple[int, float]:
-    """Return the best place to split, and the chance of a split at least as good in a permutation.
+    """Return the best place to split, and its p-value: the share of permutations with a split at least as good.
 
-    Permutations end as soon as the chance cannot fall to `enough` any more (Besag and Clifford, "Sequential Monte Carlo
+    Permutations stop as soon as the p-value cannot fall to `enough` (Besag and Clifford, "Sequential Monte Carlo
     p-values", 1991).
     """
     count = len(values)
@@ -138,7 +137,7 @@ def _split(values: Values, permutations: int, rng: np.random.Generator, enough: 
 
 
 def _statistics(series: Values) -> Values:
-    """Return, for each series and each place to split it, the energy distance of the parts, scaled by lengths."""
+    """Return the scaled energy distance of the two parts, for each series and each place to split it."""
     rows, count = series.shape
     apart = np.abs(series[:, :, None] - series[:, None, :])
     both = np.zeros((rows, count + 1, count + 1))

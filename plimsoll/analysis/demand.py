@@ -1,14 +1,14 @@
-"""Demands of operations: the use of a resource by each operation, from the utilisation law as a regression.
+"""Demands of operations: how much of a resource each operation uses, from the utilisation law as a regression.
 
-Use of a resource is its use without load plus the rates of operations times their demands (Denning and Buzen, "The
-Operational Analysis of Queueing Network Models", 1978). Demands and the use without load are never negative
-(scipy.optimize.nnls). Intervals are those of the dependent wild bootstrap (Shao, 2010): the residuals of blocks of
-neighbouring rows keep or change their signs together, so that neither their autocorrelation nor a line that does not
-fit makes the intervals too narrow.
+The use of a resource is its use without load plus, for each operation, its rate times its demand (Denning and Buzen,
+"The Operational Analysis of Queueing Network Models", 1978). Demands and the use without load are never negative
+(scipy.optimize.nnls). Intervals come from the dependent wild bootstrap (Shao, 2010): the residuals of blocks of
+neighbouring rows keep or change their signs together. So intervals stay wide enough for autocorrelated residuals and
+for lines that do not fit.
 
-Real demands are not quite constant: caches miss, threads switch. So the use may bend. The bend is estimated from the
-data and expected to be small (a ridge with a deviation of `_BEND`); what the data cannot tell about it widens the
-intervals beyond the measured load.
+Real demands are not quite constant: caches miss, threads switch. So the use may bend with the load. The bend is
+estimated and expected to be small (a ridge with a deviation of `_BEND`); its uncertainty widens the intervals beyond
+the measured load.
 """
 
 from collections.abc import Sequence
@@ -33,17 +33,17 @@ _NORMAL = 1.959964  # the quantile of a normal distribution for 95 %
 
 @dataclass(frozen=True)
 class Demand:
-    """The use of a resource as a function of the rates of operations; arrays have a row for each bootstrap replicate.
+    """The use of a resource as a function of the rates of operations.
 
-    The first row is the estimate, the others are bootstrap replicates.
+    The first row of each array is the estimate, the other rows are bootstrap replicates.
 
     Attributes:
-        idle: The use without any load.
-        per_operation: The use added by one operation a second under little load; shape (rows, operations).
-        bend: The bend of the use, as a share of the use at the highest load.
-        linear: The demands of a straight line, by which the bend is measured.
-        highest: The use above `idle` at the highest measured load on that line.
-        spread: The standard deviation of the residuals.
+            idle: The use without any load.
+            per_operation: The use added by one operation a second under little load; shape (rows, operations).
+            bend: The bend of the use, as a share of the use at the highest load.
+            linear: The demands of a straight line, by which the bend is measured.
+            highest: The use above `idle` at the highest measured load on that line.
+            spread: The standard deviation of the residuals.
     """
 
     idle: Values
@@ -60,7 +60,7 @@ class Demand:
         return self.idle[:, None] + self.per_operation @ rates.T + self.bend[:, None] * bent[None, :]
 
     def scaled(self, idle: float, value: float) -> "Demand":
-        """Return the demand with the use without load times `idle`, and that of each operation times `value`."""
+        """Return the demand with the use without load multiplied by `idle`, and that of operations by `value`."""
         figures = (self.linear * value, self.highest * value, self.spread * value)
         return Demand(self.idle * idle, self.per_operation * value, self.bend, *figures)
 
@@ -83,14 +83,14 @@ def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICAT
     line = rates @ linear
     highest = float(np.quantile(line, 0.98))
     bent = line * (line / highest - 1) if highest > 0 else np.zeros(rows)
-    # The bend has either sign, which two columns give to what knows none.
+    # The bend may have either sign; nnls has none, so it gets two columns.
     design = np.column_stack([straight, bent, -bent])
     first = nnls(design, use)[0]
     rest = use - design @ first
     length, blocks = _blocks(rest)
     freedom = max(blocks - operations - 2, 1.0)
     spread = float(np.sqrt((rest**2).sum() / max(rows - operations - 2, 1)))
-    # Autocorrelated rows know less than as many independent ones; the ridge must not be outvoted by them.
+    # Autocorrelated rows count as fewer independent rows, so that they do not outweigh the ridge.
     result = max(spread, 1e-9 * float(np.abs(use).max() or 1.0)) * np.sqrt(correlation_time(autocovariances(rest)))
     ridge = np.zeros(operations + 3)
     ridge[-2:] = result / _BEND, -result / _BEND
@@ -115,7 +115,7 @@ def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICAT
 
 
 def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale: Values) -> Values:
-    """Return the idle use, the demands and the bend of least squares, with the bend at most the strongest allowed."""
+    """Return the idle use, the demands and the bend by least squares; the bend is limited."""
     from scipy.optimize import nnls  # noqa: PLC0415
 
     result = nnls(r, projected)[0]
@@ -127,7 +127,7 @@ def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale
 
 
 def _blocks(rest: Values) -> tuple[int, float]:
-    """Return the length (rows) and the number of the blocks of residuals."""
+    """Return the length (rows) of the blocks of residuals, and their number."""
     rows = len(rest)
     if float(np.ptp(rest)) <= 0:
         return 1, float(rows)
@@ -137,7 +137,7 @@ def _blocks(rest: Values) -> tuple[int, float]:
 
 
 def condition(rates: Values) -> float:
-    """Return the condition number of the rates and a constant, as columns scaled to the length 1."""
+    """Return the condition number of the rates with a constant column; all columns are scaled to length 1."""
     columns = np.column_stack([np.ones(len(rates)), rates])
     lengths = np.sqrt((columns**2).sum(axis=0))
     values = np.linalg.svd(columns / np.where(lengths > 0, lengths, 1.0), compute_uv=False)
@@ -145,10 +145,10 @@ def condition(rates: Values) -> float:
 
 
 def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
-    """Return groups of operations (by index) whose demands the data can tell apart; the most similar are merged.
+    """Return groups of operations (by index) whose demands the data can tell apart; too similar ones share a group.
 
     Args:
-        rates: Operations a second; shape (rows, operations).
+            rates: Operations a second; shape (rows, operations).
     """
     groups: list[tuple[int, ...]] = [(index,) for index in range(rates.shape[1])]
     while len(groups) > 1:
@@ -164,12 +164,13 @@ def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
 
 
 def together(rates: Values, groups: tuple[tuple[int, ...], ...]) -> Values:
-    """Return the rates of each group of operations; shape (rows, groups)."""
+    """Return the summed rates of each group of operations; shape (rows, groups)."""
     return np.column_stack([rates[:, list(group)].sum(axis=1) for group in groups])
 
 
 def erlang_c(servers: int, busy: Values) -> Values:
-    """Return the chance that a request has to wait for one of `servers`, each busy for a share of the time (below 1).
+    """Return the chance that a request waits for one of `servers`, each busy for the share `busy` of the time (below
+    1).
 
     Erlang (1917), by the recursion of his B formula, which does not overflow.
     """
@@ -181,16 +182,16 @@ def erlang_c(servers: int, busy: Values) -> Values:
 
 
 def stretch(servers: int, busy: Values) -> Values:
-    """Return the waiting time of a request in service times, for Poisson arrivals (M/M/c); at least 0."""
+    """Return the waiting time of a request as a multiple of its service time, for Poisson arrivals (M/M/c)."""
     within = np.clip(busy, 0.0, _MOST_BUSY)
     return erlang_c(servers, within) / (servers * (1 - within))
 
 
 def stretch_of_users(servers: int, busy: float, users: float) -> float:
-    """Return the waiting time in service times where a fixed number of users wait for answers and think (M/M/c//N).
+    """Return the waiting time as a multiple of the service time, for a fixed number of users (M/M/c//N).
 
-    The more requests wait, the fewer users are left to send more, so queues stay shorter than by `stretch`; much
-    shorter near the capacity of the servers (Allen, "Probability, Statistics, and Queueing Theory", 1978).
+    Users send a request only after their last answer, so queues stay shorter than by `stretch`; much shorter near the
+    capacity of the servers (Allen, "Probability, Statistics, and Queueing Theory", 1978).
     """
     whole = max(round(users), 1)
     busy = min(busy, _MOST_BUSY * min(1.0, whole / servers))
@@ -213,13 +214,13 @@ def stretch_of_users(servers: int, busy: float, users: float) -> float:
 
 
 def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Values:
-    """Return the time without waiting, and the weights of waiting times, that fit the measured times best.
+    """Return the time without waiting, and the weights of the waiting times, that best fit the measured times.
 
-    Relative deviations are minimised, so that slow levels do not outweigh fast ones. All results are at least 0, so
-    the fitted time never falls with the load.
+    Relative deviations are minimised, so that slow levels do not outweigh fast ones. All results are at least 0, so the
+    fitted time never falls as the load grows.
 
     Returns:
-        The time without waiting, then a weight for each of `stretches`, in the unit of the times.
+            The time without waiting, then a weight for each of `stretches`, in the unit of the times.
     """
     from scipy.optimize import nnls  # noqa: PLC0415  slow, and needed only here
 
@@ -231,8 +232,8 @@ def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Value
 def isotonic(values: Values, weights: Values) -> Values:
     """Return the nearest values that never fall (pool adjacent violators: Ayer and others, 1955).
 
-    Neighbours in the wrong order are pooled, those that follow first (Busing, "Monotone Regression", 2022), with the
-    rounding of scipy.optimize.isotonic_regression, whose import takes half as long as a review.
+    The order of pooling (Busing, "Monotone Regression", 2022) and the rounding are those of
+    scipy.optimize.isotonic_regression, which is slow to import.
     """
     items = list(zip(values.tolist(), weights.tolist(), strict=True))
     pools: list[tuple[float, float, int]] = []  # level, weight, how many values

@@ -22,7 +22,7 @@ def student(freedom: float, value: float) -> float:
     ratio = value * value / freedom
     if freedom > _NEARLY_NORMAL:
         return normal(value * (1 - 1 / (4 * freedom)) / math.sqrt(1 + ratio / 2))
-    # Of the two tails of the incomplete beta function the one whose fraction converges fast.
+    # Use the tail of the incomplete beta function whose fraction converges fast.
     if value * value > 3 * freedom / (freedom + 2):
         beyond = 0.5 * _incomplete_beta(freedom / 2, 0.5, -math.log1p(ratio), -math.log1p(1 / ratio))
     else:
@@ -37,7 +37,7 @@ def student_quantile(freedom: float, share: float) -> float:
     """Return the quantile of Student's t; `share` is above 0 and below 1."""
     lower = min(share, 1 - share)
     normal_value = NormalDist().inv_cdf(lower)
-    # Abramowitz and Stegun, 26.7.5; then steps of Newton's, which come from one side, as the tail bends one way.
+    # Abramowitz and Stegun, 26.7.5; then Newton steps, which converge from one side.
     square = normal_value * normal_value
     value = normal_value * (1 + (square + 1) / (4 * freedom) + ((5 * square + 16) * square + 3) / (96 * freedom**2))
     step = 0.0 if freedom > _NEARLY_NORMAL else value
@@ -57,10 +57,10 @@ def f_beyond(first: float, second: float, value: float) -> float:
 
 
 def _incomplete_beta(a: float, b: float, log_x: float, log_rest: float) -> float:
-    """Return the regularised incomplete beta function of x, from the logarithms of x and of 1 - x.
+    """Return the regularised incomplete beta function of x, given log x and log (1 - x). One of `a` and `b` is 1/2.
 
     Its continued fraction (Abramowitz and Stegun, 26.5.8) is summed as Lentz does ("Generating Bessel functions in Mie
-    scattering calculations using continued fractions", 1976). One of `a` and `b` is 1/2.
+    scattering calculations using continued fractions", 1976).
     """
     x = math.exp(log_x)
     term, step, at = 1.0, 0.0, 0

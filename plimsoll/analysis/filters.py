@@ -1,4 +1,4 @@
-"""Filters that replace each value by a median or mean of its neighbours, and means over equal parts of a time."""
+"""Filters that replace each value by a median or mean of its neighbours, and means over parts of a range of time."""
 
 import math
 from typing import Literal
@@ -12,7 +12,7 @@ from plimsoll.model.samples import Samples
 
 
 class EqualParts:
-    """The time from `start` to `end` (UTC ns) in `count` parts of equal length."""
+    """A range of time from `start` to `end` (UTC ns), divided into `count` parts of equal length."""
 
     def __init__(self, start: int, end: int, count: int) -> None:
         self.start, self.end, self.count = start, max(end, start), count
@@ -32,7 +32,7 @@ class EqualParts:
         return self.start + width * part // self.count, self.start + width * (part + 1) // self.count
 
     def places(self, times: Times) -> NDArray[np.intp]:
-        """Return the number of the part that each time is in; `count` for times outside."""
+        """Return the index of the part that contains each time; `count` for times outside."""
         if id(times) not in self._places:
             width = max(self.end - self.start, 1) / self.count
             at = np.floor((times - self.start) / width)
@@ -43,7 +43,7 @@ class EqualParts:
 
 
 def find_runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return the first place of each run of true flags, and the place after its last."""
+    """Return the start (included) and end (excluded) of each run of true flags."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8))).tolist()
     return list(zip(edges[::2], edges[1::2], strict=True))
 
@@ -53,7 +53,7 @@ Ends = Literal["edge", "symmetric"]
 
 
 def median_filter(values: Values, size: int, ends: Ends) -> Values:
-    """Return the median of the `size` values (odd) around each; beyond the ends, values are repeated or mirrored."""
+    """Return the median of `size` values (odd) around each; edge values are repeated, or the series is mirrored."""
     around = sliding_window_view(np.pad(values, size // 2, mode=ends), size)
     step = max(1, _AT_ONCE // size)
     middle = size // 2
@@ -62,13 +62,13 @@ def median_filter(values: Values, size: int, ends: Ends) -> Values:
 
 
 def moving_mean(values: Values, size: int) -> Values:
-    """Return the mean of the `size` values around each, mirrored beyond the ends."""
+    """Return the mean of the `size` values around each; the series is mirrored at its ends."""
     padded = np.pad(values, (size // 2, size - size // 2 - 1), mode="symmetric")
     return np.convolve(padded, np.full(size, 1 / size), mode="valid")
 
 
 def median(values: ArrayLike) -> float:
-    """Return the median of a row of values, as np.median gives it; NaN if there are none, or one is NaN."""
+    """Return the median of a row of values, equal to np.median; NaN if the row is empty or contains NaN."""
     samples = np.asarray(values)
     if not len(samples):
         return math.nan

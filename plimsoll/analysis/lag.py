@@ -1,4 +1,4 @@
-"""The lag of one series behind another that drives it, by the straight line that fits best between them."""
+"""The lag of one series behind another that drives it: where a straight line between them fits best."""
 
 from dataclasses import dataclass
 
@@ -24,12 +24,12 @@ class Lag:
 
 
 def lag(cause: Values, effect: Values, most: int) -> Lag | None:
-    """Return by how many rows the effect follows its cause (negative: precedes it); None if the data do not tell.
+    """Return by how many rows the effect follows its cause (negative: precedes it); None if it cannot be told.
 
     Args:
-        cause: Values in equal steps; without NaN.
-        effect: As many values at the same times; NaN where there is none.
-        most: The longest lag, in rows.
+            cause: Values in equal steps; without NaN.
+            effect: As many values at the same times; NaN for missing values.
+            most: The longest lag, in rows.
     """
     lags = np.arange(-most, most + 1)
     left = np.array([_left(cause, effect, int(int_)) for int_ in lags])
@@ -40,15 +40,15 @@ def lag(cause: Values, effect: Values, most: int) -> Lag | None:
     if left[at] > 1 - _EXPLAINED or at in (0, len(lags) - 1):
         return None
     if abs(int(lags[at])) > _AROUND and _fits_without(lags, left):
-        return None  # stairs of equal steps fit nearly as well a step later, and better by chance
+        return None  # a staircase of equal steps fits nearly as well a step later
     possible = lags[isfinite & (left <= _AS_GOOD * max(float(left[at]), 1e-6))]
-    if np.any(np.diff(possible) > 1):  # what repeats itself fits at several lags
+    if np.any(np.diff(possible) > 1):  # a periodic series fits at several lags
         return None
     return Lag(int(lags[at]), int(possible[0]), int(possible[-1]))
 
 
 def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
-    """Return whether the fit at lag 0 is good, and better than at short lags."""
+    """Return whether the fit at lag 0 is good, and better than at other short lags."""
     near, around = np.abs(lags) <= _NEAR, np.abs(lags) <= _AROUND
     value = float(np.min(left[near], initial=np.inf, where=np.isfinite(left[near])))
     values = left[around & ~near]
@@ -56,7 +56,7 @@ def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
 
 
 def _left(cause: Values, effect: Values, by: int) -> float:
-    """Return the share of the effect's variance left by a line through the cause `by` rows before."""
+    """Return the share of the effect's variance that a line through the cause `by` rows earlier leaves unexplained."""
     moved, later = (cause[: len(cause) - by], effect[by:]) if by >= 0 else (cause[-by:], effect[:by])
     filled = np.isfinite(later)
     x, y = moved[filled], later[filled]

@@ -1,10 +1,10 @@
 """The steady state of a load series, between its ramp-up and its ramp-down, or the reason why it has none.
 
-Where the load was stepped, its plateaus (plateaus.py) decide, as for load steps: there is a steady state only if one
-plateau lasts for half the run. Any other series is described as a constant level with or without a ramp before and
-after it (ramp_fit.py). Where that fails, the longest part with a load is described so: one of several tests, a test
-that was cut off, or one with a pause. Then the level must be steady: a change counts where it is larger than both what
-a steady state may have (our choice) and what AR(1) noise explains.
+If the load was stepped, its plateaus (plateaus.py) decide: there is a steady state only if one plateau lasts for half
+the run. Any other series is fitted as a constant level with optional ramps before and after it (ramp_fit.py). If that
+fails, only the longest part with a load is fitted: one of several tests, a test that was cut off, or one with a pause.
+In all cases the level must be steady: a change counts only where it is larger than a steady state may have (our choice)
+and than AR(1) noise explains.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ _STEP_LASTS = 0.75  # of the steady state: another level that lasts for longer i
 
 @dataclass(frozen=True)
 class NotSteady:
-    """The reason why a series has no steady state; `known` is False where the data do not tell."""
+    """The reason why a series has no steady state; `known` is False if the data cannot tell."""
 
     why: str
     known: bool = True
@@ -57,7 +57,7 @@ _BESIDE = 0.02  # of the run, beside it
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """A part with a load: the rows from `first` up to `last` (exclusive), and `inside`, those of them in no pause."""
+    """A part with a load: the rows from `first` to before `last`; `inside` are those of them that are in no pause."""
 
     first: int
     last: int
@@ -94,7 +94,7 @@ class Boundary:
 class SteadyState:
     """A steady state and its level; a boundary is None where the series begins or ends in the steady state.
 
-    `confidence` is the lower one of the boundaries; for a missing boundary, that there is no ramp.
+    `confidence` is the lower of the boundaries' confidences; a missing boundary counts with that of having no ramp.
     """
 
     begin: Boundary | None
@@ -107,9 +107,9 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
     """Return the steady state of a load, or why it has none.
 
     Args:
-        times: Ascending, UTC ns.
-        values: The load; values that are not finite are left out.
-        levels: The plateaus of the load, if they are known already.
+            times: Ascending, UTC ns.
+            values: The load; values that are not finite are left out.
+            levels: The plateaus of the load, if the caller has computed them.
     """
     filled = np.isfinite(values)
     times, values = times[filled], values[filled]
@@ -129,7 +129,7 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
 
 
 def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> SteadyState | NotSteady:
-    """Return the plateau that lasts for half the run, if it is steady; else why there is no steady state."""
+    """Return the plateau that lasts for half the run if it is steady; else why there is no steady state."""
     length = int(times[-1] - times[0])
     longest = max(levels, key=lambda plateau: plateau.end - plateau.start)
     inside = (times >= longest.start) & (times <= longest.end)
@@ -139,7 +139,7 @@ def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> Ste
     if isinstance(between_ramps, NotSteady):
         return between_ramps
     near = round(NEAR * length)
-    # Where a load rose to more than the level first, and fell back to it, the edge is less sure.
+    # The edge is less sure where the load first rose above the level, then fell back to it.
     before, level = values[times < longest.start], between_ramps.level
     fell_back = len(before) > 0 and before[0] < level < _HIGHER * level < float(np.quantile(before, _HIGH))
     sure = _OF_OVERSHOOT if fell_back else _EDGE_IS_NEAR
@@ -157,7 +157,7 @@ def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> Ste
 
 
 def _in_episode(times: Times, values: Values) -> SteadyState | None:
-    """Return the steady state of the longest episode (a test among several, cut off, or with a pause), if any."""
+    """Return the steady state of the longest episode, such as a test among several; None if it has none."""
     part = longest_episode(times, values)
     if part is None or np.count_nonzero(part.inside) < _FEWEST:
         return None
@@ -217,7 +217,7 @@ def _without_spikes(values: Values) -> Floats:
 
 
 def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
-    """Return the mean time and value of at most 300 equal parts of the run; parts without samples are left out."""
+    """Return the mean time and value of up to 300 equal parts of the run; parts without samples are left out."""
     bins = len(x) // -(-len(x) // _BINS)
     at = np.minimum((x * bins).astype(np.intp), bins - 1)
     count = np.bincount(at, minlength=bins)
@@ -227,7 +227,7 @@ def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
 
 
 def _without_bursts(values: Floats) -> Floats:
-    """Return the values with short bursts limited; monotonic changes at the ends (short ramps) are kept."""
+    """Return the values with short bursts limited; short ramps at the ends are kept."""
     middle = median_filter(values, 2 * max(1, round(_BURST_LASTS * len(values))) + 1, "edge")
     away = values - middle
     most = _BURST * median(np.abs(away))
@@ -235,7 +235,7 @@ def _without_bursts(values: Floats) -> Floats:
 
 
 def longest_episode(times: Times, values: Values) -> Episode | None:
-    """Return the longest part with a load; None if that is the whole run, without a pause."""
+    """Return the longest part with a load; None if that is the whole run without a pause."""
     count = len(values)
     busy = values[values > np.quantile(values, 0.9) / 2]
     if not len(busy):
@@ -255,7 +255,7 @@ def longest_episode(times: Times, values: Values) -> Episode | None:
 
 
 def _is_dip(values: Values, start: int, end: int, level: float) -> bool:
-    """Return whether a pause is short, with the load at its level just before and just after it."""
+    """Return whether a pause is short, with the load at its level just before and after."""
     width = max(3, round(_BESIDE * len(values)))
     before, after = values[max(0, start - width) : start], values[end : end + width]
     if end - start > _DIP * len(values) or min(len(before), len(after)) < width:
@@ -289,7 +289,7 @@ def not_steady(fit: RampFit) -> NotSteady | None:
 
 
 def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSteady | None:
-    """Return that the level climbs, falls, or differs between its middle and its ends; None if it does not."""
+    """Return the reason if the level climbs, falls, or differs between its middle and its ends; else None."""
     noise, x = fit.noise, fit.x[inside]
     u = (x - x[0]) / (x[-1] - x[0]) - 0.5
     rows = whitened(np.array([np.ones(len(u)), u, (u * u - 1 / 12) / 4]), noise.phi)
@@ -306,7 +306,7 @@ def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSt
 
 
 def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
-    """Return that one part of the level, or the parts on the whole, are away from it; None if they are not."""
+    """Return the reason if one part of the level, or several together, deviate from it; else None."""
     noise, rows = fit.noise, len(rest)
     widths = {max(4, rows // parts) for parts in _PARTS}
     away = {width: float(np.abs(np.convolve(rest, np.full(width, 1 / width), mode="valid")).max()) for width in widths}
@@ -329,7 +329,7 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
 
 
 def _ramps_alone(fit: RampFit) -> float:
-    """Return the least BIC of descriptions without a level, which are a line, or a rise and a fall."""
+    """Return the lowest BIC of descriptions without a level: a line, or a rise and a fall."""
     value = np.inf
     white_y = whitened(fit.y, fit.noise.phi)
     for top in (0.0, *np.linspace(0.1, 0.9, 25)):

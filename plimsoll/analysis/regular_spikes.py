@@ -1,12 +1,10 @@
-"""Spikes that come at regular intervals.
+r"""Spikes that come at regular intervals.
 
-Two measures tell whether events have a period; each is 1 for events as regular as a clock:
-
-- Neighbours: the mean of cos(2 pi interval / period) over the intervals between neighbouring events. It also works for
-  a rhythm that drifts, where each beat is counted from the one before.
-- Phase: the length of the mean of exp(2 pi i time / period), over the events (Rayleigh's test; Fisher, "Statistical
-  Analysis of Circular Data", 1993). It also works where each beat is early or late on its own, and where a few events
-  do not belong to the rhythm.
+Two measures tell whether events have a period; each is 1 for perfectly regular events:\n- Neighbours: the mean of cos(2
+pi interval / period) over the intervals between neighbouring events. It also works if\n  the rhythm drifts, because
+each event is compared with the one before.\n- Phase: the length of the mean of exp(2 pi i time / period) over the
+events (Rayleigh's test; Fisher, "Statistical\n  Analysis of Circular Data", 1993). It also works if single events are
+early or late, or do not belong to the rhythm.
 """
 
 import math
@@ -36,9 +34,10 @@ _CHANCE_PHASE = (0.9995, 0.995, 0.984, 0.973, 0.932, 0.882, 0.783, 0.711, 0.6)
 
 @dataclass(frozen=True, eq=False)
 class Rhythm:
-    """A period (in the unit of the times), and the number of the beat of each event that belongs to the rhythm.
+    """A period (in the unit of the times), and the events that belong to it.
 
-    `events` are the indices of those events; `agreement` is 1 for events as regular as a clock.
+    `events` are the indices of those events, each with the number of its beat; `agreement` is 1 for perfectly regular
+    events.
     """
 
     period: float
@@ -54,7 +53,7 @@ class Rhythm:
 
     @property
     def missing(self) -> int:
-        """The number of beats between the first and the last that have no event."""
+        """The number of beats, between the first and the last event, that have no event."""
         return int(self.beats[-1]) + 1 - len(self.beats)
 
 
@@ -65,7 +64,7 @@ _FEWEST_EVENTS = 2
 
 @dataclass(frozen=True)
 class Raised:
-    """The means during events and between them, and the chance of such a difference without any relation."""
+    """The means during events and between them, and the p-value of their difference."""
 
     inside: float
     between: float
@@ -103,14 +102,14 @@ class RegularSpikes:
     """Spikes that belong to a rhythm: the first, highest and last row of each.
 
     Attributes:
-        period_s: The time from one spike to the next.
-        reach_s: Two standard errors of the period.
-        missing: The number of beats between the first and the last that have no spike.
-        level: The usual value between spikes.
-        tops: The highest value of each spike.
-        width_s: The usual duration of a spike.
-        agreement: The agreement of the spikes with the rhythm; 1 for spikes as regular as a clock.
-        step_s: The sampling interval.
+            period_s: The time from one spike to the next.
+            reach_s: Two standard errors of the period.
+            missing: The number of beats between the first and the last spike that have no spike.
+            level: The usual value between spikes.
+            tops: The highest value of each spike.
+            width_s: The usual duration of a spike.
+            agreement: The agreement of the spikes with the rhythm; 1 for perfectly regular spikes.
+            step_s: The sampling interval.
     """
 
     first: NDArray[np.intp]
@@ -127,16 +126,16 @@ class RegularSpikes:
 
     @property
     def may_be_alias(self) -> bool:
-        """Whether a faster rhythm, sampled too rarely, may look like this one.
+        """Whether the real rhythm may be faster, and only looks like this one because it is sampled too rarely.
 
-        Samples miss spikes that are as short as a sampling interval, so a rhythm near that interval, or near a fraction
-        of it, looks much slower.
+        Samples miss spikes shorter than a sampling interval, so a rhythm near that interval, or near a fraction of it,
+        looks much slower.
         """
         return self.width_s <= _MOST_OF_ALIAS * self.step_s
 
 
 def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
-    """Return the regular spikes of evenly sampled values; None if there are none beyond chance.
+    """Return the regular spikes of evenly sampled values; None if their rhythm may be chance.
 
     Long series are first reduced to the highest of several samples, so periods below about a thousandth of the time are
     not found in them.
@@ -153,14 +152,14 @@ def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
 
 
 def _find_regular(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
-    """Return the spikes, of several ways to find them, whose rhythm has the most beats that agree best."""
+    """Find spikes in several ways, and return those whose rhythm agrees best."""
     ways = [(spike, beat) for spike in spikes(values) if (beat := rhythm(seconds[spike.first], _FEWEST_ROWS * step))]
     ways.sort(key=lambda way: -way[1].agreement * len(way[1].events))
     return next((regular for way in ways if (regular := _regular(values, *way, step))), None)
 
 
 def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> RegularSpikes | None:
-    """Return the spikes that belong to the rhythm; None if they are not spikes, or too many are missing."""
+    """Return the spikes that belong to the rhythm; None if too many are missing, or if they are too wide."""
     if beat.missing > _MOST_MISSING * (beat.beats[-1] + 1):
         return None
     first, last = result.first[beat.events], result.last[beat.events]
@@ -179,10 +178,10 @@ def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> Regul
 
 
 def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhythm) -> bool:
-    """Return whether spikes of one sample come from the updates of the counter, and not from what it counts.
+    """Return whether spikes of one sample come from how the counter is updated, not from the measured quantity.
 
     A counter that is updated at intervals stands still in between. If it is updated slightly more often than it is
-    sampled, now and then two updates are in one sample, which doubles a rate.
+    sampled, a sample sometimes contains two updates, which doubles a rate.
     """
     still = bool((between == between[0]).all()) and len(set(np.diff(first).tolist())) == 1
     level = median(between)
@@ -192,9 +191,9 @@ def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhyt
 
 
 def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp]) -> float:
-    """Return the usual share of a period in which values are above the middle between the lowest quarter and the peak.
+    """Return the usual share of a period with values above the middle between the lowest quarter and the peak.
 
-    For spikes it is small; waves and saw-teeth are above the middle half of the time.
+    The share is small for spikes, and about half for waves and saw-teeth.
     """
     shares: list[float] = []
     value = max(1, len(first) // _LOOKED_AT)
@@ -208,7 +207,7 @@ def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp
 
 
 def spikes(values: Values) -> list[Spikes]:
-    """Return the spikes of evenly sampled values, found in several ways; empty if there are none.
+    """Return the spikes of evenly sampled values, once for each way to find them; empty if there are none.
 
     The ways differ in how fast the level may change, and in how much lower than the highest a spike may be.
     """
@@ -249,22 +248,22 @@ def _median(values: Values) -> Values:
 
 
 def _above(above: Values, value: float) -> Spikes:
-    """Return the runs of rows above half of `value` that also go above `value`, which is above 0."""
+    """Return the runs of rows above half of `value` (above 0) that also exceed `value`."""
     raised = np.concatenate(([False], above > value / 2, [False]))
     edges = np.flatnonzero(raised[1:] != raised[:-1])
     first, last = edges[::2], edges[1::2] - 1
-    # Between runs nothing is beyond it, so each may reach to the next.
+    # No value between two runs is above it, so each run may extend to the next.
     high = np.maximum.reduceat(above, first) > value if len(first) else np.empty(0, dtype=bool)
     return Spikes(first[high], last[high])
 
 
 def raised(starts: Times, width: int, period: int, times: Times, values: Values, step: int) -> Raised | None:
-    """Compare samples (every `step`) during events with those between them; None with too few samples.
+    """Compare samples (every `step`) during events with those between them; None if there are too few samples.
 
-    The time from each event to the next is cut into parts as long as an event; the first part is the event. Without any
-    relation each part is equally likely to have the highest mean: the ranks of the first parts are tested together (van
-    Elteren's test, a rank-sum test within blocks). So the number of events counts, not that of samples, however
-    strongly neighbouring samples depend on each other.
+    The time from each event to the next is cut into parts as long as an event; the first part is the event. If events
+    had no effect, each part would be equally likely to have the highest mean; van Elteren's test (a rank-sum test
+    within blocks) is applied to the ranks of the first parts. So the number of events counts, not that of samples,
+    however strongly neighbouring samples depend on each other.
     """
     length = max(width, step)
     parts = min(_MOST_PARTS, period // length)
@@ -280,7 +279,7 @@ def raised(starts: Times, width: int, period: int, times: Times, values: Values,
     means = (sums[next_rows[filled]] - sums[first_rows[filled]]) / counts[filled]
     first, samples = means[:, :1], means[:, 1:]
     rank = (samples < first).sum() + 0.5 * (samples == first).sum()
-    # The variance of the rank of a part chosen at random, less what ties take away.
+    # The variance of the rank of a random part, corrected for ties.
     variance = len(means) * (parts * parts - 1) / 12 - _ties(means) / (12 * parts)
     if variance <= 0:
         return None
@@ -289,7 +288,7 @@ def raised(starts: Times, width: int, period: int, times: Times, values: Values,
 
 
 def _ties(means: Values) -> float:
-    """Return, over the means of each row, the sum of the squared number of equal means, less one."""
+    """Return the correction for ties: for each group of equal means in a row, its squared size less one, summed."""
     ordered = np.sort(means, axis=1)
     tied = ordered[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
     alike = (tied[:, :, np.newaxis] == tied[:, np.newaxis, :]).sum(axis=2)
@@ -321,7 +320,7 @@ def rhythm(times: Values, shortest: float) -> Rhythm | None:
 
 
 def by_neighbours(intervals: Values) -> tuple[float, float]:
-    """Return the period by which the intervals between neighbours agree best, and the agreement."""
+    """Return the period that fits the intervals between neighbouring events best, and the agreement."""
     tried = median(intervals) * _factors(_FINEST)
     ratio = intervals / tried[:, np.newaxis]
     whole = np.rint(ratio)
@@ -332,7 +331,7 @@ def by_neighbours(intervals: Values) -> tuple[float, float]:
 
 
 def by_phase(times: Values) -> tuple[float, float]:
-    """Return the period by which the phases of the events agree best, and the agreement."""
+    """Return the period that fits the phases of the events best, and the agreement."""
     intervals = np.diff(times)
     tried = median(intervals) * _factors(min(_FINEST, 0.2 / len(times)))
     agreement = np.abs(np.exp(2j * np.pi * times / tried[:, np.newaxis]).mean(axis=1))
@@ -346,7 +345,7 @@ def _factors(step: float) -> Values:
 
 
 def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: float) -> Rhythm:
-    """Return the rhythm of a period; of several events in one beat it has the nearest."""
+    """Return the rhythm of a period; if several events are in one beat, it has the nearest."""
     offset = float(np.angle(np.exp(2j * np.pi * at / period).mean())) / (2 * np.pi)
     place = at / period - offset
     beats = np.rint(place).astype(np.intp)
@@ -357,9 +356,9 @@ def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: floa
 
 
 def _mean_period(at: Values, beats: NDArray[np.intp]) -> float:
-    """Return the period: the slope of a line through the beats, or the mean interval if each beat follows the last.
+    """Return the mean interval if each beat is timed from the last one, else the slope of a line through the beats.
 
-    If each beat is early or late on its own, a long interval is followed by a short one.
+    If each beat is early or late independently, a long interval is followed by a short one.
     """
     mean = float((at[-1] - at[0]) / beats[-1])
     late = np.diff(at) / mean - np.diff(beats)

@@ -1,4 +1,4 @@
-"""The response of the work done to a growing load, which it follows or no longer follows."""
+"""The response of the work done to a growing load: whether the work still grows with the load."""
 
 from dataclasses import dataclass
 
@@ -23,8 +23,8 @@ _EFFECTIVE = 0.5  # of the values: neighbours are alike
 class Response:
     """The growth of the work with the load, from a middle load to the highest.
 
-    `elasticity` is the relative growth of the work divided by that of the load: 1 where the work follows, 0 where it is
-    flat, below 0 where it falls; `error` is its error. `middle` and `top` are pairs of load and work.
+    `elasticity` is the relative growth of the work divided by that of the load: 1 if the work keeps up, 0 if it stays
+    flat, below 0 if it falls; `error` is its standard error. `middle` and `top` are pairs of load and work.
     """
 
     elasticity: float
@@ -34,7 +34,9 @@ class Response:
 
 
 def top(load: Values, share: float) -> Mask:
-    """Return the rows where the load is at least a share of its highest; those of the highest values if few are."""
+    """Return the rows whose load is at least this share of the highest load; if few, the rows with the highest
+    loads.
+    """
     filled = np.isfinite(load)
     if not filled.any():
         return filled
@@ -46,7 +48,7 @@ def top(load: Values, share: float) -> Mask:
 
 
 def middle(load: Values) -> Mask:
-    """Return the rows where the load is well below its highest, and not low."""
+    """Return the rows with a middle load: well below the highest, and not low."""
     low, high = _MIDDLE
     most = highest(load)
     return np.isfinite(load) & (load >= low * most) & (load <= high * most)
@@ -58,13 +60,13 @@ def highest(values: Values) -> float:
 
 
 def varies(values: Values, factor: float) -> bool:
-    """Return whether the highest value is this multiple of lower ones, even if these are rare, as during logons."""
+    """Return whether the highest value is at least `factor` times lower ones, even if high values are rare (logons)."""
     filled = values[np.isfinite(values) & (values > 0)]
     return len(filled) >= _FEWEST and int((filled * factor <= highest(filled)).sum()) >= _FEWEST_LOW
 
 
 def response(load: Values, work: Values) -> Response | None:
-    """Return the response of the work near the highest load; None with too few rows there."""
+    """Return the response of the work near the highest load; None if there are too few rows there."""
     most = highest(load)
     filled = np.isfinite(load) & np.isfinite(work) & (load > 0) & (work > 0)
     lower = filled & middle(load)

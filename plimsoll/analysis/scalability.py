@@ -1,7 +1,7 @@
 """The growth of throughput with the load, by the universal scalability law.
 
 The law is N. J. Gunther's (Guerrilla Capacity Planning, 2007): X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)).
-sigma is the share of the work that must queue, kappa the cost for every pair of keeping each other consistent.
+sigma is the share of the work that must queue (contention), kappa the cost of keeping each pair consistent (coherency).
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Knee:
 
 @dataclass(frozen=True)
 class LatencyKnee:
-    """The rate up to which latency was `flat`, and the highest rate with its latency."""
+    """The rate up to which latency stays `flat`, and the highest measured rate with its latency."""
 
     flat: float
     rate: float
@@ -61,9 +61,8 @@ class CurveEstimate:
 class Law:
     """The universal scalability law, fitted to throughput over load.
 
-    `peak` is the load of the highest throughput (`maximum`); both are None unless it is within the measured loads.
-
-    `aic_line` and `aic` are Akaike's criteria of a straight line and of the law; lower is better.
+    `peak` is the load with the highest throughput (`maximum`); both are None if that is not within the measured loads.
+    `aic` and `aic_line` are Akaike's criteria of the law and of a straight line; lower is better.
     """
 
     rate: CurveEstimate
@@ -141,7 +140,7 @@ def _law(parameters: Values, load: Values) -> Values:
 
 
 def _start(load: Values, throughput: Values) -> Values:
-    """Return start values of the parameters by linear least squares, as N / X is a polynomial of N."""
+    """Return start values of the parameters by linear least squares: N / X is a polynomial of N."""
     ratio = load / np.maximum(throughput, 1e-12)
     terms = np.column_stack([np.ones_like(load), load - 1, load * (load - 1)])
     weights = 1 / ratio
@@ -151,7 +150,7 @@ def _start(load: Values, throughput: Values) -> Values:
 
 
 def _draws(best: Values, jacobian: Values, spread: float, freedom: int) -> Values:
-    """Return random parameters by their uncertainty (multivariate Student's t), without impossible ones."""
+    """Return random parameters within their uncertainty (multivariate Student's t), without impossible ones."""
     covariance = np.linalg.pinv(jacobian.T @ jacobian) * spread
     rng = np.random.default_rng(0)
     normal = rng.multivariate_normal(np.zeros(3), covariance, _DRAWS, method="svd")
@@ -170,7 +169,7 @@ def akaike(squares: float, count: int, parameters: int) -> float:
 
 
 def throughput_knee(load: Values, throughput: Values) -> Knee | None:
-    """Return the load after which throughput hardly grows: the corner of two lines that fit better than one line.
+    """Return the load from which throughput hardly grows: the corner of two lines that fit better than one.
 
     None unless the second line is less than half as steep as the first.
     """
@@ -190,19 +189,18 @@ def throughput_knee(load: Values, throughput: Values) -> Knee | None:
 
 
 def _hinge(x: Values, y: Values, corner: float) -> tuple[float, float, float, float]:
-    """Return the squared residuals of two lines that meet at a corner, the slopes before and after, and the value
-    there.
-    """
+    """Return the squared residuals of two lines that meet at a corner, both slopes, and the value at the corner."""
     terms = np.column_stack([np.ones_like(x), x - corner, np.maximum(x - corner, 0)])
     fit = np.linalg.lstsq(terms, y, rcond=None)[0]
     return float(((terms @ fit - y) ** 2).sum()), float(fit[1]), float(fit[1] + fit[2]), float(fit[0])
 
 
 def latency_knee(rate: Values, latency: Values) -> LatencyKnee | None:
-    """Return the highest rate at which latency is as under low load; None if it does not grow, or with too few rates.
+    """Return the highest rate at which latency is still as low as under low load.
 
-    The values may be means of load steps, or samples at any rates: an increasing curve is fitted to them (isotonic
-    regression; Barlow and others, "Statistical Inference under Order Restrictions", 1972).
+    None if latency does not grow, or if there are too few rates. The values may be means of load steps, or samples at
+    any rates: a curve that never falls is fitted to them (isotonic regression; Barlow and others, "Statistical
+    Inference under Order Restrictions", 1972).
     """
     filled = np.isfinite(rate) & np.isfinite(latency) & (rate > 0) & (latency > 0)
     x, at, count = np.unique(rate[filled], return_inverse=True, return_counts=True)

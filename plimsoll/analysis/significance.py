@@ -1,6 +1,6 @@
-"""Statistical significance: the number of independent samples in a series, tests by ranks, corrections for many tests.
+"""Statistical significance: numbers of independent samples, rank tests, corrections for many tests.
 
-A test by ranks is not affected by how far out an outlier is.
+Rank tests are not affected by the size of outliers.
 """
 
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ _MOST_NOISE = 3.3  # standard errors: of a few hundred pairs without any relatio
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """A rank correlation (-1 to 1), and the number of independent samples that the series are worth (Bartlett, 1935).
+    """A rank correlation (-1 to 1), and how many independent samples the series have (Bartlett, 1935).
 
-    `lag`: by how many samples the second series comes later.
+    `lag` is the number of samples by which the second series is late.
     """
 
     coefficient: float
@@ -39,11 +39,11 @@ class RankCorrelation:
 
 @dataclass(frozen=True, slots=True)
 class RankTest:
-    """The result of the rank test of Mann and Whitney (1947).
+    """The result of a Mann-Whitney rank test (1947).
 
     Attributes:
-        chance: The chance of ranks at least as far apart in this direction if the sets do not differ.
-        higher: Whether the second set ranks higher.
+            chance: The one-sided p-value.
+            higher: Whether the second set ranks higher.
     """
 
     chance: float
@@ -67,14 +67,14 @@ def rank_test(first: Values, second: Values) -> RankTest:
 
 
 def shift(first: Values, second: Values) -> float:
-    """Return the median of all differences of a value of the second set less one of the first (Hodges and Lehmann,
-    1963).
+    """Return the median of all differences between a value of the second set and one of the first (Hodges and
+    Lehmann).
     """
     return float(np.median(second[:, None] - first[None, :]))
 
 
 def holm(chances: Values) -> Values:
-    """Return the chances of several tests, raised so that a level holds for any false alarm among them.
+    """Return the p-values of several tests, corrected so that a level limits the chance of any false alarm.
 
     Holm, "A simple sequentially rejective multiple test procedure" (1979).
     """
@@ -121,7 +121,7 @@ def autocovariances(values: Values) -> Values:
     """Return the autocovariances at the lags 0 to n - 1, each divided by n."""
     rows = len(values)
     off = values - values.mean()
-    # Twice as long, so that nothing wraps around; of a length that is transformed fast.
+    # Padded to twice the length, so that nothing wraps around, and to a length with a fast transform.
     size = min(factor << ((2 * rows - 1) // factor).bit_length() for factor in (1, 3, 5))
     spectrum = np.fft.rfft(off, size)
     return np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size)[:rows] / rows
@@ -151,7 +151,9 @@ def block_length(values: Values, covariances: Values) -> float:
 
 
 def _last_significant(values: Values, covariances: Values, most: int, insignificant: int) -> int | None:
-    """Return the lag after which `insignificant` autocorrelations in a row are not significant; None without one."""
+    """Return the lag before the first `insignificant` consecutive autocorrelations without significance; None if
+    none.
+    """
     rows = len(values)
     squares = np.cumsum((values - values.mean()) ** 2)
     lags = np.arange(most + 1)
@@ -164,24 +166,26 @@ def _last_significant(values: Values, covariances: Values, most: int, insignific
 
 
 def effective_samples(count: float, correlation: float) -> float:
-    """Return the number of independent samples that tell as much about a mean as `count` samples of AR(1) noise.
+    """Return how many independent samples tell as much about a mean as `count` samples of AR(1) noise.
 
-    The formula (Bartlett, 1935) is for many samples; `effective_in_window` is for few, and `correlation_time` for any
-    noise, from its autocovariances.
+    The formula (Bartlett, 1935) is for many samples. For few samples use `effective_in_window`; for noise of other
+    kinds `correlation_time`, which takes autocovariances.
     """
     return count * (1 - correlation) / (1 + correlation)
 
 
 def effective_in_window(count: int, correlation: float) -> float:
-    """Return the same number for a series that is not much longer than its noise lasts (Bartlett, 1946)."""
+    """Return the effective number of samples of a short series, hardly longer than its noise is correlated (Bartlett,
+    1946).
+    """
     beyond = 2 * correlation * (1 - correlation**count) / (count * (1 - correlation) ** 2)
     return count / ((1 + correlation) / (1 - correlation) - beyond)
 
 
 def correlation_time(covariances: Values) -> float:
-    """Return the number of samples in a row that tell as much about the mean as one independent sample; at least 1.
+    """Return how many consecutive samples tell as much about the mean as one independent sample; at least 1.
 
-    The sum of the autocorrelations, up to where the sum of two neighbours is no longer positive (the initial monotone
+    It is the sum of the autocorrelations, as long as the sum of two neighbours is positive (the initial monotone
     sequence of Geyer, "Practical Markov chain Monte Carlo", 1992). A slow drift makes it long, as it should.
     """
     if covariances[0] <= 0 or len(covariances) < 4:
@@ -196,9 +200,9 @@ def correlation_time(covariances: Values) -> float:
 def independent_means(
     values: Values, correlation_time: float, weights: Values | None = None, breaks: Sequence[int] = ()
 ) -> Values:
-    """Return the means of up to 100 blocks of at least three correlation times each; no block contains one of `breaks`.
+    """Return the means of up to 100 blocks of at least three correlation times each; none contains one of `breaks`.
 
-    There are few blocks, or one, where the samples drift slowly.
+    If the samples drift slowly, there are few blocks, or only one.
     """
     value = max(_TIMES * correlation_time, len(values) / MOST)
     edges = [0, *breaks, len(values)]
@@ -211,7 +215,7 @@ def independent_means(
 
 
 def equal_means(values: Values, blocks: int) -> Values:
-    """Return the means of `blocks` parts of equal length."""
+    """Return the means of `blocks` consecutive parts of equal length."""
     return _means(values, None, min(blocks, len(values)))
 
 

@@ -67,8 +67,8 @@ class Line:
 class Trend:
     """A line through values, and its values at the start and the end.
 
-    `direction` is 1 if values climb throughout, -1 if they fall throughout, else 0: it is not certain, or values turn
-    back, jump, or level off.
+    `direction` is 1 if values climb throughout and -1 if they fall throughout; 0 if that is uncertain, or if values
+    turn back, jump, or level off.
     """
 
     line: Line
@@ -110,13 +110,13 @@ def trend(seconds: Values, values: Values) -> Trend | None:
 
 
 def _parts(seconds: Values, count: int) -> NDArray[np.intp]:
-    """Return the first row of each part of equal time, then the number of rows; empty parts are left out."""
+    """Return the first row of each part of equal duration, then the number of rows; empty parts are left out."""
     edges = np.linspace(seconds[0], seconds[-1], count + 1)[:-1]
     return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
 
 
 def _line(times: Values, means: Values) -> Line:
-    """Return the line of least squares through the means."""
+    """Return the least-squares line through the means."""
     middle = times - times.mean()
     slope = float((middle * means).sum() / (middle * middle).sum())
     offset = float(means.mean() - slope * times.mean())
@@ -125,7 +125,7 @@ def _line(times: Values, means: Values) -> Line:
 
 
 def error_of(middle: Values, residuals: Values, fitted: int) -> tuple[float, float]:
-    """Return the standard error of a coefficient and its degrees of freedom, by the effective number of samples."""
+    """Return the standard error of a coefficient and its degrees of freedom, from the effective number of samples."""
     count = len(residuals)
     squares = float((residuals * residuals).sum())
     if squares == 0:
@@ -143,7 +143,7 @@ def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.i
     sure = _line(times, rising)
     if not sure.climbs(SURE):
         return 0
-    # The highest samples of what falls are the lowest of what climbs.
+    # A falling series is negated, so that it climbs.
     floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
     floor = _line(times, floors)
     if not floor.climbs(SURE) or floor.slope < FLOOR_FOLLOWS * sure.slope:
@@ -152,13 +152,13 @@ def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.i
 
 
 def is_doubtful(times: Values, rising: Values, slope: float) -> bool:
-    """Return whether climbing means jump or level off, so that the climb may be over."""
+    """Return whether the climb may be over: the means jump, or level off."""
     change = slope * float(times[-1] - times[0])
     return _jumps(rising, change) or _stepped(times, rising) or _levels_off(times, rising)
 
 
 def _jumps(means: Values, change: float) -> bool:
-    """Return whether two neighbouring parts have much of the change, by more than the noise between parts explains."""
+    """Return whether much of the change happens between two neighbouring parts, beyond the noise between parts."""
     steps = means[2:] - means[:-2]
     usual = median(steps)
     scatter = _NORMAL * median(np.abs(steps - usual))
@@ -190,14 +190,15 @@ def _levels_off(times: Values, means: Values) -> bool:
 def trend_beside(
     seconds: Values, values: Values, load: Values | None = None, smallest_change: float = 0.0
 ) -> Trend | None:
-    """Return the trend of finite values at ascending times, apart from what else may move them; None with too few.
+    """Return the trend of finite values at ascending times, corrected for other influences; None for too few values.
 
     Args:
-        seconds: The times.
-        values: The values.
-        load: The load at these times; None if it is not known.
-        smallest_change: The smallest change that matters: if the line alone changes by less than half of it, nothing
-            else is tried.
+            seconds: The times.
+            values: The values.
+            load: The load at these times; None if it is not known.
+            smallest_change: The smallest change that matters. If the plain line changes by less than half of it, no
+            other
+                    influence is tried.
     """
     alone = trend(seconds, values)
     if alone is None or alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
@@ -238,7 +239,7 @@ def trend_beside(
 
 
 def _others(times: Values, loads: Values | None) -> Iterator[Values]:
-    """Yield sets of other influences on the values, as columns over the parts."""
+    """Yield sets of possible other influences on the values, as columns with a row for each part."""
     since, span = times - times[0], float(times[-1] - times[0])
     for share in _FILLS_IN:
         yield np.exp(-since / (share * span))[:, None]
@@ -270,7 +271,7 @@ def _information(means: Values, basis: Values) -> float:
 
 
 def _line_beside(times: Values, means: Values, values: Values) -> Line:
-    """Return the line fitted together with other influences; its offset is the mean."""
+    """Return the line fitted together with other influences; its offset is the mean of the values."""
     basis = _basis(times - times.mean(), values - values.mean(axis=0))
     coefficients = _coefficients(basis, means)
     beside = basis[:, [0, *range(2, basis.shape[1])]]

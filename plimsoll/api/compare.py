@@ -26,10 +26,10 @@ from plimsoll.review.review import Review
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """How to compare, as typed: by which phase, and how many of the runs, from the first, are the baseline.
+    """How to compare, as given by the user: by which phase, and how many of the first runs are the baseline.
 
-    `match_hosts`: hosts of other names are matched in order. `ends_at_change`: the baseline, whose runs are in order of
-    time, ends before a change for the worse.
+    With `match_hosts`, hosts with different names are matched in order. With `ends_at_change`, the baseline runs are in
+    order of time, and the baseline ends before a change for the worse.
     """
 
     phase: str | None = None
@@ -39,7 +39,9 @@ class CompareOptions:
 
 
 def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: CompareOptions) -> list[Comparison]:
-    """Compare each run with the baseline. `inputs` names a run with each of its sources. Unusable if one is alone."""
+    """Compare each run with the baseline. `inputs` maps a run's name to its sources. Raise Unusable for a single
+    run.
+    """
     if len(inputs.sources) < 2:
         raise Unusable("compare needs two runs or more: logs, folders or run:NAME; the first is the baseline")
     if not 1 <= compare_options.baselines < len(inputs.sources):
@@ -62,7 +64,7 @@ def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: Com
 
 
 def _sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[RunSide]:
-    """Return each reviewed run with its name; with its source as typed where names are missing or not unique."""
+    """Return each reviewed run with its name; with its source instead if names are missing or not unique."""
     names = [review.run.name or "" for review in reviews]
     if not all(names) or len(set(names)) < len(names):
         names = [Path(source).name or source for source in sources]
@@ -82,25 +84,25 @@ class ComparisonResult:
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """Whether each run is worse than the baseline, not worse, or that is not known."""
+        """The answer for each run: worse than the baseline, not worse, or not known."""
         return tuple(map(answer, self.comparisons))
 
     @property
     def stories(self) -> tuple[tuple[str, ...], ...]:
-        """The sentences on each run: its load, what became worse or better, and what did not change."""
+        """The sentences on each run: its load, what got worse or better, and what did not change."""
         return tuple(tuple(story(comparison)) for comparison in self.comparisons)
 
     @cached_property
     def document(self) -> ComparisonDocument:
-        """What `plimsoll compare --json` writes, as objects."""
+        """The content of `plimsoll compare --json`, as objects."""
         return document(self.comparisons)
 
     def to_json(self) -> str:
-        """Return what `plimsoll compare --json` writes."""
+        """Return the output of `plimsoll compare --json`."""
         return self.document.model_dump_json(by_alias=True, indent=2)
 
     def to_html(self) -> str:
-        """Return what `plimsoll compare --out` writes."""
+        """Return the HTML that `plimsoll compare --out` writes."""
         from plimsoll.report.comparison.comparison_page import render  # noqa: PLC0415  only the HTML report needs jinja2
 
         return as_options(render(self.comparisons, self.zone))
@@ -134,8 +136,8 @@ def compare(
 ) -> ComparisonResult:
     """Compare runs with a baseline: each a log, a folder of logs, or `run:NAME`.
 
-    The arguments are the options of `plimsoll compare`: `phase` is the one to judge by (`"steady"`, `"whole run"`);
-    `match_hosts` compares hosts of other names in order; the others are as in `plimsoll.review`.
+    The arguments are the options of `plimsoll compare`: `phase` is the phase to judge (`"steady"`, `"whole run"`);
+    `match_hosts` matches hosts with different names in order; the others are as in `plimsoll.review`.
 
     Raises:
         Unusable: The input or the call cannot be used. The text says where and what to do.

@@ -1,4 +1,4 @@
-"""`plimsoll.connect`: what a running `plimsoll up` knows, through its HTTP API."""
+"""`plimsoll.connect`: the data of a running `plimsoll up`, through its HTTP API."""
 
 import json
 import time
@@ -43,7 +43,7 @@ class Connection:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         timeout = urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S)
         trusted = fspath(ca) if ca is not None else None
-        # Followed, a redirect would take the token elsewhere.
+        # Following a redirect would send the token elsewhere.
         self._pools = urllib3.PoolManager(timeout=timeout, retries=False, ca_certs=trusted)
 
     def __enter__(self) -> "Connection":
@@ -57,11 +57,13 @@ class Connection:
         self._pools.clear()
 
     def health(self) -> HealthPart:
-        """Return whether all hosts are well."""
+        """Return the health of all hosts."""
         return self._read(HealthPart, "/health")
 
     def hosts(self, *, text: str = "", state: str | None = None) -> list[ApiHost]:
-        """Return the hosts, by name, with a text in it or in a state (`healthy`, `alert`, `silent`, `not judged`)."""
+        """Return the hosts, by name, whose name contains `text`, or in a state (`healthy`, `alert`, `silent`, `not
+        judged`).
+        """
         return [*self._all(ApiHost, "/hosts", text=text, state=state)]
 
     def limits(self, *, host: str = "", state: str | None = None, severity: str | None = None) -> list[ApiLimit]:
@@ -123,7 +125,7 @@ class Connection:
         return [*self._all(AlertPart, "/alerts", state=state, host=host, rule=rule, **query)]
 
     def acknowledge(self, alert: int, *, who: str, note: str = "") -> AlertPart:
-        """Acknowledge an alert: the alert as it is then. It needs a token for changes, as all below."""
+        """Acknowledge an alert and return it as changed. This and the methods below need a token for changes."""
         return self._changed(AlertPart, "POST", f"/alerts/{alert}/acknowledgement", {"who": who, "note": note})
 
     def silences(self, *, state: str = "active") -> list[SilencePart]:
@@ -133,37 +135,37 @@ class Connection:
     def silence(
         self, rule: str, *, length: str, reason: str, who: str, host: str = "*", instance: str = "*", start: str = "now"
     ) -> SilencePart:
-        """Begin a silence of a length (`"2h"`). `rule`, `host` and `instance` are patterns; `*` is any text."""
+        """Begin a silence of a length (`"2h"`). `rule`, `host` and `instance` are patterns; `*` stands for any text."""
         sent = {"rule": rule, "host": host, "instance": instance, "length": length, "reason": reason, "who": who}
         return self._changed(SilencePart, "POST", "/silences", {**sent, "start": start})
 
     def end_silence(self, silence: int) -> SilencePart:
-        """End a silence, or take back a planned one."""
+        """End an active silence, or cancel a planned one."""
         return self._changed(SilencePart, "DELETE", f"/silences/{silence}")
 
     def notes(self, *, from_: str = "now-24h", to: str = "now") -> list[NotePart]:
-        """Return the notes of a time."""
+        """Return the notes in a range of time."""
         return [*self._all(NotePart, "/notes", **{"from": from_, "to": to})]
 
     def note(self, text: str, *, at: str = "now", host: str = "", who: str = "") -> NotePart:
-        """Add a note to the charts: of a host, or of all."""
+        """Add a note to the charts of a host, or of all hosts."""
         return self._changed(NotePart, "POST", "/notes", {"text": text, "at": at, "host": host, "who": who})
 
     def runs(self, *, text: str = "", labels: Mapping[str, str] | None = None) -> list[ApiRun]:
-        """Return the recorded runs, the latest first, each with what its review says in short."""
+        """Return the recorded runs, the latest first, each with a summary of its review."""
         label = [f"{name}={value}" for name, value in (labels or {}).items()]
         return [*self._all(ApiRun, "/runs", text=text, label=label)]
 
     def review(self, run: str, *, wait_s: float = 600) -> dict[str, Any]:
-        """Return the review of a run, as docs/review-json.md describes it; it is made if there is none."""
+        """Return the review of a run (docs/review-json.md); if there is none, the server makes it first."""
         return self._wait_for(f"/reviews/{quote(run, safe='')}", {}, wait_s)
 
     def compare(self, baseline: str, *runs: str, wait_s: float = 600) -> dict[str, Any]:
-        """Return runs compared with a baseline, as docs/compare-json.md describes it."""
+        """Return the comparison of runs with a baseline (docs/compare-json.md)."""
         return self._wait_for("/comparisons", {"run": [baseline, *runs]}, wait_s)
 
     def _wait_for(self, path: str, query: Mapping[str, _QueryValue], wait_s: float) -> dict[str, Any]:
-        """Return what the server makes when it is asked for; Unreachable if that takes too long."""
+        """Request a result until the server has made it, and return it. Raise Unreachable after `wait_s`."""
         until, pause_s = time.monotonic() + wait_s, 0.5
         while True:
             status, content = self._sent("GET", path, query)
@@ -175,7 +177,7 @@ class Connection:
             pause_s = min(2 * pause_s, 5.0)
 
     def _all(self, part: type[_Part], path: str, **query: _QueryValue) -> Iterator[_Part]:
-        """Yield the entries of a list, asked for part by part."""
+        """Yield the entries of a list, requested page by page."""
         offset: int | None = 0
         while offset is not None:
             page = self._read(Page[part], path, **query, limit=MOST_AT_ONCE, offset=offset)
@@ -195,7 +197,7 @@ class Connection:
     ) -> _Part:
         try:
             content = self._sent(method, path, query, body)[1]
-            # The aliases are those of the results that the server fills its answer from.
+            # The server fills its answers by attribute, so keys of the JSON are the aliases.
             return model.model_validate_json(content, by_alias=False, by_name=True)
         except ValidationError:
             raise Unusable(f"{self._url}: does not answer as plimsoll up does: is it the right address?") from None
@@ -228,9 +230,9 @@ class _Problem(BaseModel):
 
 
 def connect(url: str, token: str | None = None, *, ca: str | PathLike[str] | None = None) -> Connection:
-    """Return a running `plimsoll up`, by its address: `http://127.0.0.1:8087`.
+    """Return a connection to a running `plimsoll up` by its address: `http://127.0.0.1:8087`.
 
     `token` is one for reading or for changes (docs/http-api.md says how to make it); the loopback address needs none.
-    `ca`: a file with the certificates to trust, where the system does not.
+    `ca` is a file of certificates to trust beside those of the system.
     """
     return Connection(url, token, ca)

@@ -1,4 +1,4 @@
-"""The data folder of `plimsoll up`: where it lies, and that only its owner can change what is in it."""
+"""The data folder of `plimsoll up`: its location, and the check that only its owner can change its content."""
 
 import os
 import stat
@@ -12,9 +12,9 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.private_folder import check_private
 
 _NAME = "plimsoll"
-# One of these shows that a folder is a data folder.
+# A folder with any of these is a data folder.
 _FILES = frozenset({"up.toml", "alerts.db", "plimsoll.duckdb", "token", "access.json"})
-# Others may have read these already: whoever opens them refuses them, so that somebody learns of it.
+# Others may have read these already: opening them fails later, so that somebody learns of it.
 _SECRET = frozenset({"up.toml", "token", "access.json"})
 
 
@@ -35,19 +35,19 @@ def default_folder(environment: Mapping[str, str] = os.environ, system: str = sy
 
 
 def is_address(store: str | None) -> bool:
-    """Return whether a store is named by the address of its server, and not by its folder."""
+    """Return whether a store is named by the URL of its server, not by its folder."""
     return store is not None and "://" in store
 
 
 def folder_of(store: str | None) -> Path:
-    """Return the data folder of a named store; the default folder if none, or the URL of a server, is named."""
+    """Return the data folder of a store; the default folder if `store` is None or the URL of a server."""
     return Path(store) if store and not is_address(store) else default_folder()
 
 
 def prepare(folder: Path) -> Path:
     """Return the data folder, created for its owner alone if missing. Raise Unusable if others may change its content.
 
-    Its files become readable by the owner alone.
+    Its files are made readable by the owner alone.
     """
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
     if not (names <= {"lost+found", "up.lock"} or bool(names & _FILES)):

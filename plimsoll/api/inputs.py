@@ -1,4 +1,4 @@
-"""What to read: logs by their paths, a run in a store as `run:NAME`, live hosts as `live:HOST`."""
+"""The inputs to read: logs by path, a run in a store as `run:NAME`, live hosts as `live:HOST`."""
 
 import logging
 import time
@@ -24,16 +24,16 @@ RUN = "run:"
 LIVE = "live:"
 _HOUR = 3600 * SECOND
 _DAY = 24 * _HOUR
-_LAST_INSTANT = 2**62  # of what a store can be asked for
+_LAST_INSTANT = 2**62  # of the sources in a store
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What to read and how, as typed, and whom to tell what is waited for.
+    """What to read and how, as given by the user, and a function that reports what is being waited for.
 
-    `sources` are the LOG arguments; a file whose name begins with `live:` is named `./live:x`. `when` is the time to
-    read of live hosts; of logs and runs all is read. `measurements` are those of signals that are not
-    shipped: a metric's name in VictoriaMetrics is split into measurement and field by the known measurements.
+    `sources` are the LOG arguments; a file whose name begins with `live:` must be given as `./live:x`. `when` is the
+    range to read of live hosts; logs and runs are read completely. `measurements` are those of the user's own signals:
+    a metric's name in VictoriaMetrics is split into measurement and field by the known measurements.
     """
 
     sources: tuple[str, ...]
@@ -48,12 +48,12 @@ class Inputs:
 
     @property
     def requested_zone(self) -> Zone | None:
-        """The zone given with --zone. Unusable if there is none of that name."""
+        """The time zone given with --zone. Raise Unusable if it does not exist."""
         return by_windows(self.zone) or Zone.parse(self.zone) if self.zone is not None else None
 
     @property
     def run(self) -> str | None:
-        """The name of the stored run to read, or None. Raise Unusable if anything is named beside a run."""
+        """The name of the stored run to read, or None. Raise Unusable if anything else is named with it."""
         runs = [source.removeprefix(RUN) for source in self.sources if source.startswith(RUN)]
         if runs and len(self.sources) > 1:
             raise Unusable(f"{RUN}{runs[0]}: name it alone; a run is reviewed by itself")
@@ -61,7 +61,9 @@ class Inputs:
 
     @property
     def hosts(self) -> tuple[str, ...] | None:
-        """The live hosts to read, empty for all of them; None if logs or a run are named. Unusable if both are."""
+        """The live hosts to read, empty for all of them; None if logs or a run are named. Raise Unusable if both
+        are.
+        """
         live = [source.startswith(LIVE) for source in self.sources]
         if not any(live):
             return None
@@ -79,7 +81,7 @@ def named_inputs(
     names: Sequence[str | PathLike[str]],
     store: str | None,
 ) -> Inputs:
-    """Return the inputs that a Python program names."""
+    """Return the inputs for the arguments of a Python call."""
     if not sources:
         raise Unusable("name a log, a folder of logs, run:NAME or live:HOST")
     paths = tuple(str(fspath(source)) for source in sources)
@@ -87,7 +89,7 @@ def named_inputs(
 
 
 def read(inputs: Inputs) -> LogSet:
-    """Read the inputs. Unusable if no log can be read; its notes are the remarks on the files."""
+    """Read the inputs. The notes of the result are remarks on the files. Raise Unusable if no log can be read."""
     if inputs.run is not None:
         from plimsoll.api.open_store import open_store  # noqa: PLC0415
         from plimsoll.ingest.runs.read_run import read_run  # noqa: PLC0415
@@ -115,6 +117,7 @@ def read(inputs: Inputs) -> LogSet:
 
 
 def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
+    """Read the samples of live hosts, all if none is named. Raise Unusable if there are none."""
     from plimsoll.api.open_store import open_store  # noqa: PLC0415
     from plimsoll.store.logs import live  # noqa: PLC0415
 
@@ -129,7 +132,9 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
 
 
 def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:
-    """Return the range to read of live hosts (UTC ns): one hour if an end is open, the last hour if both are."""
+    """Return the range to read of live hosts (UTC ns); an open end is one hour from the other, both open the last
+    hour.
+    """
     now = time.time_ns()
     # --from 10:22 is the latest 10:22 before now, and --to 10:22 the first one after --from.
     first, last = when.resolve(zone, now - _DAY, now, "it is")

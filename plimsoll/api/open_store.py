@@ -33,12 +33,11 @@ def open_store(
     notify: Notify = _log.warning,
     measurements: Callable[[], Collection[str]] | None = None,
 ) -> Generator[Store]:
-    """The store at a URL, in a folder or a file, else the server that `store_address` finds, else the user's own.
+    """Open the store at a URL, folder or file; else the server that `store_address` finds; else the user's own store.
 
-    A folder may be one of runs, `runs:FOLDER`. Unusable if there is none, or no token for it. `make`: an embedded
-    store, or a folder of runs, is made if there is none.
-    `notify` is called with what a person should know meanwhile: which token is used, and what is waited for.
-    `measurements`: more than the shipped ones, to split the names of VictoriaMetrics into measurement and field.
+    `runs:FOLDER` is a folder of runs. With `make`, a missing embedded store or folder of runs is created. `notify` is
+    called with messages on which token is used and what is waited for. `measurements` are added to the shipped ones, to
+    split the names of VictoriaMetrics into measurement and field. Raise Unusable if there is no store, or no token.
     """
     folder = data_folder.default_folder()
     if named is not None and names_victoriametrics(named):
@@ -73,8 +72,8 @@ def open_store(
 
 
 def influx_store(address: InfluxAddress, notify: Notify) -> Store:
-    """Return the InfluxDB store at an address. `notify` is as in `open_store`."""
-    # Its client is slow to import, and most have no InfluxDB.
+    """Open the InfluxDB store at an address. `notify` is that of `open_store`."""
+    # Imported here because the client is slow to import and rarely needed.
     from plimsoll.store.influx.runs import open_influx  # noqa: PLC0415
 
     if address.token_file:
@@ -85,7 +84,9 @@ def influx_store(address: InfluxAddress, notify: Notify) -> Store:
 def victoria_store(
     address: VictoriaMetricsAddress, beside: Store, measurements: Callable[[], Collection[str]] | None = None
 ) -> Store:
-    """The VictoriaMetrics at an address, with the store that has runs. `measurements` are those of the signals."""
+    """Open the VictoriaMetrics at an address; `beside` is the store of its runs. `measurements` are those of the
+    signals.
+    """
     from plimsoll.store.victoriametrics.samples import open_victoria  # noqa: PLC0415
 
     return open_victoria(address, beside, measurements or _shipped)
@@ -98,12 +99,12 @@ def _shipped() -> Collection[str]:
 
 
 def measurements_of(signals: Iterable["Signal"]) -> Collection[str]:
-    """Return the measurements that signals are recorded in."""
+    """Return the measurements that signals are read from."""
     return {source.measurement for signal in signals for source in signal.sources if source.measurement}
 
 
 def open_embedded(folder: Path, *, make: bool = False) -> closing[Store]:
-    """Open the store in a data folder; while `plimsoll up` runs there, it is reached through that."""
+    """Open the store in a data folder; while `plimsoll up` runs there, through its server."""
     server = running.find(folder)
     if server:
         from plimsoll.serve.credentials import owner_token  # noqa: PLC0415

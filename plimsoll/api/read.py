@@ -1,4 +1,4 @@
-"""`plimsoll.read`: what is in logs, as polars frames."""
+"""`plimsoll.read`: the samples of logs as polars frames."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,22 +17,23 @@ from plimsoll.model.time_arguments import TimeRange
 
 @dataclass(frozen=True)
 class ReadLogs:
-    """The logs that were read, and everything that was skipped, repaired or guessed."""
+    """The logs that were read, with remarks on everything that was skipped, repaired or guessed."""
 
     logs: tuple[Log, ...]
     remarks: tuple[Remark, ...]
 
     @cached_property
     def frames(self) -> tuple[pl.DataFrame, ...]:
-        r"""A table for each log: `time` (UTC, ns), and a Float64 column for each counter.
+        r"""A frame for each log: `time` (UTC, ns), and a Float64 column for each counter.
 
-        A column is named by its path, such as `\\WEB1\Processor(_Total)\% Processor Time`; null is no sample.
+        A column is named by the counter's path, such as `\\WEB1\Processor(_Total)\% Processor Time`; null is a missing
+        sample.
         """
         return tuple(map(frame_of, self.logs))
 
     @property
     def frame(self) -> pl.DataFrame:
-        """The table of the only log; see `frames`. Unusable if there are several."""
+        """The frame of a single log; see `frames`. Raise Unusable if there are several logs."""
         if len(self.logs) > 1:
             names = ", ".join(str(log.path) for log in self.logs)
             raise Unusable(f"{names}: are {len(self.logs)} logs, each with times of its own: use frames")

@@ -1,4 +1,4 @@
-"""`plimsoll.review` and `plimsoll review`: the logs of a run held against their thresholds."""
+"""`plimsoll.review` and `plimsoll review`: compare the logs of a run with the thresholds of its rules."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReviewSettings:
-    """How to judge, as typed: `packs` are added to the shipped ones, `only` replace them."""
+    """How to judge, as given by the user: `packs` are added to the shipped ones, `only` replace them."""
 
     packs: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
@@ -112,17 +112,17 @@ class ReviewResult:
 
     @cached_property
     def document(self) -> "ReviewDocument":
-        """What `plimsoll review --json` writes, as objects: docs/review-json.md."""
+        """The content of `plimsoll review --json` as objects, described in docs/review-json.md."""
         from plimsoll.report.json import ReviewDocument  # noqa: PLC0415  its schema is slow to make
 
         return ReviewDocument.model_validate(self.insights)
 
     def to_json(self) -> str:
-        """Return what `plimsoll review --json` writes."""
+        """Return the output of `plimsoll review --json`."""
         return self.document.model_dump_json(by_alias=True, indent=2)
 
     def to_html(self) -> str:
-        """Return what `plimsoll review --out` writes."""
+        """Return the HTML that `plimsoll review --out` writes."""
         from plimsoll.report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
 
         return as_options(render(self.insights, self.zone))

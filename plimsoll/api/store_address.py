@@ -1,8 +1,8 @@
-"""Finds the address of the store and the token for it.
+"""Finds the address of the store and its token.
 
-Both come from one place: the environment, or the .env file of the current folder. A token is never sent to an address
-of another place, except that a token of the environment goes to an address that the same person typed. So a .env file
-in a folder of someone else's logs cannot direct a token to its own address.
+Both come from the same place: the environment, or the .env file of the current folder. A token is never sent to an
+address from another place, with one exception: a token from the environment is sent to an address that the user typed.
+So a .env file in a folder of foreign logs cannot direct a token to its own address.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ _URL, _TOKEN = "INFLUX_URL", "INFLUX_TOKEN"
 
 
 def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAddress | None:
-    """Return the address, organisation, bucket and token: from --store, else the environment, else .env.
+    """Return address, organisation, bucket and token: from --store, else the environment, else .env.
 
-    None if none of them names a server. Unusable if there is no token for it.
+    None if none of them names a server. Raise Unusable if there is no token for it.
     """
     file = ENV_FILE.absolute()
     in_file = _pairs(ENV_FILE) if ENV_FILE.is_file() else {}
@@ -49,13 +49,14 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAd
 def _names(settings: Mapping[str, str], url: str) -> bool:
     """Return whether settings name this URL, or the URL with http in place of https.
 
-    https for a server without TLS uses its token, so that the error is about TLS and not about a missing token.
+    With https for a server without TLS the token is used anyway: then the error is about TLS, not about a missing
+    token.
     """
     return bool(settings.get(_URL)) and _without_query(settings[_URL]) in (url, url.replace("https:", "http:", 1))
 
 
 def _no_token(url: str, environment: Mapping[str, str], file: Path | None) -> Unusable:
-    """Return the error that no token was found for a URL; `file` is the file that names the URL, if one does."""
+    """Return the error that a URL has no token; `file` is the file that names the URL, if any."""
     if file and environment.get(_TOKEN):
         return Unusable(
             f"{_TOKEN} in the environment is not sent to {url}, which only {file} names; if it "

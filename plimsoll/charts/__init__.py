@@ -1,1 +1,1 @@
-"""Charts of a run for HTML pages: what each shows, and its samples within the size that a page may have."""
+"""Charts of a run for HTML pages, with their samples reduced to the size that a page may have."""

@@ -1,7 +1,7 @@
-"""The charts of a report: what each shows, and their samples within the size a report may have. report.js draws them.
+"""The charts of a report, with their samples reduced to the size that a report may have. report.js draws them.
 
-All share the run's time axis. The first charts are the most interesting ones: where the samples of all charts would
-make the file too large, later ones are reduced to the minimum and maximum of each step.
+All share the run's time axis. The most interesting charts come first: if the samples of all would make the file too
+large, later charts are reduced to the minimum and maximum of each step.
 """
 
 import hashlib
@@ -40,8 +40,8 @@ _EXACT = 2**24  # 32-bit floats hold whole numbers up to this exactly
 class TimeAxis:
     """The times of a recording, in ms since the start of the run; its lines share them.
 
-    Each pause of the recording gets a row without a value, so that no line is drawn across it; if pauses are `marked`,
-    each has its row.
+    After each pause of the recording comes a row without values, so that no line is drawn across; if pauses are
+    `marked`, each has a row of its own.
     """
 
     def __init__(self, times: Times, start: int, *, marked: bool = False) -> None:
@@ -82,7 +82,7 @@ class LineSamples:
 
     @classmethod
     def of(cls, samples: Samples, axis: TimeAxis, unit: str) -> "LineSamples":
-        """Return the line of samples whose values are in `unit`."""
+        """Return the line for samples whose values are in `unit`."""
         values = axis.values(samples.values)
         rows = np.flatnonzero(np.isfinite(values))
         largest = float(np.abs(values[rows]).max(initial=0))
@@ -108,7 +108,7 @@ class LineSamples:
         return f"{number(self.count)} sample{'s' if self.count != 1 else ''}{kept}, {missing}{gaps}"
 
     def size(self, steps: int | None) -> int:
-        """Return the most characters that the line takes at a resolution, without its axis."""
+        """Return the most characters that the line may take at a resolution, without its axis."""
         if steps is None:
             return round(len(self.values) * (8 if self.wide else 4) * _BASE64)
         points = 2 * steps + min(self.gaps, 2 * steps)
@@ -137,7 +137,7 @@ _CLOCK_STEPS = 400  # instants at which the zone's offset is compared to find it
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """One chart: `number` is its index in the page's data, `label` what it shows in words."""
+    """A chart: `number` is its index in the page's data, `label` its description for readers who cannot see it."""
 
     number: int
     label: str
@@ -147,7 +147,7 @@ class Chart:
 
     @property
     def captions(self) -> list[tuple[str, str]]:
-        """A caption for each line, after the kind of the line; other lines without their own caption share one."""
+        """A caption for each line, after its kind; lines without a caption of their own share one."""
         pairs = list(zip(self.lines, self.samples, strict=True))
         captions = [
             (line.kind, line.caption or samples.caption)
@@ -161,9 +161,9 @@ class Chart:
 
 
 class Charts:
-    """Every chart of a report, the most interesting first. `start` and `end` are those of the run (UTC ns).
+    """All charts of a report, the most interesting first. `start` and `end` are those of the run (UTC ns).
 
-    `unsure` are times in which a phase begins or ends, where that is not known exactly.
+    `unsure` are ranges of time within which a phase begins or ends.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class Charts:
         return chart
 
     def choose_resolutions(self) -> None:
-        """Reduce all lines to the coarsest resolution, then give the first ones the finest that still fits."""
+        """Reduce all lines to the coarsest resolution, then give each, in order, the finest that still fits."""
         line_samples_list = list(self._samples.values())
         coarsest = RESOLUTIONS[-1]
         left = self._most_characters
@@ -278,7 +278,7 @@ class Charts:
         return self._known_times[id(times)][1]
 
     def _merged(self, spans: list[Span]) -> list[Span]:
-        """Return the spans. If there are very many, those too close to be told apart are merged."""
+        """Return the spans; if there are very many, neighbours that cannot be told apart are merged."""
         if len(spans) <= _MOST_SPANS:
             return spans
         distance = (self._end - self._start) // _MOST_SPANS
@@ -354,7 +354,7 @@ def _base64(values: NDArray[Any], kind: str) -> str:
 
 
 def scale_for(largest: float, unit: str) -> Scale:
-    """Return the multiple of a unit for values up to `largest`."""
+    """Return the multiple of a unit that suits values up to `largest`."""
     for size, name in MULTIPLES.get(unit, ()):
         if largest >= size:
             return Scale(1 / size, name)

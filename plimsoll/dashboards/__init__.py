@@ -1,1 +1,1 @@
-"""The dashboards in areas.yaml, and the limits that their panels draw; grafana/ exports them."""
+"""The dashboards in areas.yaml, and the limits that their panels draw; `plimsoll/export/grafana` exports them."""

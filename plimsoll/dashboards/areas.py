@@ -1,4 +1,4 @@
-"""areas.yaml: which dashboard shows which signals, and how each panel reduces its signal."""
+"""The content of areas.yaml: the signals on each dashboard, and how each panel reduces its signal."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -18,11 +18,11 @@ PanelId = Annotated[int, Field(ge=1, le=999)]
 
 
 class PanelSpec(StrictModel):
-    """One panel: its signal, and how the signal is shown.
+    """A panel: its signal, and how it is shown.
 
-    `function` reduces each interval. The axis ends at `max`, or at `soft_max` unless values are beyond it;
-    `limit_in_view` extends it to the limits. A panel with `drive` shows the disks that the reader chooses as holding
-    such files, and draws the limits of rules for these disks. The kind `table` lists instances by last value.
+    `function` reduces each interval. The axis ends at `max`, or at `soft_max` unless values exceed it; `limit_in_view`
+    extends it to the limits. A panel with `drive` shows the disks that hold such files by the reader's choice, and
+    draws the limits of rules for these disks. The kind `table` lists instances by last value.
     """
 
     id: PanelId
@@ -49,7 +49,7 @@ class RowSpec(StrictModel):
 
 
 class Area(StrictModel):
-    """A dashboard for one area, such as disks. One of `a_role` is listed only where a host has any of its signals."""
+    """A dashboard for one area, such as disks. With `a_role`, it is listed only if a host has any of its signals."""
 
     area: Identifier
     title: str
@@ -59,7 +59,7 @@ class Area(StrictModel):
 
     @property
     def uid(self) -> str:
-        """The uid of the area's dashboard in Grafana."""
+        """The dashboard's uid in Grafana."""
         return uid(self.area)
 
     @property
@@ -69,7 +69,7 @@ class Area(StrictModel):
 
 
 class HealthDashboard(StrictModel):
-    """The Health dashboard: a table of hosts by signals, and the distance to the limits of rules."""
+    """The Health dashboard: a table of hosts and signals, which shows the distance to the limits."""
 
     title: str
     about: str
@@ -101,7 +101,7 @@ def uid(area: str) -> str:
 
 @cache
 def load_areas() -> Areas:
-    """Load areas.yaml. Raises Mistakes if it is invalid, or names a signal or rule that there is not."""
+    """Load areas.yaml. Raise Mistakes if it is invalid, or names a signal or rule that does not exist."""
     document = read("areas.yaml", shipped_files("dashboards").joinpath("areas.yaml").read_bytes())
     areas = validate(document, Areas)
     if mistakes := [*_duplicate_ids(document, areas), *_unknown_names(document, areas)]:

@@ -1,7 +1,7 @@
-"""The limits of a panel.
+"""The limits that a panel draws or describes.
 
-A limit is drawn as a line only if it is a fixed value of the signal that the panel shows. A limit that scales with a
-host fact is drawn for the number that the reader chooses (`Scaled`). A limit on an increase is only described.
+A limit is drawn as a line only if it is a fixed value of the panel's signal. A limit that scales with a fact of the
+host is drawn for the value that the reader chooses (`Scaled`). A limit on an increase is only described.
 """
 
 import math
@@ -22,7 +22,7 @@ from plimsoll.rules.wording import gravity, limit_text
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A limit per spindle or processor, to be multiplied by the dashboard variable named like the fact."""
+    """A limit per spindle or processor; a dashboard variable named like the fact multiplies it."""
 
     fact: Fact
     healthy: Healthy
@@ -31,7 +31,7 @@ class Scaled:
 
 @dataclass(frozen=True)
 class PanelLimits:
-    """The rules of panels, as they apply to every host that the site does not name."""
+    """The rules of panels, as they apply to hosts without settings of their own."""
 
     site: SiteSettings = field(default_factory=SiteSettings)
 
@@ -41,7 +41,7 @@ class PanelLimits:
         return tuple(self.site.applied(rule, "") for rule in rules if rule.drive == spec.drive)
 
     def rules_of(self, spec: PanelSpec) -> tuple[Rule, ...]:
-        """Return the rules of a panel that are judged on every host, without superseded ones that became notes."""
+        """Return the rules of a panel that are judged on every host, without superseded rules of severity info."""
         judged = [judged.rule for judged in self.judged_rules(spec) if not judged.off and not judged.unknown]
         return tuple(rule for rule in judged if not is_note(rule))
 
@@ -65,9 +65,7 @@ def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
 
 
 def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Return one rule for each limit drawn as a line: of several, one without further conditions, then the most
-    severe.
-    """
+    """Return one rule for each limit drawn as a line: preferably without further conditions, then the most severe."""
     best: dict[tuple[bool, float], Rule] = {}
     for rule in rules:
         if rule.reduce == "increase" or rule.scale:
@@ -79,14 +77,16 @@ def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def scaled(rules: Sequence[Rule]) -> tuple[Scaled, ...]:
-    """Return the limits that scale with a fact that has a default."""
+    """Return the limits that scale with a fact, if that fact has a default."""
     return tuple(
         Scaled(rule.scale, rule.healthy, rule.severity) for rule in rules if rule.scale and rule.scale in DEFAULTS
     )
 
 
 def in_view(rules: Sequence[Rule]) -> float | None:
-    """Return where an axis must end to show the lowest ceiling and every floor, with a tenth of room above."""
+    """Return where an axis must end to show the lowest upper limit and every lower limit, with a tenth of room
+    above.
+    """
     floors = [rule.healthy.limit for rule in drawn(rules) if rule.healthy.worse == "lower"]
     ceilings = [rule.healthy.limit for rule in drawn(rules) if rule.healthy.worse != "lower"]
     lowest = [min(ceilings)] if ceilings else []
@@ -95,7 +95,7 @@ def in_view(rules: Sequence[Rule]) -> float | None:
 
 
 def strictest(rules: Sequence[Rule]) -> Iterator[Healthy]:
-    """Yield the limits between which a value is healthy: the highest floor, the lowest ceiling.
+    """Yield the limits between which a value is healthy: the highest lower limit, the lowest upper limit.
 
     Limits of rules with further conditions are used only if there are no others.
     """
@@ -110,7 +110,7 @@ def strictest(rules: Sequence[Rule]) -> Iterator[Healthy]:
 
 
 def title(spec: PanelSpec, limits: PanelLimits) -> str:
-    """Return the title of a panel, the signal and its healthy range: `Processor time · < 80 %`."""
+    """Return a panel's title, with the healthy range of its signal: `Processor time · < 80 %`."""
     signal = load_signals()[spec.signal]
     name = f"{signal.title}, disks of the {spec.drive}" if spec.drive else signal.title
     rules = limits.rules_of(spec)
@@ -120,7 +120,7 @@ def title(spec: PanelSpec, limits: PanelLimits) -> str:
 
 
 def shortly(healthy: Healthy, unit: str) -> str:
-    """Return a limit with three digits, or all before the decimal point: `≤ 217 /s`, `none`."""
+    """Return a limit with three digits, or with all digits before the decimal point: `≤ 217 /s`, `none`."""
     if healthy.operator in ("=", "<=") and not healthy.limit:
         return "none"
     decimals = max(0, 2 - math.floor(math.log10(abs(healthy.limit)))) if healthy.limit else 0
@@ -132,7 +132,7 @@ def _weight(rule: Rule) -> tuple[bool, int]:
 
 
 def home_of(signal: str) -> tuple[str, PanelSpec] | None:
-    """Return the dashboard's uid and the panel that draws the rules of a signal, else the first that shows it."""
+    """Return dashboard uid and panel that draw the rules of a signal; else the first panel that shows the signal."""
     shown = panels_of(signal)
     drawing = [(uid, spec) for uid, spec in shown if PanelLimits().judged_rules(spec)]
     return next(iter([*drawing, *shown]), None)
@@ -153,7 +153,7 @@ def _panels() -> Mapping[str, Sequence[tuple[str, PanelSpec]]]:
 
 
 def panel_of(signal: str) -> tuple[str, int]:
-    """Return the area and the panel that draw a signal; an empty area if none does."""
+    """Return the area and the panel id that draw a signal; an empty area if there is none."""
     home = home_of(signal)
     if home is None:
         return "", 0

@@ -1,4 +1,4 @@
-"""Writes the small examples: several systems, each in a healthy run and in a run with crossed limits.
+"""Writes the examples: several systems, each in a healthy run and in a run with crossed limits.
 
 `python -m plimsoll.demo.examples` writes them to examples/. The output is always the same, byte for byte.
 """
@@ -33,12 +33,13 @@ EXPECTED = "expected.json"
 def write_examples(out: Path) -> list[Path]:
     """Write the runs of all systems to `out`; return their folders, each with a log per host and `plimsoll.toml`.
 
-    A run with trouble also contains `expected.json`, the crossings that a review must find, with their times.
+    A run with trouble also has `expected.json`: the crossings that a review must find, with their times.
     """
     return [folder for name in SITES for folder in _write_site(out / name, load_site(name))]
 
 
 def _write_site(out: Path, site: DemoSite) -> Iterator[Path]:
+    """Write both runs of a system, and yield their folders."""
     for run in (HEALTHY, TROUBLE):
         folder = out / run
         for host in site.hosts:
@@ -97,7 +98,7 @@ def write_sadf(path: Path, site: DemoSite, host: str, columns: DemoRecording) ->
 
 
 def _processors(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
-    """Return the header and rows of all processors together (-1) and of each; the rest of the time is idle."""
+    """Return the header and the rows of all processors together (-1) and of each; the remaining time is idle."""
     processors = [[columns[f"CPU {number} {use}"] for use in _CPU_USE] for number in range(count)]
     together = [added(use) / count for use in zip(*processors, strict=True)]
     rows: list[_Row] = [(f"{at};", [*uses, 100 - added(uses)]) for at, uses in ((-1, together), *enumerate(processors))]
@@ -105,7 +106,9 @@ def _processors(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
 
 
 def _host(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_Row]]]:
-    """Yield the sections of `-w -r`, and those of `-W -S -q -d -n DEV,EDEV -F -q PSI` that `columns` simulate."""
+    """Yield the sections of `-w -r`, and those sections of `-W -S -q -d -n DEV,EDEV -F -q PSI` that `columns`
+    simulate.
+    """
     yield "proc/s;cswch/s", [("", [columns["task proc/s"], columns["task cswch/s"]])]
     free, available = columns["mem_util kbmemfree"], columns["mem_util kbavail"]
     if "swap pswpin/s" not in columns:

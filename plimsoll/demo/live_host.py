@@ -1,7 +1,7 @@
-"""The simulated host of `plimsoll up --demo`: a SQL Server on which a report reads whole tables now and then.
+"""The simulated host of `plimsoll up --demo`: a SQL Server on which a report sometimes reads whole tables.
 
-During a report, SQL Server evicts pages from memory too soon (rule sql-page-life-expectancy). Afterwards pages stay in
-memory again: page life grows by a second per second.
+During a report, SQL Server evicts pages from memory too soon (rule sql-page-life-expectancy). Afterwards page life
+grows again, by a second per second.
 """
 
 import zlib
@@ -46,8 +46,8 @@ _BUSY = "\\Processor(_Total)\\% Processor Time"  # the mean of the processors
 def demo_points(start_ns: int, from_ns: int, to_ns: int) -> Points:
     """Return the host's samples at each multiple of 10 s from `from_ns` to `to_ns`, both included.
 
-    The demo started at `start_ns`: an alert fires half a minute later, and again every 24 minutes. A sample depends
-    only on its time and `start_ns`.
+    The demo starts at `start_ns`; an alert fires half a minute later, then every 24 minutes. A sample depends only on
+    its time and `start_ns`.
     """
     times = np.arange(-(-from_ns // INTERVAL) * INTERVAL, to_ns + 1, INTERVAL, dtype=np.int64)
     since = times - (start_ns // INTERVAL * INTERVAL + FIRST_REPORT)

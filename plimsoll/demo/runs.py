@@ -20,15 +20,16 @@ _FRONT_END = DemoServer(processors=CORES, clock_mhz=2800, memory_mb=4096, disks=
 
 
 def write_runs(out: Path) -> list[Path]:
-    """Write the healthy run and the run with trouble to `out`, always the same, byte for byte.
+    """Write the healthy run and the run with trouble to `out`; return their folders.
 
-    Return the folders of the runs. Each contains a PDH-CSV log per host, and `plimsoll.toml`.
+    Each contains a PDH-CSV log per host, and `plimsoll.toml`. The output is always the same, byte for byte.
     """
     # On different days, so that a store can hold both.
     return [_write_run(out / setup.memory, setup, FIRST_DAY + timedelta(days=day)) for day, setup in enumerate(SETUPS)]
 
 
 def _write_run(folder: Path, setup: StudySetup, start: datetime) -> Path:
+    """Write the logs and the plimsoll.toml of one run, and return its folder."""
     times = instant(start) + TIME_S.astype(np.int64) * SECOND
     for host, columns in simulate(setup).items():
         paths = [(f"\\\\{host}{path}", values) for path, values in columns.items()]
@@ -61,7 +62,7 @@ def write_facts(
     times: list[datetime],
     hosts: Mapping[str, DemoServer],
 ) -> None:
-    """Write a run's plimsoll.toml; `times` are the first and last of the ramp-up and of the steady phase."""
+    """Write a run's plimsoll.toml. `times` are the start and the end of the ramp-up, then of the steady phase."""
     listed = ", ".join(f'{label} = "{value}"' for label, value in labels.items())
     lines = [f'# Simulated data, modelled on "{document}', "[run]", f'name = "{name}"', "simulated = true"]
     lines.append(f"labels = {{ {listed} }}")

@@ -41,9 +41,10 @@ class _StrictSite(BaseModel):
 
 
 class DemoCounter(_StrictSite):
-    """A simulated counter: near `level`, or near `trouble` in the run with trouble; or a mean or sum of other counters.
+    """A simulated counter, near `level`, or near `trouble` in the run with trouble.
 
-    Samples vary by `spread`: a share of the level, or of the level's distance to 100 %.
+    It may also be a mean or sum of other counters. Samples vary by `spread`: a share of the level, or of the level's
+    distance to 100 %.
     """
 
     level: float | Points = 0.0
@@ -63,10 +64,10 @@ class Array(_StrictSite):
 
 
 class Breach(_StrictSite):
-    """A breach that a review must find in the run with trouble, in seconds of the run; by default until its end.
+    """A crossing that a review must find in the run with trouble, in seconds of the run; by default until its end.
 
     If a counter jumps from a to b, the mean over a window crosses the limit after (limit - a) / (b - a) of the window,
-    and likewise on the way back. `host` is set if the breach is on another host than the one it is listed with.
+    and likewise on the way back. `host` is set if the crossing is on another host than the one that lists it.
     """
 
     rule: str
@@ -80,8 +81,9 @@ class Breach(_StrictSite):
 class DemoServer(_StrictSite):
     """A simulated computer with its counters.
 
-    With `busy` (percent of each processor) it has the usual counters of a Windows host, and of its `volumes` (percent
-    and MB free); `trouble` changes these counters. `counters` are listed by quantity, `details` one by one.
+    With `busy` (percent of each processor) it has the usual counters of a Windows host, and those of its `volumes`
+    (percent and MB free); `trouble` changes these counters in the run with trouble. `counters` are listed by quantity,
+    `details` one by one.
     """
 
     processors: int = 8
@@ -127,7 +129,7 @@ class DemoSite(_StrictSite):
 
     @property
     def breaches(self) -> Iterator[Breach]:
-        """The breaches on all hosts, with host and end filled in."""
+        """The crossings on all hosts, with host and end filled in."""
         for name, server in self.hosts.items():
             for breach in server.crossed:
                 end = 60 * self.minutes if breach.end is None else breach.end
@@ -135,7 +137,7 @@ class DemoSite(_StrictSite):
 
 
 def load_site(name: str) -> DemoSite:
-    """Return the system that a file of `sites/` describes, by the file's name without `.yaml`."""
+    """Return the system that `sites/NAME.yaml` describes."""
     return shipped_table("plimsoll.demo.sites", f"{name}.yaml", DemoSite)
 
 

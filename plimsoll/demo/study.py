@@ -1,8 +1,8 @@
 """The figures of "OCS 2007 on HP BladeSystem" (2008) that the simulation follows.
 
-Comments name the figure or table of the study; numbers without one are our own. There are two simplifications: users
-log on at a constant rate, while the study's rate falls as its load drivers finish; and only two of the four front ends
-are simulated, each with a quarter of the users.
+Comments name the figure or table of the study; numbers without one are our own. There are two simplifications. Users
+log on at a constant rate; in the study the rate falls as load drivers finish. Only two of the four front ends are
+simulated, each with a quarter of the users.
 """
 
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ FRONT_END_CPU = StudyLevel(1, 6.2, 20)
 
 @dataclass(frozen=True)
 class StudySetup:
-    """The settings of one of the two runs: the SQL Server's memory, and its effects."""
+    """The settings that differ between the two runs: the SQL Server's memory, and its effects."""
 
     memory: str
     sql_memory_mb: int

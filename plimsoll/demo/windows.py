@@ -17,11 +17,11 @@ class DemoRecording(dict[str, Values]):
     """The simulated columns of one host by counter path, for `write_pdh`."""
 
     def gauge(self, path: str, values: Values) -> None:
-        """Add a counter of momentary values, rounded to whole numbers."""
+        """Add a counter of instantaneous values, rounded to whole numbers."""
         self[path] = np.rint(values)
 
     def fraction(self, path: str, values: Values) -> None:
-        """Add a counter of momentary values with decimals."""
+        """Add a counter of instantaneous values with decimals."""
         self[path] = significant(values)
 
     def interval(self, path: str, values: Values) -> None:
@@ -63,7 +63,7 @@ class Disk:
 
     @property
     def busy(self) -> Values:
-        """The share of time with a request in service, if requests arrive independently of each other."""
+        """The share of time with a request in service, if requests arrive independently."""
         return 1 - np.exp(-self.queue)
 
 

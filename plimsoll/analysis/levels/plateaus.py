@@ -1,7 +1,7 @@
 """The plateaus of a stepped load.
 
-A series is a step test if it holds at least three levels, each long compared with the way to the next, and if its
-pieces describe it better than a slope, a wave or a random walk does. A pause, in which the load is nearly off, ends a
+A series is a step test if it has at least three levels, each long compared with the change to the next, and if these
+pieces describe it better than a slope, a wave or a random walk. A pause, in which the load is nearly off, ends a
 plateau even if the next one has the same level.
 """
 
@@ -39,7 +39,7 @@ _SLOPE = 0.5  # of the change from level to level that is inside of plateaus
 
 @dataclass(frozen=True)
 class Plateau:
-    """A time (UTC ns, both ends included) in which a series kept its level."""
+    """A range of time (UTC ns, both ends included) in which a series kept its level."""
 
     start: int
     end: int
@@ -99,7 +99,7 @@ class _Stairs:
 
     @cached_property
     def is_step_test(self) -> bool:
-        """Whether the plateaus are those of a step test."""
+        """Whether the plateaus show that the series is a step test."""
         levels, series = self.levels, self.series
         if not _LEVELS <= len(levels) <= _MOST or _different(levels, series) < _LEVELS:
             return False
@@ -119,7 +119,7 @@ class _Stairs:
 
 
 def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
-    """Return the plateaus among some pieces, with ramps cut off and plateaus of one level joined."""
+    """Return the plateaus among the pieces of a series: ramps cut off, neighbours of one level joined."""
     levels, low = _levels(series, pieces)
     while True:
         stairs = _Stairs(series, pieces, levels, list(_pauses(levels, low)))
@@ -138,7 +138,7 @@ def _without_spikes(values: Values) -> Values:
 
 
 def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """Return the plateaus among some pieces, and the low pieces between the plateaus."""
+    """Return the pieces that are plateaus, and the pieces of low load between them."""
     shortest = max(2, round(_SHORTEST * len(series.values)))
     flat = [piece for piece in pieces if piece.is_flat and piece.length >= shortest]
     height = median(np.abs(np.diff([piece.level for piece in flat]))) if len(flat) > 1 else 0.0
@@ -160,7 +160,7 @@ def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], li
 
 
 def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
-    """Return the plateaus, joining those that follow each other closely at one level without a pause between them."""
+    """Return the plateaus; consecutive ones of one level, close together and without a pause between, are joined."""
     joined = list(levels)
     while True:
         pairs = [at for at in range(len(joined) - 1) if _continues(series, joined, at, low)]
@@ -182,7 +182,7 @@ def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def _without_idle(levels: list[Piece]) -> list[Piece]:
-    """Return the plateaus without the idle time before and after the test."""
+    """Return the plateaus without idle time before and after the test."""
     top = max((level.level for level in levels), default=0.0)
 
     def is_idle(piece: Piece, other: Piece) -> bool:
@@ -196,9 +196,9 @@ def _without_idle(levels: list[Piece]) -> list[Piece]:
 
 
 def _passing(pieces: Sequence[Piece]) -> int | None:
-    """Return the index of a piece that is too short beside its neighbours to be a plateau; None if there is none.
+    """Return the index of a piece that is too short, beside its neighbours, to be a plateau; None if there is none.
 
-    Such a piece is a part of the way between its neighbours, or a short disturbance.
+    It is part of a ramp between its neighbours, or a short disturbance.
     """
     for at in range(1, len(pieces) - 1):
         piece = pieces[at]
@@ -212,7 +212,7 @@ def _passing(pieces: Sequence[Piece]) -> int | None:
 
 
 def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequence[Piece]) -> bool:
-    """Return whether a plateau follows the one before it closely, at its level and without a pause between."""
+    """Return whether a plateau closely follows the one before, at the same level and without a pause between."""
     piece, other = levels[at : at + 2]
     is_broken = any(piece.last <= part.first and part.last <= other.first for part in low)
     is_close = other.first - piece.last <= max(_PASSING * min(piece.length, other.length), 2)
@@ -222,7 +222,7 @@ def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequenc
 
 
 def _same(series: Described, piece: Piece, other: Piece, height: float = 0.0) -> bool:
-    """Return whether two pieces have the same level, within noise or a small share of the step height."""
+    """Return whether two pieces have one level, within the noise or a small share of the step height."""
     apart, error = abs(piece.level - other.level), series.error(piece, other)
     return apart < 3 * error or (apart < 8 * error and apart < _SMALL * height)
 
@@ -237,7 +237,7 @@ def _different(levels: Sequence[Piece], series: Described) -> int:
 
 
 def _slope(levels: Sequence[Piece], series: Described) -> float:
-    """Return how much of the change between levels happens within the pieces; 0 for stairs, 1 for a ramp or a wave."""
+    """Return how much of the change of level happens within the pieces: 0 for stairs, 1 for a ramp or a wave."""
     jumps = np.diff([level.level for level in levels])
     expected = (np.concatenate((jumps[:1], jumps)) + np.concatenate((jumps, jumps[-1:]))) / 2
     inside = [series.values[level.first : level.last] for level in levels]

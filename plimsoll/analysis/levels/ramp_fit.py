@@ -24,17 +24,18 @@ _STARTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 # that tell whether it does, and more that tell when it is back.
 _PEAKS, _MORE_PEAKS = (0.4, 0.6, 0.8), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 _EXCESSES, _MORE_EXCESSES = (0.12, 0.25, 0.5, 0.9), (0.12, 0.2, 0.3, 0.4, 0.5, 0.65, 0.9)
-# The same of a load that falls back ever more slowly.
+# Likewise for a load that falls back ever more slowly.
 _SETTLES, _MORE_SETTLES = (0.3, 0.5, 0.7), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 _SETTLING_EXCESSES, _MORE_SETTLING_EXCESSES = (0.25, 0.5, 0.9), (0.2, 0.3, 0.4, 0.5, 0.65, 0.9)
-_STAYS = (0.3, 0.6)  # the same of a load that stays too high, and falls back at once
+_STAYS = (0.3, 0.6)  # likewise for a load that stays too high, then falls back at once
 
 
 def _shapes() -> tuple[Floats, Floats, Floats, int]:
-    """Return the shapes, the extra parameters of each, the share of each before the load changes, and a number.
+    """Return the shapes of ramps, their extra parameters, the unchanged share of each, and a count.
 
-    The number is of the first shapes, which are tried for every load. A shape other than a straight line counts for
-    more parameters than it has, so it must fit clearly better.
+    The unchanged share is the part before the load begins to change. The count is of the first shapes, which are tried
+    for every load. A shape that is not a straight line counts for more parameters than it has, so it must fit clearly
+    better.
     """
     u = np.linspace(0, 1, _POINTS + 1)
     items: list[tuple[Floats, float, float]] = []
@@ -81,8 +82,8 @@ class Ramps:
     """Candidates for a ramp; the first is no ramp at all.
 
     Each array has a row for each candidate: its shape, its end, how long the load does not change at first, its number
-    of parameters, and of its whitened values the sum of squares (`square`), of products with the series (`data`), and
-    of products with a constant (`sum`).
+    of parameters, and sums over its whitened values: of their squares (`square`), of their products with the series
+    (`data`), and of their products with a constant (`sum`).
     """
 
     shape: Places
@@ -163,8 +164,8 @@ _TURNS = 4  # in which the ramp of one side is chosen anew
 class Side:
     """The ramp on one side of the level; without a ramp, `end` is 0. All values are shares of the run.
 
-    `end` is that of the best candidate, `at` the median of the posterior of the end, `low` to `high` its 95 % interval,
-    and `confidence` its probability within 2 % of the run's length around `at`.
+    `end` is the end of the best candidate. `at` is the median of the posterior of the end, `low` to `high` its 95 %
+    interval, and `confidence` the probability that the end is within 2 % of the run around `at`.
     """
 
     shape: int = 0
@@ -179,7 +180,7 @@ class Side:
 class RampFit:
     """The fit of a level with ramps to a series `y` at the ascending shares `x` of the run.
 
-    The best fit has the least BIC (Schwarz, 1978).
+    The fit with the lowest BIC is chosen (Schwarz, 1978).
     """
 
     def __init__(self, x: Floats, y: Floats) -> None:
@@ -232,7 +233,7 @@ class RampFit:
 def _around(side: Side) -> Floats:
     """Return finely spaced ends around the end of a ramp, for a second search; all ends if there is no ramp.
 
-    The coarse search may miss a steep ramp or take a gentle one for it, so they reach past the next two coarse ends.
+    They reach past the next two coarse ends, as the coarse search may confuse steep and gentle ramps.
     """
     if not side.end:
         return _COARSE
@@ -257,7 +258,7 @@ class _Candidates:
         return int(intp), int(other)
 
     def improved(self, sides: tuple[Side, Side]) -> tuple[int, int]:
-        """Return the pair of ramps improved by choosing the best for each side in turns."""
+        """Return the pair of ramps after choosing the best ramp for each side in turn."""
         chosen = [self.nearest(side, sides[side]) for side in (0, 1)]
         for turn in range(_TURNS):
             side = turn % 2
@@ -266,7 +267,7 @@ class _Candidates:
         return chosen[0], chosen[1]
 
     def nearest(self, side: int, near: Side) -> int:
-        """Return the index of the candidate nearest to a ramp."""
+        """Return the index of the candidate whose ramp is nearest to a ramp."""
         ramps = self.sides[side]
         if not near.end:
             return 0
@@ -279,8 +280,8 @@ class _Candidates:
         return float(self._scored(0, np.array(chosen[1]))[1][chosen[0]])
 
     def side(self, side: int, value: int, other: int) -> Side:
-        """Return the ramp of one side with the posterior of its end; all shapes, and no ramp, are equally likely
-        before.
+        """Return the ramp of one side with the posterior of its end; the prior of all shapes, and of no ramp, is
+        equal.
         """
         ramps = self.sides[side]
         scores, _, heights = self._scored(side, np.array(other))
@@ -299,7 +300,7 @@ class _Candidates:
         return Side(int(ramps.shape[value]), float(ramps.end[value]), float(heights[value]), at, low, high, near)
 
     def _scored(self, side: int, other: Places) -> tuple[Floats, Floats, Floats]:
-        """Return BIC, level and height of the candidates of one side beside some of the other; impossible ones have no
+        """Return BIC, level and height of one side's candidates beside some of the other; impossible ones have no
         BIC.
         """
         a, b = self.sides[side], self.sides[1 - side]
@@ -327,7 +328,9 @@ class _Height:
     height: Floats
 
     def impossible(self, level: Floats, steady: Floats, highest: float) -> Flags:
-        """Return which heights are too small, above `highest` levels, or at another level for longer than `steady`."""
+        """Return which heights are too small, over `highest` times the level, or at another level for longer than
+        `steady`.
+        """
         height = self.height
         another = (self.plateau > steady) & (height > -_BUSY * level)
         return (self.end > 0) & ((np.abs(height) < _LOWEST * level) | (height > highest * level) | another)
@@ -342,7 +345,7 @@ def whitened(rows: Floats, phi: float) -> Floats:
 
 
 def _for_products(values: Floats, phi: float) -> Floats:
-    """Return the vector whose product with a row equals the product of both after whitening."""
+    """Return a vector whose product with any row equals the product of both after whitening."""
     white = whitened(values, phi)
     copy = white.copy()
     copy[0] *= np.sqrt(1 - phi * phi)

@@ -1,7 +1,7 @@
 """Segmentation: the best description of a series by pieces that are flat or have a slope.
 
 Dynamic programming over all partitions (optimal partitioning: Jackson et al., IEEE Signal Processing Letters 12, 2005),
-with two kinds of piece instead of one.
+here with two kinds of piece.
 """
 
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class Piece:
 class Described:
     """The pieces of a series, and the variance of its noise at each value.
 
-    It is the long-run variance, including autocorrelation, which decides the error of means. `lowest_information` is
+    It is the long-run variance, which includes autocorrelation and decides the error of means. `lowest_information` is
     the information criterion of the pieces.
     """
 
@@ -77,7 +77,7 @@ class Described:
 
     @property
     def information_of_walk(self) -> float:
-        """The Bayesian information criterion of a second-order autoregressive process, such as the mean of a random
+        """The Bayesian information criterion of a second-order autoregressive process, such as an averaged random
         walk.
         """
         values = self.values
@@ -93,7 +93,7 @@ class Partitions:
     """The best partitions of a series for different penalties."""
 
     def __init__(self, values: Values, weights: Values) -> None:
-        """Take the series, without gaps, and the weight of each value (the inverse variance of its noise)."""
+        """Take the series, without missing values, and the weight of each value (the inverse variance of its noise)."""
         self._values = values
         self._weights = weights
         self._flat, self._sloping = _costs(values, weights)
@@ -124,7 +124,7 @@ class Partitions:
         return pieces[::-1]
 
     def _piece(self, first: int, last: int, *, has_slope: bool) -> Piece:
-        """Return the piece of the values from `first` up to `last`, without it."""
+        """Return the piece of the values from `first` to before `last`."""
         if (first, last, has_slope) not in self._pieces:
             values, weights = self._values[first:last], self._weights[first:last]
             if has_slope:
@@ -137,7 +137,9 @@ class Partitions:
 
 
 def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
-    """Return the weighted squares around the mean, and around the line, of the values [i, j), in row i and column j."""
+    """Return the weighted squares around the mean, and those around the line, of the values from i to before j at [i,
+    j].
+    """
     at = np.arange(len(values)) / len(values)
     centred = values - np.average(values, weights=weights)
 
@@ -160,7 +162,7 @@ def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
 
 
 def described(values: Values) -> Described:
-    """Return the pieces and their noise, for the autocorrelation under which they are most likely.
+    """Return the pieces and their noise, at the autocorrelation that makes them most likely.
 
     `flat_pieces` are the best pieces without a slope.
     """
@@ -215,12 +217,12 @@ def _information(values: Values, line: Values, shape: Values, parameters: int) -
 
 def _criterion(error: Values, values: Values, parameters: int) -> float:
     count, variance = len(values), float((error**2).mean()) + _least(values) ** 2
-    variance = max(variance, float(np.finfo(float).tiny))  # where a part of zeros is described without an error
+    variance = max(variance, float(np.finfo(float).tiny))  # a part of zeros has no noise
     return count * float(np.log(variance)) + parameters * float(np.log(count))
 
 
 def _noise(values: Values, pieces: Sequence[Piece], shape: Values) -> tuple[float, float]:
-    """Return the deviation and the autocorrelation of the noise around pieces, where its `shape` is 1."""
+    """Return the deviation and autocorrelation of the noise around pieces; the deviation is that where `shape` is 1."""
     scaled = (values - _line(pieces)) / shape
     inside = np.ones(len(values), dtype=bool)
     inside[[piece.first for piece in pieces]] = False
@@ -237,7 +239,9 @@ def _least(values: Values) -> float:
 
 
 def _shape(change: Values, level: Values) -> Values:
-    """Return how the noise grows with the level, by the likelihood of the changes (Laplace's distribution)."""
+    """Return the relative size of the noise at each value as a function of the level, by maximum likelihood
+    (Laplace).
+    """
     top = float(np.max(np.abs(level))) or 1.0
     of = np.maximum(np.abs(level) / top, 0.02)
     at, size = (of[1:] + of[:-1]) / 2, np.abs(change)
