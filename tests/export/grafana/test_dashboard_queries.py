@@ -141,15 +141,18 @@ def several(filled, selection, fields, function, width_s):
         kept = [one for name in names for one in filled.series.get((selection.measurement, name), ())]
         by_tags = {}
         for one in (one for one in kept if subject_of(source, one)):
-            by_tags.setdefault(tuple(one.host if tag == "host" else one.tag(tag) or "" for tag in selection.group), {})[one.field] = one  # fmt: skip
+            by_tags.setdefault((one.host, one.tags), {})[one.field] = one
         found = {}
-        for key, named in by_tags.items():
+        for (host, tags), named in by_tags.items():
             if set(fields.names) <= set(named):
+                key = tuple(host if tag == "host" else dict(tags).get(tag, "") for tag in selection.group)
                 parts = [filled.samples[named[name].key] for name in fields.names]
                 pairs = combined_fields(fields.operation, parts, Transform())
                 values = reduced(flipped.get(function, function), Samples(pairs.later, pairs.values), width_s)
                 transform = source.transform
-                found[key] = {at: transform.scale * value + transform.offset for at, value in values.items()}
+                own = {at: transform.scale * value + transform.offset for at, value in values.items()}
+                before = found.get(key, {})  # instances of a sum have the same key
+                found[key] = {at: own.get(at, 0) + before.get(at, 0) for at in {*own, *before}}
         return found
     plain = {"transform": Transform(), "field": ""}
     parts = [

@@ -17,6 +17,7 @@ from plimsoll.model.remark import Kind, Remarks, and_more, counted, short
 from plimsoll.model.times import instant
 
 _SHARES_OFF = 5.0  # percentage points; our choice: rounding of ten columns takes 0.05
+_SPACE = ("MBfsfree", "MBfsused", "%fsused", "%ufsused")
 _ZONE = r" ([A-Za-z]{3,7}|[+-]\d{2,4})$"  # after local times, since sysstat 12.6.2
 _LATEST = instant(datetime(2201, 1, 1, tzinfo=UTC)) // 1000  # us; nanoseconds end in 2262
 
@@ -81,8 +82,12 @@ def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
     ]
     if {"%idle", "%iowait", "%steal"} <= set(fields):
         values = _plausible_shares(values, lines, remarks)
+    section = block.section
+    if set(_SPACE) <= set(fields):
+        section = replace(section, fields=(*fields, "MBfsavail", "%fsavail"))
+        values += _available(*(values[fields.index(name)] for name in _SPACE))
     return SectionTable(
-        block.section,
+        section,
         lines,
         cells.get_column("host"),
         instances.replace_strict(shown, return_dtype=pl.String),
@@ -113,6 +118,16 @@ def _plausible_shares(values: list[Values], lines: NDArray[np.int64], remarks: R
         count=len(wrong),
     )
     return [np.where(np.abs(total - 100) > _SHARES_OFF, np.nan, column) for column in values]
+
+
+def _available(free: Values, used: Values, used_percent: Values, unavailable_percent: Values) -> list[Values]:
+    """Return what users other than root may still fill of a file system: in MB, and in percent as `df` has it.
+
+    sysstat's free space includes the blocks that are reserved for root; its two percentages differ by them.
+    """
+    available = np.maximum(free - (unavailable_percent - used_percent) / 100 * (free + used), 0)
+    usable = used + available
+    return [available, 100 * np.divide(available, usable, out=np.full(len(usable), np.nan), where=usable > 0)]
 
 
 def _first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.bool_]:
