@@ -73,6 +73,16 @@ def node(host, times, columns, **_):
     return "\n".join(line for line in lines if not line.endswith(" nan")) + "\n"
 
 
+def perfmon(host, times, columns, **_):
+    """A JTL of the PerfMon Metrics Collector. Names are labels without the host."""
+    rows = [
+        f"{round(1000 * time)},{int(1000 * value)},{host} {name},,,,true,0,0,0,0\n"
+        for name, values in columns.items()
+        for time, value in _pairs(times, values)
+    ]
+    return _drivers()["jtl"]["head"] + "\n" + "".join(sorted(rows))
+
+
 def _pairs(times, values):
     return [(time, value) for time, value in zip(times.tolist(), values.tolist(), strict=True) if not np.isnan(value)]
 

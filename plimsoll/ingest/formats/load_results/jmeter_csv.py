@@ -5,12 +5,13 @@ import re
 import numpy as np
 import polars as pl
 
+from plimsoll.ingest.formats.load_results.perfmon_agent import LABEL, counters_of
 from plimsoll.ingest.formats.load_results.requests import Requests, epoch, log_of, milliseconds, table, whole_rows
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log, Times, Values
-from plimsoll.model.remark import Kind, Remarks, counted, listed
+from plimsoll.model.remark import Kind, Remarks, counted
 
 NAME = "JMeter-CSV"
 # What JMeter writes as the message of a Transaction Controller's sample, which is made up of others.
@@ -19,8 +20,6 @@ _HEADER = re.compile(rb"timeStamp([,;\t|])elapsed\1(?:[\w.]+\1)*label(?:\1|$)")
 _NEEDED = ("timeStamp", "elapsed", "label")
 _SUCCESS = {"true": False, "false": True}  # what is neither is of a line that was cut off
 _OPTIONAL = ("success", "responseMessage", "allThreads", "threadName", "Hostname", "responseCode")
-# The labels of jmeter-plugins' PerfMon Metrics Collector: a host, a kind of counter, and its parameters.
-_COUNTER = r"^\S+ (CPU|Memory|Swap|Disks I/O|Network I/O|TCP|JMX|EXEC|TAIL)\b"
 _PART = re.compile(r"(.+)-\d+")
 # How JMeter begins the names of threads of a remote injector: its address, and its port if it has one.
 INJECTOR = re.compile(r"^((?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|[\w.-]+:\d+)-")
@@ -32,7 +31,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return a log of the requests. Raise Unusable if times are not in milliseconds since 1970."""
+    """Return a log of the requests and counters. Raise Unusable if times are not in milliseconds since 1970."""
     del options
     remarks = Remarks(str(text.path))
     match = _HEADER.match(text.header)
@@ -45,8 +44,11 @@ def read(text: Text, options: ReadOptions) -> Log:
             f"{text.path}: has times such as {str(rows['timeStamp'][0])[:30]!r}, of a zone that it does not name; run "
             "the test with jmeter.save.saveservice.timestamp_format=ms, or replace them by milliseconds since 1970"
         )
-    rows = without_counters(text, rows, remarks)
-    rows = rows.with_columns(epoch("timeStamp").alias("start"), milliseconds("elapsed").alias("took"))
+    counter, value = _is_counter(rows), pl.col("elapsed").cast(pl.Float64, strict=False) / 1000
+    good = pl.col("success").str.to_lowercase() == "true" if "success" in columns else pl.lit(True)
+    of_hosts = rows.filter(counter).select("label", time=epoch("timeStamp"), value=value, good=good)
+    counters = counters_of(of_hosts, remarks)
+    rows = rows.filter(~counter).with_columns(epoch("timeStamp").alias("start"), milliseconds("elapsed").alias("took"))
     needed = ["start", "took", "label"]
     if "success" in columns:
         rows = rows.with_columns(
@@ -65,34 +67,15 @@ def read(text: Text, options: ReadOptions) -> Log:
         counts = rows.select(time=pl.col("start") + pl.col("took"), threads=threads, injector=injector)
         users = users_of_all(counts.filter(pl.col("threads").is_finite()))
     start, failed = rows["start"].to_numpy(), rows["failed"].to_numpy() if "failed" in needed else None
-    requests = Requests(start.astype(np.int64), start + rows["took"].to_numpy(), rows["label"], failed, users)
+    end = start + rows["took"].to_numpy()
+    requests = Requests(start.astype(np.int64), end.astype(np.int64), rows["label"], failed, users, counters)
     return log_of(text.path, NAME, requests, remarks)
 
 
-def without_counters(text: Text, rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
-    """Return the rows without those of the PerfMon Metrics Collector, which are counters of hosts, not requests.
-
-    Such rows have neither a response code nor a thread, and a label such as `web01 CPU`. They get a remark. Raise Raise
-    Unusable if there are no other rows.
-    """
-    if not {"responseCode", "threadName"} <= set(rows.columns):
-        return rows
-    is_counter = (
-        (pl.col("responseCode").fill_null("") == "")
-        & (pl.col("threadName").fill_null("") == "")
-        & pl.col("label").str.contains(_COUNTER)
-    )
-    counters = rows.filter(is_counter)["label"].unique().sort().to_list()
-    if not counters:
-        return rows
-    name = f"of JMeter's PerfMon Metrics Collector ({listed(counters, 3)}), which are not read; record the hosts' "
-    name += "counters with Performance Monitor, Telegraf or sysstat"
-    requests = rows.filter(~is_counter.fill_null(False))
-    if not len(requests):
-        raise Unusable(f"{text.path}: holds counters {name}")
-    count = len(rows) - len(requests)
-    remarks.add(Kind.UNREAD, f"{counted(count, 'row')} of counters {name}", count=count)
-    return requests
+def _is_counter(rows: pl.DataFrame) -> pl.Expr:
+    """Return an expression for the rows of counters of hosts: they have neither a response code nor a thread."""
+    empty = [pl.col(name).fill_null("") == "" for name in ("responseCode", "threadName") if name in rows.columns]
+    return pl.all_horizontal(pl.lit(bool(empty)), *empty, pl.col("label").str.contains(LABEL.pattern)).fill_null(False)
 
 
 def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.ingest.formats.load_results.jmeter_csv import INJECTOR, TRANSACTION, users_of_all
+from plimsoll.ingest.formats.load_results.perfmon_agent import LABEL, SCHEMA, counters_of
 from plimsoll.ingest.formats.load_results.requests import Requests, log_of
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
@@ -56,7 +57,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     try:
         samples.parse(text)
     except expat.ExpatError as error:
-        if not samples.items:
+        if not samples.items and not samples.counters:
             raise Unusable(
                 f"{text.path}:{error.lineno}: is no whole XML ({expat.ErrorString(error.code)}); copy the file again"
             ) from None
@@ -70,6 +71,7 @@ def read(text: Text, options: ReadOptions) -> Log:
                 f"the XML is damaged here ({why}): what follows, {lost}, is not read",
                 line=error.lineno,
             )
+    counters = counters_of(pl.DataFrame(samples.counters, schema=SCHEMA, orient="row"), remarks)
     if samples.replaced:
         remarks.add(
             Kind.REPAIRED,
@@ -86,7 +88,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     users = users_of_all(pl.DataFrame(counts, schema=["time", "threads", "injector"], orient="row"))
     failed = np.array([sample.failed for sample in taken], dtype=bool)
     operation = pl.Series("label", [sample.label for sample in taken], dtype=pl.String)
-    return log_of(text.path, NAME, Requests(start, end, operation, failed, users), remarks)
+    return log_of(text.path, NAME, Requests(start, end, operation, failed, users, counters), remarks)
 
 
 class _Samples:
@@ -94,6 +96,7 @@ class _Samples:
 
     def __init__(self) -> None:
         self.items: list[_Sample] = []
+        self.counters: list[tuple[str, int, float, bool]] = []  # label, time (UTC ns), value, whether it is one
         self.damaged = self.made_up = self.replaced = 0
         self.unread = 0.0  # the share of the document behind an error
         self._open: list[bool] = []
@@ -164,6 +167,9 @@ class _Samples:
         try:
             start, took = int(attributes["ts"]), int(attributes["t"])
             label, threads = attributes["lb"], attributes.get("na")
+            if LABEL.match(label) and not (attributes.get("rc", "") or attributes.get("tn", "")):
+                self.counters.append((label, start * _MS, took / 1000, attributes.get("s") != "false"))
+                return
             if not 0 <= took < _LATEST_MS or not _LATEST_MS // 10 <= start < _LATEST_MS:
                 raise ValueError
             at_work = int(threads) if threads is not None and threads.isdecimal() and len(threads) < 9 else None

@@ -5,7 +5,7 @@ The series have the host `DRIVER`, since a load driver sees the system as a whol
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
+from plimsoll.ingest.formats.load_results.perfmon_agent import Counters
 from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT
 from plimsoll.ingest.shared.separate_runs import run_starts
 from plimsoll.ingest.shared.text import Text
@@ -44,7 +45,7 @@ class Requests:
     """Requests in any order: the start and end (UTC ns) of each, its operation, and whether it failed.
 
     `failed` is None if the file does not tell. `users` are times (UTC ns) and the number of active users from each time
-    on.
+    on. `counters` are those of hosts in the same file.
     """
 
     start: NDArray[np.int64]
@@ -52,6 +53,7 @@ class Requests:
     operation: pl.Series
     failed: NDArray[np.bool_] | None
     users: tuple[Times, Values] | None = None
+    counters: Counters = field(default_factory=Counters)
 
 
 def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
@@ -59,12 +61,12 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
 
     Raise Unusable if there are no requests, or if a run lasts over a month.
     """
-    if not len(requests.start):
+    if not len(requests.start) and not len(requests.counters.times):
         raise Unusable(f"{path}: holds no request that can be read; is it the file of a run that sent some?")
     codes, operations = _operations(requests.operation, remarks)
     spans = _spans_of_runs(requests)
     days = (spans[-1][1] - spans[0][0]) / (86400 * SECOND)
-    fewest = min(int(_within(requests, span).sum()) for span in spans)
+    fewest = min(int(_within(requests, span).sum()) for span in spans) if len(requests.start) else _LEAST_OF_RUN
     longest = max(end - start for start, end in spans)
     if days > _LONGEST_DAYS and (fewest < _LEAST_OF_RUN or longest > _LONGEST_DAYS * 86400 * SECOND):
         raise Unusable(f"{path}: its requests reach over {days:,.0f} days; where a time is damaged, delete its line")
@@ -75,9 +77,14 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
         start, end, operation = requests.start[inside], requests.end[inside], requests.operation.filter(inside)
         failed = None if requests.failed is None else requests.failed[inside]
         run = Requests(start, end, operation, failed, requests.users)
-        tables.append(_table(run, codes.filter(inside), operations, _edges(span, step)))
+        edges = _edges(span, step)
+        columns = _table(run, codes.filter(inside), operations, edges) if len(requests.start) else {}
+        tables.append((edges, columns | requests.counters.columns(edges)))
     times = np.concatenate([edges[1:] for edges, _ in tables])
-    columns = {series: np.concatenate([table[series] for _, table in tables]) for series in tables[0][1]}
+    columns = {
+        series: np.concatenate([table.get(series, np.full(len(edges) - 1, np.nan)) for edges, table in tables])
+        for series in dict.fromkeys(series for _, table in tables for series in table)
+    }
     values = tuple(pl.Series(column, dtype=pl.Float64, nan_to_null=True) for column in columns.values())
     return Log(path, name, times, values, tuple(columns), Zone.parse("UTC"), tuple(remarks))
 
@@ -85,17 +92,19 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
 def _spans_of_runs(requests: Requests) -> list[tuple[int, int]]:
     """Return the start and end (UTC ns) of each run; a pause between two runs is longer than either run.
 
-    The last run lasts as long as users wait for answers.
+    The last run lasts as long as users wait for answers, or counters are recorded beside it.
     """
+    recorded = requests.counters.times
     order = np.argsort(requests.start, kind="stable")
     start, end = requests.start[order], np.maximum.accumulate(requests.end[order])
+    if not len(start):
+        start = end = recorded
     edges = [0, *run_starts(start, end), len(start)]
     spans = [(int(start[first]), int(end[last - 1])) for first, last in pairwise(edges)]
-    if requests.users is not None:
-        times, users = requests.users
-        waiting = int(times[users > 0].max(initial=0))
-        if waiting - spans[-1][1] > _UNANSWERED:
-            spans[-1] = spans[-1][0], waiting
+    times, users = requests.users or (recorded, recorded)
+    waiting = max(int(times[users > 0].max(initial=0)), int(recorded.max(initial=0)))
+    if waiting - spans[-1][1] > _UNANSWERED:
+        spans[-1] = spans[-1][0], waiting
     return spans
 
 
@@ -103,10 +112,8 @@ def _within(requests: Requests, span: tuple[int, int]) -> NDArray[np.bool_]:
     return (requests.start >= span[0]) & (requests.start <= span[1])
 
 
-def _table(
-    requests: Requests, codes: pl.Series, operations: Sequence[str], edges: Times
-) -> tuple[Times, dict[Series, Values]]:
-    """Return the edges (UTC ns) of one run's steps, and the values of its series in each step."""
+def _table(requests: Requests, codes: pl.Series, operations: Sequence[str], edges: Times) -> dict[Series, Values]:
+    """Return the values of one run's series in each step between `edges` (UTC ns)."""
     at = np.clip(_edge(requests.end, edges) - 1, 0, len(edges) - 2)
     frame = pl.DataFrame({"step": at, "operation": codes, "took": (requests.end - requests.start) / SECOND})
     if requests.failed is not None:
@@ -124,7 +131,7 @@ def _table(
     if len(operations) > 1:
         for code, operation in enumerate(operations):
             _add(columns, operation, frame.filter(pl.col("operation") == code), edges)
-    return edges, columns
+    return columns
 
 
 def _edges(span: tuple[int, int], step: int) -> Times:
