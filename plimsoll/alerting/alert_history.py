@@ -163,9 +163,7 @@ class AlertHistory:
             _keep_statuses(connection, {key: Status()})
 
     def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
-        """End the alerts of rules that are no longer judged (`is_judged` takes rule and host) and forget their
-        statuses.
-        """
+        """End the alerts of rules that `is_judged` (rule, host) rejects, and forget their statuses."""
         with self.file.transaction() as connection:
             for row in self._firing().values():
                 if not is_judged(row["rule"], row["host"]):

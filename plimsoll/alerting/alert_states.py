@@ -186,9 +186,7 @@ class AlertStates:
 
 
 def _newest(parts: Sequence[Samples], *, is_frozen: bool) -> tuple[int, int]:
-    """Return the time of the newest sample and the longest interval; with `is_frozen`, the last time a value
-    changed.
-    """
+    """Return the newest time (of a change, if `is_frozen`) and the longest sampling interval."""
     newest = max(int(part.times[-1]) for part in parts)
     spans = frozen_times(parts)[-1:] if is_frozen else []
     return next((start for start, end in spans if end == newest), newest), max(part.interval or 0 for part in parts)

@@ -183,9 +183,7 @@ class AlertsFile:
 
     @property
     def version(self) -> tuple[int, int] | None:
-        """A value that differs after each change by any process; None within a transaction, which may be rolled
-        back.
-        """
+        """A value that changes with each change by any process; None within a transaction."""
         with self._lock, self._usable():
             by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
             return None if self._connection.in_transaction else (by_others, self._connection.total_changes)
@@ -215,9 +213,7 @@ class AlertsFile:
 
 
 def _find_foreign(connection: sqlite3.Connection) -> str:
-    """Return a sign that another program changed the schema (a view, a trigger, a missing column); else an empty
-    text.
-    """
+    """Return a sign that another program changed the schema (view, trigger, missing column); else empty."""
     with closing(sqlite3.connect(":memory:")) as scratch:
         for statement in _statements():
             scratch.execute(statement)

@@ -152,9 +152,7 @@ class RecentSamples:
         self._again |= self._rows.keys() & series
 
     def widest_change(self) -> int:
-        """Return twice the longest sampling interval that changed since the last call; longer windows are
-        unaffected.
-        """
+        """Return twice the longest interval that changed since the last call; longer windows stay valid."""
         value, self._widest_change = self._widest_change, 0
         return value
 

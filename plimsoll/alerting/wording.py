@@ -151,9 +151,7 @@ def remains_sentence(alert: Alert) -> str:
 
 
 def brief_sentence(alert: Alert, zone: Zone) -> str:
-    """Return an alert that has fired and ended: `Processor time on WEB01, past its limit 10:22:00–10:34:00, at worst
-    95 %; ...`.
-    """
+    """Return an ended alert: `Processor time on WEB01, past its limit 10:22:00–10:34:00, at worst 95 %; ...`."""
     span = zone.span(alert.begin, alert.fired_at if alert.ended_at is None else alert.ended_at)
     if alert.kind != "rule":
         return _sentence(alert, "brief", span=span)

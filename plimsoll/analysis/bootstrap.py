@@ -132,9 +132,7 @@ def _variance(influence: Values, covariances: Values, length: float, breaks: Seq
 
 
 def _circular(covariances: Values, length: float) -> float:
-    """Return the long-run variance: the circular autocovariances, each weighted with the chance of staying in a
-    block.
-    """
+    """Return the long-run variance: circular autocovariances, weighted with the chance of staying in a block."""
     rows = len(covariances)
     staying = 1 - min(1.0, 1 / length)
     felt = min(rows - 1, int(np.ceil(_NEGLIGIBLE / np.log(staying)))) if staying else 0

@@ -34,9 +34,7 @@ class Response:
 
 
 def top(load: Values, share: float) -> Mask:
-    """Return the rows whose load is at least this share of the highest load; if few, the rows with the highest
-    loads.
-    """
+    """Return the rows whose load is at least this share of the highest; if these are few, the highest rows."""
     filled = np.isfinite(load)
     if not filled.any():
         return filled

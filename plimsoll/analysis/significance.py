@@ -67,9 +67,7 @@ def rank_test(first: Values, second: Values) -> RankTest:
 
 
 def shift(first: Values, second: Values) -> float:
-    """Return the median of all differences between a value of the second set and one of the first (Hodges and
-    Lehmann).
-    """
+    """Return the median difference between a value of the second set and one of the first (Hodges and Lehmann)."""
     return float(np.median(second[:, None] - first[None, :]))
 
 
@@ -151,9 +149,7 @@ def block_length(values: Values, covariances: Values) -> float:
 
 
 def _last_significant(values: Values, covariances: Values, most: int, insignificant: int) -> int | None:
-    """Return the lag before the first `insignificant` consecutive autocorrelations without significance; None if
-    none.
-    """
+    """Return the lag before `insignificant` consecutive insignificant autocorrelations; None without these."""
     rows = len(values)
     squares = np.cumsum((values - values.mean()) ** 2)
     lags = np.arange(most + 1)
@@ -175,9 +171,7 @@ def effective_samples(count: float, correlation: float) -> float:
 
 
 def effective_in_window(count: int, correlation: float) -> float:
-    """Return the effective number of samples of a short series, hardly longer than its noise is correlated (Bartlett,
-    1946).
-    """
+    """Return the effective number of samples of a series hardly longer than its correlation (Bartlett, 1946)."""
     beyond = 2 * correlation * (1 - correlation**count) / (count * (1 - correlation) ** 2)
     return count / ((1 + correlation) / (1 - correlation) - beyond)
 

@@ -39,9 +39,7 @@ class CompareOptions:
 
 
 def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: CompareOptions) -> list[Comparison]:
-    """Compare each run with the baseline. `inputs` maps a run's name to its sources. Raise Unusable for a single
-    run.
-    """
+    """Compare each run with the baseline. `inputs` maps runs to sources. Raise Unusable for a single run."""
     if len(inputs.sources) < 2:
         raise Unusable("compare needs two runs or more: logs, folders or run:NAME; the first is the baseline")
     if not 1 <= compare_options.baselines < len(inputs.sources):

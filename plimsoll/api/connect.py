@@ -61,9 +61,7 @@ class Connection:
         return self._read(HealthPart, "/health")
 
     def hosts(self, *, text: str = "", state: str | None = None) -> list[ApiHost]:
-        """Return the hosts, by name, whose name contains `text`, or in a state (`healthy`, `alert`, `silent`, `not
-        judged`).
-        """
+        """Return the hosts whose name contains `text`, or in a state (`healthy`, `alert`, `silent`, `not judged`)."""
         return [*self._all(ApiHost, "/hosts", text=text, state=state)]
 
     def limits(self, *, host: str = "", state: str | None = None, severity: str | None = None) -> list[ApiLimit]:

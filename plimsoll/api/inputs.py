@@ -61,9 +61,7 @@ class Inputs:
 
     @property
     def hosts(self) -> tuple[str, ...] | None:
-        """The live hosts to read, empty for all of them; None if logs or a run are named. Raise Unusable if both
-        are.
-        """
+        """The live hosts to read, empty for all; None for logs or a run. Raise Unusable if both are named."""
         live = [source.startswith(LIVE) for source in self.sources]
         if not any(live):
             return None
@@ -132,9 +130,7 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
 
 
 def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:
-    """Return the range to read of live hosts (UTC ns); an open end is one hour from the other, both open the last
-    hour.
-    """
+    """Return the range to read of live hosts (UTC ns): one hour if an end is open, the last hour if both are."""
     now = time.time_ns()
     # --from 10:22 is the latest 10:22 before now, and --to 10:22 the first one after --from.
     first, last = when.resolve(zone, now - _DAY, now, "it is")

@@ -84,9 +84,7 @@ def influx_store(address: InfluxAddress, notify: Notify) -> Store:
 def victoria_store(
     address: VictoriaMetricsAddress, beside: Store, measurements: Callable[[], Collection[str]] | None = None
 ) -> Store:
-    """Open the VictoriaMetrics at an address; `beside` is the store of its runs. `measurements` are those of the
-    signals.
-    """
+    """Open the VictoriaMetrics at an address. `beside` is the store of its runs; `measurements` are of signals."""
     from plimsoll.store.victoriametrics.samples import open_victoria  # noqa: PLC0415
 
     return open_victoria(address, beside, measurements or _shipped)

@@ -14,7 +14,7 @@ _NOT_OF_LOGS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape"}  # n
 
 
 def command_app(help_: str | None = None) -> typer.Typer:
-    """Return the Typer of a module: of a group of commands where `help_` is given, else of a single one."""
+    """Return the Typer application of a module: for a group of commands if `help_` is given, else for one command."""
     return typer.Typer(help=help_, no_args_is_help=help_ is not None, rich_markup_mode=None, add_completion=False)
 
 
@@ -33,7 +33,7 @@ def typed_inputs(
     when: tuple[str | None, str | None, str | None] = (None, None, None),
 ) -> "Inputs":
     """Return the inputs of a command; `when` has the values of --from, --to and --last."""
-    # The service of Windows, which has these options too, must not wait for what reads logs.
+    # Imported here: the Windows service has these options too, but must start fast.
     from plimsoll.api.inputs import Inputs
     from plimsoll.cli.console import print_notice
     from plimsoll.model.time_arguments import TimeRange
@@ -61,7 +61,7 @@ def not_empty(value: str | None) -> str | None:
 
 
 def _path(text: str) -> Path:
-    """Return the path of a file or folder. Raise BadParameter if empty: Path('') would be the current folder."""
+    """Return the path of a file or folder. Raise BadParameter if it is empty, as Path('') is the current folder."""
     if not text:
         raise typer.BadParameter("no file is named.")
     return Path(text)
@@ -153,15 +153,15 @@ JsonOption = Annotated[Path | None, _paths("--json", "Write the result as JSON; 
 WholeRunOption = Annotated[
     bool,
     typer.Option(
-        "--whole-run", help="Judge rules for the steady state throughout, even where a steady state is found for sure."
+        "--whole-run", help="Judge rules for the steady state over the whole run, even where a steady state was found."
     ),
 ]
 PackOption = Annotated[
     list[str] | None,
     typer.Option(
         "--pack",
-        help="Add a pack of your own (a .yaml file), or judge a shipped pack at full strength, even where newer limits "
-        "replace it. Repeat for more.",
+        help="Add a pack of your own (a .yaml file), or judge a shipped pack in full, even where newer limits"
+        " supersede it. Repeat for more.",
     ),
 ]
 OnlyOption = Annotated[
@@ -172,7 +172,7 @@ MarkdownOption = Annotated[
     Path | None, _paths("--markdown", "Write a summary in Markdown, as for a pull request; - for stdout.")
 ]
 DetailsOption = Annotated[
-    bool, typer.Option("--details", help="Print all of it on a terminal: every signal, and a table of the runs.")
+    bool, typer.Option("--details", help="Print every signal and a table of the runs on a terminal.")
 ]
 FolderOption = Annotated[
     Path | None,

@@ -21,7 +21,7 @@ UNUSABLE = 2
 UNREACHABLE = 3
 INTERRUPTED = 130
 _TERMINATED = 128 + signal.SIGTERM
-# By name, with the first sentence of its help: a module is imported when its command is called, as most take long.
+# The first sentence of each command's help. Its module is imported only when it is called, as most are slow to import.
 COMMANDS = {
     "demo": "Write logs of a simulated system, with enough memory and with too little, and review them.",
     "show": "Show what is in a log: host, time zone, interval, span, counters, remarks.",
@@ -30,16 +30,16 @@ COMMANDS = {
     "compare": "Compare runs with a baseline: what became worse or better, by how much, and what did not change.",
     "capacity": "Say how much load a system can carry, and what runs out first.",
     "ingest": "Load the logs of a run into a store. Repeat a call that was interrupted: it continues.",
-    "up": "Collect, take what agents send, judge it by the rules, and tell people.",
+    "up": "Collect samples, receive those of agents, judge them by the rules, and notify people.",
     "backup": "Copy the embedded store, also while plimsoll up runs.",
-    "reload": "Have a running plimsoll up read up.toml and plimsoll.toml anew.",
-    "runs": "List, show, judge and delete the runs in a store, and where they changed.",
+    "reload": "Make a running plimsoll up read up.toml and plimsoll.toml again.",
+    "runs": "List, show, judge and delete the runs in a store, and show where they changed.",
     "rules": "List, check, explain and write rules; a pack is a file of rules.",
     "grafana": "Write alert rules and dashboards for Grafana.",
     "prometheus": "Write alerting rules for Prometheus, Mimir and VictoriaMetrics.",
     "alerts": "Show, silence and acknowledge the alerts of plimsoll up.",
     "service": "Have the service manager of this system run plimsoll up, or write the file of a unit or of an agent.",
-    "users": "The users of plimsoll up, what they may do, and what they did.",
+    "users": "Manage the users of plimsoll up and their roles, and show the audit log.",
 }
 
 
@@ -51,7 +51,10 @@ def load_command(name: str) -> Any:
 
 
 class _Commands(TyperGroup):
-    """The group of all commands. Names and help are known at once; a command's module is imported when it is called."""
+    """The group of all commands.
+
+    Names and help are in COMMANDS; the module of a command is imported when the command is called.
+    """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the name of the command that is called, the command and its arguments."""
@@ -127,7 +130,7 @@ def main() -> None:
         _say("plimsoll: interrupted")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        # The program that reads our output has ended. Without this, Python's flush at exit would fail, too.
+        # The program that reads our output has ended. Without this, Python's flush at exit would fail as well.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(status)
     except OSError as error:
@@ -137,22 +140,22 @@ def main() -> None:
         sys.exit(UNUSABLE)
     except SystemExit:
         raise
-    except BaseException as error:  # those of polars are no Exception
+    except BaseException as error:  # panics of polars are no Exception
         sys.exit(defects.report(error))
 
 
 def _say(line: str) -> None:
-    with suppress(OSError):  # stderr may be a pipe that nobody reads any more
+    with suppress(OSError):  # the reader of stderr may have ended
         print(printable(as_options(line)), file=sys.stderr)
 
 
 def _lines(error: typer.TyperException) -> list[str]:
-    """Return Typer's error message as one line; the help in full if no command was named."""
+    """Return Typer's error message as one line; if no command was named, return the whole help."""
     message = error.format_message()
     if "Usage:" in message:
         return message.split("\n")
     line = " ".join(message.split())
-    command = ""  # the one that was called wrongly, such as `rules list`
+    command = ""  # the command called wrongly, such as `rules list`
     context = getattr(error, "ctx", None)
     while context is not None and context.parent is not None:
         command = f"{context.info_name} {command}"

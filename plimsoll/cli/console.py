@@ -1,7 +1,7 @@
 """Printing: results to stdout, remarks to stderr. Long lines are wrapped on a terminal only.
 
-Everything that a command prints goes through this module, where characters that cannot be seen are shown as what they
-are. No text is parsed as markup: a style is given beside its text.
+Everything that a command prints goes through this module, which shows invisible characters as escapes. No text is
+parsed as markup: a style is given beside its text.
 """
 
 import sys
@@ -24,17 +24,17 @@ _AS_WIDE_AS_IT_IS = 10_000
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Raise BrokenPipeError: the program that reads our output has ended. rich would exit with status 1."""
+        """Raise BrokenPipeError: the program that reads our output has ended. (rich would exit with status 1.)"""
         raise BrokenPipeError
 
 
 def _stdout() -> Console:
-    """Return a console for results. It shows names as they are: `:cd:` is not replaced by an emoji."""
+    """Return a console for results, without markup: `:cd:` is not replaced by an emoji."""
     return _Console(emoji=False)
 
 
 def print_line(*parts: Part, indent: int = 0) -> None:
-    """Print a line of a result. `indent` is that of the lines it is wrapped into on a terminal."""
+    """Print a line of a result. On a terminal, the lines it is wrapped into are indented by `indent`."""
     _print(_stdout(), _text(parts), indent)
 
 
@@ -47,7 +47,7 @@ def print_lines(lines: Iterable[Line]) -> None:
 
 
 def width() -> int | None:
-    """Return how many columns the terminal has; None where results do not go to one."""
+    """Return the number of columns of the terminal; None if results do not go to a terminal."""
     console = _stdout()
     return console.width if console.file.isatty() else None
 
@@ -78,7 +78,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         table.add_row(*(_text([cell]) for cell in row))
     console = _stdout()
     if not console.file.isatty():
-        console.width = _AS_WIDE_AS_IT_IS  # programs read a row a line
+        console.width = _AS_WIDE_AS_IT_IS  # for other programs, each row is one line
     console.print(table)
 
 
@@ -91,12 +91,12 @@ def _text(parts: Iterable[Part]) -> Text:
 
 
 def print_remarks(remarks: Sequence[Remark | str]) -> None:
-    """Print the first twenty remarks to stderr; the report and the JSON hold all of them."""
+    """Print the first twenty remarks to stderr; the report and the JSON contain all of them."""
     console = _Console(stderr=True, emoji=False)
     texts = [printable(as_options(str(remark))) for remark in remarks[:_MOST_REMARKS]]
     if (value := len(remarks) - _MOST_REMARKS) > 0:
         texts.append(f"{value} more; --json has them all")
-    with suppress(BrokenPipeError):  # nobody reads stderr any more; the results are still wanted
+    with suppress(BrokenPipeError):  # the reader of stderr has ended; the results must still be written
         for text in texts:
             _print(console, Text(f"{_REMARK}{text}", style="dim"), len(_REMARK))
 

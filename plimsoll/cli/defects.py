@@ -12,7 +12,7 @@ _MOST_CALLS = 40
 
 
 def report(error: BaseException) -> int:
-    """Print to stderr that there is a defect, with what is needed to mend it; returns the exit status."""
+    """Print to stderr that there is a defect, with the information to mend it; return the exit status."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  slow, and needed only here
 
     try:

@@ -1,4 +1,4 @@
-"""Work that takes long: progress on a terminal, so that nobody takes it for a hung program; memory."""
+"""Helps long work: shows progress on a terminal, so that nobody takes it for a hung program, and keeps freed memory."""
 
 import ctypes
 import gc
@@ -21,9 +21,9 @@ _MANY = 1_000_000  # objects; what a review makes stays until the end, or goes w
 
 @contextmanager
 def working_on(verb: str, sources: Sequence[str]) -> Generator[None]:
-    """A line on stderr with what is worked on and the time since, while the body runs; it is wiped afterwards.
+    """Show a line on stderr with the work and the time since its start while the block runs, then erase it.
 
-    There is none where stderr is no terminal, or the files named by `sources` are small.
+    Nothing is shown if stderr is not a terminal, or if the files named by `sources` are small.
     """
     sizes = _sizes(sources) if sys.stderr.isatty() else []
     if sum(sizes) < _LARGE_INPUT:
@@ -48,7 +48,7 @@ def _sizes(sources: Sequence[str]) -> list[int]:
 
 
 def use_memory_freely() -> None:
-    """Keep freed memory for the next array instead of returning it to the system, and hardly collect garbage.
+    """Keep freed memory for the next array instead of returning it to the system, and rarely collect garbage.
 
     Allocating memory again took a tenth of a review. A collection finds nothing in imported modules.
     """

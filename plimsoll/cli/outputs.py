@@ -17,7 +17,7 @@ STDOUT = Path("-")
 
 
 def refuse_overwriting(logs: Sequence[Log], *outputs: Path | None, also_read: Sequence[Path] = ()) -> None:
-    """Raise Unusable if an output is a log, another file that was read, or the file of another output."""
+    """Raise Unusable if an output would overwrite a log, another file that was read, or another output."""
     inputs = {(log.file or log.path).resolve() for log in logs if log.sha256 is None or log.file}
     read = {path.resolve() for path in also_read}
     taken: set[Path] = set()
@@ -38,7 +38,7 @@ def refuse_overwriting(logs: Sequence[Log], *outputs: Path | None, also_read: Se
 
 
 def is_stdout(path: Path) -> bool:
-    """Return whether a path, such as `/dev/stdout`, is stdout: then nothing else may be printed there."""
+    """Return whether a path, such as `/dev/stdout`, is stdout; then nothing else may be printed there."""
     try:
         return os.path.samestat(path.stat(), os.fstat(1))
     except OSError:  # the file does not exist, or stdout is closed
@@ -46,7 +46,7 @@ def is_stdout(path: Path) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all, with the options it names. Unusable if it cannot be written."""
+    """Write a file completely or not at all; an error names the output's option. Raise Unusable if that fails."""
     with atomic_write(path) as partial:
         # A file name in the text need not be valid UTF-8.
         partial.write_text(as_options(text), encoding="utf-8", errors="replace", newline="\n")
@@ -64,7 +64,7 @@ def write_json(path: Path, text: str) -> None:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write beside the text for the terminal. Only JSON and Markdown may go to stdout (`-`)."""
+    """The files to write beside the text on the terminal. Only JSON and Markdown may go to stdout (`-`)."""
 
     report: Path | None = None
     json: Path | None = None
@@ -90,7 +90,7 @@ class Outputs:
         junit: Callable[[], str] | None = None,
         markdown: Callable[[], str] | None = None,
     ) -> None:
-        """Write each requested output; and the text for the terminal unless another output goes to stdout."""
+        """Write each requested output, and the text on the terminal unless another output goes to stdout."""
         for path, render in ((self.report, report), (self.junit, junit), (self.markdown, markdown)):
             if path and path != STDOUT and render:
                 write_text(path, render())
@@ -107,5 +107,5 @@ class Outputs:
                     print_line()
                     print_line(f"Report: {self.report}")
             sys.stdout.flush()
-        except BrokenPipeError:  # who reads no further still wants the remarks and the exit status
+        except BrokenPipeError:  # the reader ended early; remarks and exit status still matter
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

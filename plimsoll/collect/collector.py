@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 class Collector:
-    """The collector of this computer's counters. All series have the host `host`, by default the computer's name.
+    """Collects the counters of this computer. All series have the host `host`, by default the computer's name.
 
-    A group of counters that fails is logged once, while the others are still collected. On Windows, which has too many
-    counters to collect all, those that `signals` need are collected; by default the shipped signals.
+    If a group of counters fails, that is logged once, and the others are still collected. Windows has too many counters
+    to collect all: only those that `signals` need are collected; by default the shipped signals.
     """
 
     def __init__(
@@ -47,12 +47,12 @@ class Collector:
 
     @property
     def failing(self) -> Mapping[str, str]:
-        """The names of the groups that cannot be collected, with the reasons."""
+        """The groups that cannot be collected, with the reasons."""
         return dict(self._failing)
 
     @property
     def silent(self) -> Mapping[str, float]:
-        """The names of the groups that have not answered for 30 s or more, with the seconds."""
+        """The groups that have not answered for at least 30 s, with the seconds."""
         return {name: seconds for name, seconds in [*self._silent.items()] if seconds >= _SILENT_AFTER_S}
 
     def collect(self, now_ns: int) -> Points:
@@ -73,10 +73,11 @@ class Collector:
         return self._series.setdefault(name, Series(self.host, reading.measurement, reading.tags, field))
 
     def _read(self, name: str, group: Group) -> Iterable[Reading]:
+        """Return the readings of a group; none if it fails. Log the first failure, and the recovery."""
         readings: list[Reading] = []
         try:
             readings.extend(group())
-        except Exception as error:  # what psutil raises differs between systems
+        except Exception as error:  # psutil raises different errors on each system
             if name not in self._failing:
                 _log.warning("%s: cannot be collected: %s %s", name, type(error).__name__, error)
             self._failing[name] = str(error) or type(error).__name__
@@ -90,7 +91,7 @@ class Collector:
 
 
 def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
-    """Return the groups of counters of this system, by the name that is shown when a group fails."""
+    """Return the groups of counters of this system, by the name that a failure is reported under."""
     if sys.platform == "win32":
         try:
             return windows.groups(host, load_signals() if signals is None else signals, Pdh.of_windows())

@@ -1,4 +1,4 @@
-"""Performance counters of Windows, read as Performance Monitor reads them: through pdh.dll, by ctypes.
+"""Reads performance counters of Windows as Performance Monitor does: through pdh.dll, with ctypes.
 
 https://learn.microsoft.com/windows/win32/perfctrs/using-the-pdh-functions-to-consume-counter-data
 """
@@ -17,17 +17,17 @@ from plimsoll.model.perfmon import EACH_INSTANCE, TOTAL, CounterPath
 
 Query = NewType("Query", int)
 Counter = NewType("Counter", int)
-# Without NOCAP100 a counter of several processors would end at 100 %.
+# Without NOCAP100 a counter of several processors would be capped at 100 %.
 _DOUBLE_UNCAPPED = 0x00000200 | 0x00008000
 _ALL_DETAILS = 400
 _TRIES = 5
-_WHOLE = 0xFFFFFFFF  # a status without a sign
+_WHOLE = 0xFFFFFFFF  # the status as an unsigned number
 _BUFFER_TOO_SMALL = 0x800007D2
 _NO_DATA = 0x800007D5
 _VALID = (0, 1)
-# What a host does not have: an instance, an object, a counter, or the names by which Windows finds them.
+# The host lacks an instance, an object, a counter, or the names by which Windows finds them.
 _NOT_HERE = frozenset({0x800007D1, 0xC0000BB8, 0xC0000BB9, 0xC0000BBF, 0xC0000BC0, 0xC0000BC4, 0xC0000BC5, _NO_DATA})
-# No value now: the first look at a rate, an instance that has gone or has begun anew (a negative difference).
+# No value now: the first sample of a rate, an instance that has ended, or one that restarted (a negative difference).
 _NO_VALUE = frozenset({*_NOT_HERE, 0xC0000BBA, 0xC0000BC6, 0x800007D6, 0x800007D7, 0x800007D8})
 _NAMES = {
     0xC0000BDB: "access denied: the account must be one of the group Performance Monitor Users",
@@ -57,7 +57,7 @@ class _Item(Structure):
 
 
 class Pdh:
-    """The functions of a pdh.dll. Two threads must not use one query at the same time."""
+    """The functions of pdh.dll. Two threads must not use one query at the same time."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         handle, size = POINTER(c_void_p), POINTER(c_uint32)
@@ -73,7 +73,7 @@ class Pdh:
 
     @classmethod
     def of_windows(cls) -> "Pdh":
-        """Return the pdh.dll of this Windows. Raise OSError if it cannot be loaded."""
+        """Load the pdh.dll of this Windows. Raise OSError if that fails."""
         load = getattr(ctypes, "WinDLL", None)
         if load is None:
             raise OSError("pdh.dll is a part of Windows")
@@ -131,7 +131,7 @@ class Pdh:
         """Return the name and value of each instance of a counter; names may repeat."""
         size, count = c_uint32(0), c_uint32(0)
         buffer = None
-        for _ in range(_TRIES):  # there may be more of them from one call to the next
+        for _ in range(_TRIES):  # instances may be added between two calls
             status = self._array(counter, _DOUBLE_UNCAPPED, byref(size), byref(count), buffer) & _WHOLE
             if status in _NO_VALUE:
                 return []
@@ -146,9 +146,9 @@ class Pdh:
         return [(item.name or "", _of(item.value)) for item in (_Item * count.value).from_buffer(buffer)]
 
 
-# How long a host lacks an object, or an object a counter, before it is looked for again: a service may have started.
+# The time between two searches for missing objects or counters: a service may have started since.
 _AGAIN_S = 60.0
-_EMPTY = 6  # so many samples without a value, and the counters are looked for anew
+_EMPTY = 6  # after this many samples without a value, search for the counters again
 
 
 class ObjectCounters:
@@ -170,7 +170,7 @@ class ObjectCounters:
 
     @property
     def here(self) -> frozenset[str]:
-        """The names of the counters that this host has."""
+        """The names of the counters that exist on this host."""
         return frozenset(path.counter for path in [*self._counters])  # another thread may be adding some
 
     def __call__(self) -> Iterator[Reading]:
@@ -194,7 +194,7 @@ class ObjectCounters:
             self.close()
 
     def close(self) -> None:
-        """Close the query; the next call opens a new one, as a reinstalled service may have other counters."""
+        """Close the query. The next call opens a new one, as a reinstalled service may have other counters."""
         if self._query is not None:
             self._pdh.close(self._query)
         self._query = None
@@ -203,7 +203,7 @@ class ObjectCounters:
         self._empty = 0
 
     def _look(self) -> None:
-        """Add the counters that were missing so far to the query."""
+        """Add counters to the query that were missing before."""
         query = self._pdh.open() if self._query is None else self._query
         try:
             for path in self._paths:
@@ -216,6 +216,7 @@ class ObjectCounters:
                 self._pdh.close(query)
 
     def _values(self, path: CounterPath, counter: Counter) -> Iterator[tuple[str | None, float]]:
+        """Yield the instance and value of each instance of a counter; repeated names get a number (`svchost#1`)."""
         if path.instance != EACH_INSTANCE:
             value = self._pdh.value(counter)
             if value is not None:

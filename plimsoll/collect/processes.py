@@ -1,4 +1,4 @@
-"""The processes of this computer that use most resources, kept for half an hour, so that alerts can name them."""
+"""The processes of this computer that use the most resources, kept for half an hour, so that alerts can name them."""
 
 import sys
 from collections import defaultdict, deque
@@ -59,7 +59,7 @@ class TopProcesses:
         return f"{self.resource}: {', '.join(_shown(use, self.unit) for use in self.uses)}"
 
 
-_Key: TypeAlias = tuple[int, str]  # a process: its number and name
+_Key: TypeAlias = tuple[int, str]  # a process: its id and name
 _Uses: TypeAlias = Mapping[ProcessResource, Mapping[_Key, float]]
 
 
@@ -75,7 +75,7 @@ class _Counts(NamedTuple):
 
 
 class _Interval(NamedTuple):
-    """The use of each process between two readings, and the times of these (UTC ns)."""
+    """The use of each process between two readings, and the times of both (UTC ns)."""
 
     start: int
     end: int
@@ -83,9 +83,9 @@ class _Interval(NamedTuple):
 
 
 class ProcessWatch:
-    """A reader of all processes, once a minute, which keeps the processes that used most for half an hour.
+    """Reads all processes once a minute, and keeps for half an hour those that used most.
 
-    A reading takes about 0.15 ms for each process. Several threads may use the object.
+    A reading takes about 0.15 ms per process. Threads may share the object.
     """
 
     def __init__(self) -> None:
@@ -95,15 +95,15 @@ class ProcessWatch:
         self._lock = Lock()
 
     def look(self, now_ns: int) -> None:
-        """Read the processes if the last reading is at least a minute old. Callers call this every 10 s or so."""
+        """Read the processes unless the last reading is less than a minute old. To be called about every 10 s."""
         with self._lock:
             if self._at is None or not 0 <= now_ns - self._at < MINUTE:
                 self._look(now_ns)
 
     def top(self, start_ns: int, end_ns: int, now_ns: int) -> list[TopProcesses]:
-        """Return the processes that used most of each resource from `start_ns` to `end_ns`, on average.
+        """Return, for each resource, the processes that used most of it on average from `start_ns` to `end_ns`.
 
-        Reads the processes again if `end_ns` is after the last reading.
+        If `end_ns` is after the last reading, read the processes again.
         """
         with self._lock:
             if self._at is None or self._at < min(end_ns, now_ns - SECOND):
@@ -123,12 +123,13 @@ class ProcessWatch:
 
 
 def _counts_of_all() -> Mapping[int, _Counts]:
+    """Return the counts of each process, by its id; processes that may not be read are left out."""
     attributes = [*_ATTRIBUTES, "io_counters"] if hasattr(psutil.Process, "io_counters") else _ATTRIBUTES
     counts: dict[int, _Counts] = {}
     for process in psutil.process_iter():
         try:
-            info = process.as_dict(attributes)  # what may not be read of a process is None
-        except (psutil.Error, OSError):  # it has ended, or is one of those that Windows refuses
+            info = process.as_dict(attributes)  # attributes that may not be read are None
+        except (psutil.Error, OSError):  # the process has ended, or Windows refuses access
             continue
         if process.pid and info["cpu_times"] and info["memory_info"]:
             io, cpu, name = info.get("io_counters"), info["cpu_times"], info["name"] or "?"
@@ -149,7 +150,7 @@ def _used(before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: in
     uses: dict[ProcessResource, dict[_Key, float]] = {CPU: {}, MEMORY: {}, READ: {}, WRITTEN: {}}
     for pid, counts in now.items():
         earlier = before.get(pid)
-        # The number of an ended process is given to others. A process that started since has used all in this time.
+        # Ids of ended processes are reused. All use of a process that started since the last reading is in between.
         if earlier is None or abs(counts.created - earlier.created) >= _CLOCK_MOVES_S or counts.cpu_s < earlier.cpu_s:
             earlier = _Counts(counts.name, counts.created, 0, 0, 0, 0)
         key = pid, counts.name

@@ -1,1 +1,1 @@
-"""Comparison of runs: the differences of their signals, with confidence intervals, and of the limits they crossed."""
+"""Comparison of runs: the differences of their signals, with confidence intervals, and of their crossed limits."""

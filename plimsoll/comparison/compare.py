@@ -28,7 +28,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The limits that only one of two runs crossed, and those that both crossed: the worst of each signal and subject.
+    """The limits that only one of two runs crossed, and those that both did: the worst finding of each signal and
+    subject.
 
     `unjudged` are limits that one run crossed and whose rule was not judged in the other.
     """
@@ -41,16 +42,16 @@ class Thresholds:
 
     @cached_property
     def order(self) -> Mapping[LimitKey, int]:
-        """The ranks (from 0) of the signals and subjects (of the first run) whose limit only one run crossed.
+        """The rank (from 0) of each signal and subject (of the first run) whose limit only one run crossed.
 
-        Limits for the role of a host come before those for every host.
+        Limits for a host's role come before general limits.
         """
         findings = [*((finding, self.hosts) for finding in self.only_second), *((f, None) for f in self.only_first)]
         findings.sort(key=lambda pair: pair[0].pack.applies_to is None)
         return {_place(*pair): at for at, pair in reversed(list(enumerate(findings)))}
 
     def crossed_in(self, key: LimitKey) -> Literal["baseline", "other"] | None:
-        """Return the only run that crossed a limit of a signal and subject; None if none or both did."""
+        """Return which run alone crossed the limit of a signal and subject; None if none or both did."""
         if key not in self.order:
             return None
         return "other" if any(_place(finding, self.hosts) == key for finding in self.only_second) else "baseline"
@@ -58,7 +59,7 @@ class Thresholds:
 
 @dataclass(frozen=True, eq=False)
 class RunSide:
-    """One of the compared runs: its name, the argument of the command line that named it, and its review."""
+    """One of the compared runs: its name, the command-line argument that named it, and its review."""
 
     name: str
     source: str
@@ -66,7 +67,7 @@ class RunSide:
 
     @property
     def called(self) -> str:
-        """The name within a sentence: in quotes unless it is a word."""
+        """The name as used in a sentence: in quotes unless it is a word."""
         return self.name if self.name.replace("-", "").replace("_", "").isalnum() else f"“{self.name}”"
 
     @property
@@ -79,8 +80,8 @@ class RunSide:
 class Comparison:
     """A run (`second`) compared with its baseline: one run (`first`), or several (`earlier`, then `first`).
 
-    `requested_phase` is the phase to judge by; None for the usual one. `changed` is the change of level before which
-    the baseline ends; None if there was none.
+    `requested_phase` is the phase to judge; None for the usual one. `changed` is the change of level before which the
+    baseline ends; None if there is none.
     """
 
     first: RunSide
@@ -104,7 +105,7 @@ class Comparison:
 
     @cached_property
     def set_differently(self) -> tuple[HostChange, ...]:
-        """The labels and facts of hosts that differ."""
+        """The labels of the runs, and the facts of hosts, that differ."""
         return set_differently(*self.reviews, self.hosts)
 
     @cached_property
@@ -114,12 +115,12 @@ class Comparison:
 
     @cached_property
     def phase(self) -> CommonPhase:
-        """The phase that the comparison is judged by."""
+        """The phase that decides the comparison."""
         return chosen_phase(self.phases, self.requested_phase)
 
     @cached_property
     def load(self) -> LoadComparison:
-        """The comparison of the load in the phase to judge by."""
+        """The comparison of the load in the deciding phase."""
         return self.load_in(self.phase)
 
     @property
@@ -129,7 +130,7 @@ class Comparison:
 
     @cached_property
     def against(self) -> tuple["Comparison", ...]:
-        """The comparisons of the run with each of the earlier baselines alone."""
+        """The comparisons of the second run with each of the `earlier` baselines alone."""
         return tuple(replace(self, first=side, earlier=()) for side in self.earlier)
 
     @cached_property
@@ -139,19 +140,17 @@ class Comparison:
 
     @cached_property
     def lone(self) -> tuple[list[Lone], list[Lone]]:
-        """The signals that only the first run recorded, and those that only the second did, on hosts that both runs
-        have.
-        """
+        """The signals that only the first run recorded, and those that only the second did, on matched hosts."""
         return self._pairs[1]
 
     @cached_property
     def proposals(self) -> list[Proposal]:
-        """The hosts and instances that look the same under another name; they are not compared."""
+        """Hosts and instances of the two runs that look the same under different names; they are not compared."""
         return proposals(*self.reviews, self.hosts, self.lone)
 
     @cached_property
     def judged(self) -> tuple[Compared, ...]:
-        """The comparisons of all signals in the phase to judge by, the most important difference first."""
+        """The comparisons of all signals in the deciding phase, the most important difference first."""
         return self.in_phase(self.phase)
 
     def in_phase(self, phase: CommonPhase) -> tuple[Compared, ...]:
@@ -159,22 +158,22 @@ class Comparison:
         return self._cached("signals", phase, lambda: tuple(sorted(judged(list(self._compared(phase))), key=_rank)))
 
     def of(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the comparisons of signals that have one of these outcomes, in the phase to judge by."""
+        """Return the comparisons with one of these outcomes in the deciding phase."""
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     def within_limits(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the signals with one of these outcomes, but those that crossed a limit anywhere in one run alone."""
+        """Return the comparisons with one of these outcomes, without signals that crossed a limit in one run alone."""
         crossed = {compared.name for compared in self.judged if compared.crossed_in}
         return [compared for compared in self.of(*outcomes) if compared.name not in crossed]
 
     @cached_property
     def unassigned_counters(self) -> Counters:
-        """The comparison of the counters without a signal, in the phase to judge by."""
+        """The comparison of the counters without a signal, in the deciding phase."""
         return counters(*self.reviews, self.hosts, self.phase, self.effect(self.phase).band("waiting"))
 
     @cached_property
     def reshaped(self) -> list[Reshaped]:
-        """The changes that means hide: peaks and noise in the phase to judge by, stalls and failures in the run."""
+        """The changes that means hide: peaks and noise in the deciding phase, stalls and failures in the whole run."""
         phase = self.phase if self.requested_phase else self.phases[-1]
         runs = [(other, same) for other in (*self.against, self) if (same := other.named(phase.name))]
         stalls = find_stalls([other.load_in(same) for other, same in runs])
@@ -190,11 +189,11 @@ class Comparison:
 
     @property
     def regressions(self) -> list[Compared]:
-        """The signals that became worse."""
+        """The signals that became worse in the deciding phase."""
         return self.of(ComparisonOutcome.REGRESSION)
 
     def also_worse(self) -> list[tuple[CommonPhase, list[Compared]]]:
-        """Return the signals that became worse in other phases, and did not in the one to judge by."""
+        """Return, by phase, the signals that became worse in other phases but not in the deciding one."""
         same = {(regression.name, regression.subject) for regression in self.regressions}
         phases = [phase for phase in self.phases if phase is not self.phase and phase.first is not None]
         worse = [
@@ -218,6 +217,7 @@ class Comparison:
         return pairs(*self.reviews, self.hosts)
 
     def _compared(self, phase: CommonPhase) -> Iterator[Compared]:
+        """Yield the comparison of each signal that both runs have in a phase."""
         thresholds, effect = self.thresholds, self.effect(phase)
         other_comparisons = [
             (other.levels(same), other.effect(same), other.load_in(same))
@@ -258,7 +258,7 @@ class Comparison:
         return next((phase for phase in self.phases if phase.name == name), None)
 
     def effect(self, phase: CommonPhase) -> LoadEffect:
-        """Return the factors by which the load differs in a phase, which explain differences of other signals."""
+        """Return the factors by which the load differs in a phase; they explain differences of other signals."""
         return self._cached("effect", phase, lambda: load_effect(self.load_in(phase), self.reviews, phase))
 
     def load_in(self, phase: CommonPhase) -> LoadComparison:
@@ -266,7 +266,7 @@ class Comparison:
         return self._cached("load", phase, lambda: compare_loads(*self.reviews, phase, self.treatments))
 
     def _both(self, phase: CommonPhase) -> Iterator[tuple[Pair, SignalLevel, SignalLevel]]:
-        """Yield each signal that has samples in a phase of both runs, with its level in the first and in the second."""
+        """Yield each signal with samples in a phase of both runs, with its level in the first and in the second run."""
         for pair in self._pairs[0]:
             first = SignalLevel.of(pair.first_samples, phase.first, self._weights)
             second = SignalLevel.of(pair.second_samples, phase.second, self._weights)
@@ -274,9 +274,7 @@ class Comparison:
                 yield pair, first, second
 
     def memory_in_use(self, signal: Signal, subject: Subject, available: float) -> float | None:
-        """Return the memory in use at this much available memory; None for other signals, or if the total is not
-        known.
-        """
+        """Return the memory in use for this much available memory; None for other signals or an unknown total."""
         if signal.unit == "%":
             return 100 - available
         memory = self.first.review.facts.find(subject, "memory_mb")
@@ -284,9 +282,7 @@ class Comparison:
 
 
 def _rank(compared: Compared) -> tuple[object, ...]:
-    """Return the sort key of a comparison: regressions of critical signals first, those that crossed a limit before
-    others.
-    """
+    """Return the sort key of a comparison: regressions of critical signals first, and those that crossed a limit."""
     return (
         list(ComparisonOutcome).index(compared.outcome),
         not compared.treatment.critical,

@@ -1,10 +1,10 @@
 """The comparison of one signal between runs: whether it differs, and whether the difference matters.
 
-With one baseline, two methods must agree on a difference: the stationary bootstrap of the difference of means, and a
-test by ranks of the means of independent blocks. Where a signal drifts so slowly that no blocks are independent, the
-ranks are replaced: the runs must be further apart than either of them drifts. To matter, a difference must also be more
-than the load explains, and more than runs of one build differ by. With several baselines, the new run must be outside
-of the prediction interval, and outside of all baselines.
+With one baseline, two methods must agree that there is a difference: the stationary bootstrap of the difference of
+means, and a rank test of the means of independent blocks. If a signal drifts so slowly that no blocks are independent,
+a third test replaces the rank test: the gap between the runs must be larger than the drift within each. To matter, a
+difference must also exceed what the load explains, and the spread between runs of one build. With several baselines,
+the second run must be outside the prediction interval, and outside the range of all baselines.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ MOST_RUNS = 10  # baselines; more are seldom kept
 class ComparisonOutcome(StrEnum):
     """The outcome of comparing one signal, in the order of the outputs.
 
-    Load: the difference is no larger than the load explains. Spread: no larger than between runs of one build. Within:
-    smaller than what matters. Unclear: there are too few samples to tell. Same: no difference that matters is
-    compatible with the samples.
+    LOAD: the load explains the difference. SPREAD: runs of one build differ by as much. WITHIN: the difference is
+    certain but too small to matter. UNCLEAR: there are too few samples to tell. SAME: the samples exclude a difference
+    that matters.
     """
 
     REGRESSION = "regression"
@@ -55,22 +55,23 @@ class Compared:
     """One signal of one subject in one phase of two runs, or of one run and several baselines.
 
     Attributes:
-        name: The name of the signal.
-        subject: The subject in the first run.
-        other: The subject in the second run.
-        baselines: The levels of the baselines; `first` is the last of them.
-        difference: The difference of the means: the second less the first, or less the mean of the baselines.
-        between: The second level less the one expected from baselines and load, with the error between runs.
-        ranks: The test by ranks; None where the runs have too few independent parts.
-        expected: The band expected from the load.
-        loads: The comparison of the load with that of each baseline; None where none was recorded.
-        crossed: The rank of its documented limit among those crossed in one of the runs only; None if it has none.
-        crossed_in: The only run that crossed its documented limit; None if no run or both did.
-        phase: The name of the phase.
-        where: The place in words, if it is not that of the subjects.
-        in_use: The memory in use, for available memory; None if not known.
-        chance: The chance of a false alarm within the runs, raised for the number of signals that are compared.
-        between_chance: The chance of a false alarm of `between`, raised likewise.
+            name: The name of the signal.
+            subject: The subject in the first run.
+            other: The subject in the second run.
+            baselines: The levels of the baselines; `first` is the last of them.
+            difference: The difference of the means: the second less the first, or less the mean of the baselines.
+            between: The second level less the level expected from baselines and load, with the error between runs.
+            ranks: The rank test; None if the runs have too few independent blocks.
+            expected: The band expected from the load.
+            loads: The comparison of the load with that of each baseline; None if none was recorded.
+            crossed: The rank of its documented limit among the limits that only one run crossed; None if it is not
+            among them.
+            crossed_in: Which run alone crossed its documented limit; None if no run or both did.
+            phase: The name of the phase.
+            where: The place in words, if it differs from the subjects.
+            in_use: The memory in use, for available memory; None if unknown.
+            chance: The p-value of `difference`, corrected for the number of compared signals.
+            between_chance: The p-value of `between`, corrected likewise.
     """
 
     name: str
@@ -122,7 +123,7 @@ class Compared:
 
     @property
     def first(self) -> SignalLevel:
-        """The level in the baseline; in the last one of several."""
+        """The level in the baseline; with several baselines, in the last of them."""
         return self.baselines[-1]
 
     @property
@@ -137,18 +138,18 @@ class Compared:
 
     @property
     def change(self) -> float | None:
-        """The difference as a share of the baseline; None where that has no meaning."""
+        """The difference as a share of the baseline; None if a share has no meaning."""
         first, second = self.before, self.second.mean.mean
         return second / first - 1 if first > 0 and second >= 0 else None
 
     @property
     def size(self) -> float:
-        """The difference from the expected level, divided by the largest difference that does not matter."""
+        """The deviation from the expected level, as a multiple of the largest difference that does not matter."""
         return abs(self.between.value) / self.tolerated if self.tolerated else float("inf")
 
     @property
     def compatible(self) -> float:
-        """The larger end of the 95 % interval of the difference, without its sign: the true one is hardly larger."""
+        """The largest difference, without its sign, in the 95 % interval: the true difference is hardly larger."""
         return max(map(abs, self.interval))
 
     @property
@@ -163,7 +164,7 @@ class Compared:
 
     @property
     def shift(self) -> float | None:
-        """The median difference between blocks of the second and of the first run; None without a test by ranks."""
+        """The median difference between blocks of the two runs; None without a rank test."""
         return shift(self.first.blocks, self.second.blocks) if self.ranks else None
 
     @property
@@ -177,7 +178,7 @@ class Compared:
 
     @property
     def is_different(self) -> bool:
-        """Whether the signal differs between these runs for certain, whatever the reason."""
+        """Whether the signal differs significantly between these runs, whatever the reason."""
         if self._fewest < _FEWEST:
             return False
         if len(self.baselines) > 1:
@@ -206,7 +207,7 @@ class Compared:
 
     @property
     def runs_needed(self) -> int | None:
-        """The number of baselines with which a difference of this size would be certain; None if more than ten."""
+        """The number of baselines that would make a difference of this size significant; None if more than ten."""
         count = len(self.baselines)
         if count > 1:  # they show by how much runs differ
             spread = self.between.error / np.sqrt(1 + 1 / count)
@@ -220,16 +221,14 @@ class Compared:
 
     @property
     def _unclear(self) -> ComparisonOutcome:
-        """The outcome of a difference that is not certain: unclear, or with several baselines within what they differ
-        by.
-        """
+        """The outcome of an insignificant difference: UNCLEAR, or SPREAD if the baselines differ by as much."""
         if len(self.baselines) == 1 or self._fewest < _FEWEST:
             return ComparisonOutcome.UNCLEAR
         return ComparisonOutcome.WITHIN if abs(self.difference.value) <= self.tolerated else ComparisonOutcome.SPREAD
 
     @property
     def is_outside(self) -> bool:
-        """Whether the mean of the second run is outside of the range of the baselines' means."""
+        """Whether the mean of the second run is outside the range of the baselines' means."""
         means = [baseline.mean.mean for baseline in self.baselines]
         return not min(means) <= self.second.mean.mean <= max(means)
 
@@ -247,7 +246,7 @@ def _mean(levels: Sequence[SignalLevel]) -> float:
 
 
 def _expected(baselines: Sequence[SignalLevel], bands: Sequence[Band], value: float) -> list[Estimate]:
-    """Return the mean expected from each baseline and its band: the place in the bands that is nearest to `value`."""
+    """Return the mean expected from each baseline: the point in its band that is nearest to `value`."""
     ends = np.array([band.ends(baseline.mean.mean) for baseline, band in zip(baselines, bands, strict=True)])
     low, high = (float(end) for end in ends.mean(axis=0))
     share = (min(max(value, low), high) - low) / (high - low) if high > low else 0.0
@@ -256,7 +255,7 @@ def _expected(baselines: Sequence[SignalLevel], bands: Sequence[Band], value: fl
 
 
 def _methods(baselines: Sequence[SignalLevel], second: SignalLevel) -> tuple[Difference, RankTest | None]:
-    """Return the difference of the means, and the test by ranks; None with several baselines or too few blocks."""
+    """Return the difference of the means, and the rank test; None with several baselines or too few blocks."""
     if len(baselines) > 1:
         count = len(baselines)
         error = float(np.sqrt(sum(baseline.mean.error**2 for baseline in baselines))) / count
@@ -270,14 +269,12 @@ def _methods(baselines: Sequence[SignalLevel], second: SignalLevel) -> tuple[Dif
 
 
 def _cautious(level: SignalLevel) -> Estimate:
-    """Return the mean of a level, with no more degrees of freedom than its independent blocks have."""
+    """Return the mean of a level; its degrees of freedom are limited by the number of independent blocks."""
     return replace(level.mean, freedom=min(level.mean.freedom, float(len(level.blocks) - 1)))
 
 
 def judged(signals: Sequence[Compared]) -> list[Compared]:
-    """Return the comparisons of one phase, with chances raised for the numbers of critical signals and of others
-    (Holm).
-    """
+    """Return one phase's comparisons, p-values corrected (Holm) by the number of critical and of other signals."""
     compareds: list[Compared] = []
     for critical in (True, False):
         alike = [compared for compared in signals if compared.treatment.critical == critical]

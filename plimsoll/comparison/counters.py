@@ -1,6 +1,6 @@
-"""Comparison of the counters without a signal, so that changes of them do not go unnoticed.
+"""Comparison of the counters without a signal, so that their changes do not go unnoticed.
 
-No document says in which direction such a counter is worse. Its name may: a rise of times, errors or queues is worse.
+No document says which direction is worse for such a counter. Its name may: more time, errors or queues are worse.
 """
 
 import re
@@ -35,9 +35,9 @@ _COSTS_NOT = re.compile(r"up ?time|time ?stamp|idle|time in use|real time", re.I
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter of both runs, with its means; if it never falls (`grows`), with those of its increases.
+    """A counter of both runs, with its means; if it never falls (`grows`), with the means of its increases.
 
-    `peaks`: `before` and `after` are its 99th percentiles, as the means do not differ.
+    With `peaks`, `before` and `after` are its 99th percentiles, as the means do not differ.
     """
 
     series: Series
@@ -49,7 +49,7 @@ class Counter:
 
     @property
     def costs(self) -> bool:
-        """Whether the counter rose by half or more (a queue to twice), and its name says that a rise is worse."""
+        """Whether the counter rose by half or more (a queue to twice), and its name says that more is worse."""
         limit = _GROWN * self.before
         if "queue" in _short(self.series).casefold():
             limit = max(_QUEUE_GROWN * self.before, self.before + _WAITING)
@@ -62,13 +62,13 @@ class Counter:
 
     @property
     def name(self) -> str:
-        """The path of the counter; the measurement and field where it has no path."""
+        """The path of the counter; measurement and field if it has no path."""
         return self.series.path or f"{self.series.measurement} {self.series.field}"
 
 
 @dataclass(frozen=True)
 class Counters:
-    """The compared counters without a signal: those that changed, and the numbers of others by the reason."""
+    """The compared counters without a signal: those that changed, and the number of others for each reason."""
 
     changed: tuple[Counter, ...]
     compared: int
@@ -79,13 +79,13 @@ class Counters:
 
     @cached_property
     def costs(self) -> tuple[Counter, ...]:
-        """The counters whose rise is worse by their names, the largest change first."""
+        """The counters that rose although their names say that more is worse, the largest change first."""
         worse = [counter for counter in self.changed if counter.costs]
         return tuple(sorted(worse, key=lambda counter: counter.before / counter.after if counter.after else 1.0))
 
 
 def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, expected: Band) -> Counters:
-    """Compare all counters without a signal; `expected` is the band that the load lets expect of waiting times."""
+    """Compare all counters without a signal; `expected` is the band in which the load explains waiting times."""
     of_first = {series.key: series for series in first.signals.unused_counters()}
     of_second = {_key(series, hosts): series for series in second.signals.unused_counters()}
     compared: list[tuple[Counter, Values, Values]] = []
@@ -120,7 +120,7 @@ def _compared(series: Series, first: Values, second: Values) -> Counter:
 
 
 def _differs(counter: Counter, count: int, expected: Band) -> bool:
-    """Return whether a counter differs for certain (Bonferroni), and by more than the load explains."""
+    """Return whether a counter differs significantly (Bonferroni), and by more than the load explains."""
     if counter.chance * count >= _CERTAIN:
         return False
     low, high = expected.ends(counter.before)
@@ -129,7 +129,7 @@ def _differs(counter: Counter, count: int, expected: Band) -> bool:
 
 
 def _peaks(compared: Sequence[tuple[Counter, Values, Values]], count: int, expected: Band) -> Iterator[Counter]:
-    """Yield the counters with similar means and far higher peaks, of those whose names say that a rise is worse."""
+    """Yield the counters with similar means but far higher peaks, if their names say that more is worse."""
     for counter, first, second in compared:
         if counter.grows or not _is_cost(counter.series) or min(len(first), len(second)) < _FEWEST_OF_PEAKS:
             continue
@@ -154,7 +154,7 @@ def _values(review: Review, series: Series, phase: Phase | None) -> Values:
 
 
 def _key(series: Series, hosts: Hosts) -> tuple[object, ...]:
-    """Return the key that a series of the second run would have in the first run."""
+    """Return the key that a series of the second run has in the first run."""
     host, measurement, tags, field = series.key
     first = hosts.in_first((host, None))[0]
     named = [

@@ -1,8 +1,9 @@
 """Documented limits that the second run crossed and the baseline did not, where that is more than chance.
 
-A level just below a limit in one run may be just above it in the next. So the baseline is first made worse by as much
-as runs of one build differ, and as the load explains. A crossing counts where the second run was beyond the limit for a
-larger share of the time than that baseline. Of a signal that climbs with the clock, only a fall counts.
+A level just below a limit in one run may be just above it in the next. So the baseline's values are first made worse by
+the spread between runs of one build and by what the load explains. A crossing counts only if the second run was beyond
+the limit for a larger share of the time than this worsened baseline. A signal that grows with the clock (such as
+uptime) counts only if it fell.
 """
 
 from dataclasses import replace
@@ -23,7 +24,7 @@ _FALL = 0.05  # of what climbs, as a share; our choice
 
 
 def crossings(comparison: Comparison) -> list[Finding]:
-    """Return the limits of the second run's crossings that count against every baseline."""
+    """Return the findings of the second run whose crossing counts against every baseline."""
     baselines = (comparison, *comparison.against)
     return [
         finding
@@ -33,7 +34,7 @@ def crossings(comparison: Comparison) -> list[Finding]:
 
 
 def surprises(comparison: Comparison) -> list[Finding]:
-    """Return the critical limits that the second run crossed too shortly to count, far beyond the baseline."""
+    """Return critical limits, far from the baseline, that the second run crossed too briefly to count."""
 
     def is_far(finding: Finding) -> bool:
         climbs = comparison.treatments.of(finding.rule.signal, finding.signal).integrates
@@ -47,7 +48,7 @@ def surprises(comparison: Comparison) -> list[Finding]:
 
 
 def _counts(comparison: Comparison, finding: Finding) -> bool:
-    """Return whether the second run was beyond the limit for longer than the baseline, for certain."""
+    """Return whether the second run was beyond the limit for significantly longer than the worsened baseline."""
     if finding not in comparison.thresholds.only_second:
         return False
     other = _same_rule(comparison, finding)
@@ -67,8 +68,8 @@ def _counts(comparison: Comparison, finding: Finding) -> bool:
 def _beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] | None:
     """Return, for the baseline and the second run, whether each evaluation was beyond the limit (0 or 1).
 
-    The baseline is made worse by as much as runs of one build differ and as the load explains. None unless both runs
-    have values.
+    The baseline is worsened by the spread between runs of one build and by what the load explains. None unless both
+    runs have values.
     """
     other = _same_rule(comparison, finding)
     if other is None or other.track is None or finding.track is None or other.subject is None:
@@ -102,6 +103,6 @@ def _present(track: RuleEvaluation) -> Values:
 
 
 def _falls(track: RuleEvaluation) -> bool:
-    """Return whether a signal that climbs with the clock fell."""
+    """Return whether a signal that grows with the clock fell."""
     values = _present(track)
     return bool((np.diff(values) < -_FALL * np.abs(values[:-1])).any())

@@ -1,8 +1,8 @@
-"""Changes of distributions that means hide: stalls, failed requests in bursts, higher peaks, larger noise.
+"""Changes of distributions that means hide: stalls, failed requests in bursts, higher peaks, more noise.
 
-They are looked for in signals whose kind says so (`shape` in run_to_run.yaml), beyond what runs of one build and the
-load explain. Noise is how far samples are from the median of their neighbours; ramps, slow drifts, rare bursts and
-changes that follow the load are no noise.
+They are sought in signals whose kind allows it (`shape` in run_to_run.yaml), and count beyond the spread between runs
+of one build and what the load explains. Noise is the deviation of samples from the median of their neighbours; ramps,
+slow drifts, rare bursts and changes that follow the load are not noise.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -51,8 +51,8 @@ _FEWEST = 100  # samples
 class Reshaped:
     """A change of a signal's distribution: the second run has more of `what` than the baseline.
 
-    `before` and `after` are, by `what`, the share of the time in stalls, the longest burst of failed requests (s), the
-    99th percentile, or the median deviation.
+    `before` and `after` depend on `what`: the share of the time in stalls, the longest burst of failed requests (s),
+    the 99th percentile, or the median deviation.
     """
 
     what: Shape
@@ -62,7 +62,7 @@ class Reshaped:
 
 
 def reshaped(signals: list[Compared]) -> list[Reshaped]:
-    """Return the signals whose peaks or noise grew for certain."""
+    """Return the signals whose peaks or noise grew significantly."""
     enough = [c for c in signals if min(len(level.values) for level in (*c.baselines, c.second)) >= _FEWEST]
     peaking = [compared for compared in enough if compared.treatment.shape in ("all", "sustained")]
     noisy = [compared for compared in enough if compared.treatment.shape in ("all", "noise")]
@@ -70,7 +70,7 @@ def reshaped(signals: list[Compared]) -> list[Reshaped]:
 
 
 def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
-    """Return the load signals with new stalls: over twice as often as in every baseline, or one over twice as long.
+    """Return the load signals with new stalls: over twice as many as in every baseline, or one over twice as long.
 
     `loads` are the comparisons of the load with each baseline, the last one last.
     """
@@ -91,7 +91,7 @@ def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
 
 
 class _Stalled(NamedTuple):
-    """The number of stalls, the longest (ns), the share of the work's time in stalls, and the stalls by time (1/ns)."""
+    """The number of stalls, the longest (ns), the share of the working time in stalls, and their frequency (1/ns)."""
 
     stalls: int = 0
     longest: float = 0
@@ -100,7 +100,7 @@ class _Stalled(NamedTuple):
 
 
 def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
-    """Return the stalls between the first and the last work, without pauses in which no users were at work."""
+    """Return the stalls between the first and the last work, except pauses without users."""
     values, times = load.values, load.samples.times
     usual = median(values[values >= _STALLED * np.quantile(values, _REACHED)])
     if len(values) < _FEWEST_ROWS or usual <= 0:
@@ -112,7 +112,7 @@ def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
         active, low = active | (asking >= _WORKS), low & (asking >= _STALLED)
     first, last = np.flatnonzero(active)[[0, -1]]
     low[:first] = low[last + 1 :] = False
-    missing = step * (1 - values / usual).clip(0)  # a stall that begins within a sample is in its neighbour, too
+    missing = step * (1 - values / usual).clip(0)  # a stall that begins within a sample also lowers its neighbour
     lengths = [float(missing[max(0, start - 1) : end + 1].sum()) for start, end in find_runs(low)]
     shortest = max(_LASTS, _FEWEST_MISSED / usual * SECOND)
     stalls = [length for length in lengths if length >= shortest]
@@ -121,7 +121,7 @@ def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
 
 
 class _Judged(NamedTuple):
-    """A figure of the baseline and of the second run, and the chance of such a difference if nothing changed."""
+    """A figure of the baseline and of the second run, and the p-value of their difference."""
 
     before: float
     after: float
@@ -129,7 +129,7 @@ class _Judged(NamedTuple):
 
 
 def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared], _Judged]) -> Iterator[Reshaped]:
-    """Yield the signals whose shape changed for certain, with chances raised for the number of signals (Holm)."""
+    """Yield the signals whose distribution changed significantly; p-values are corrected for their number (Holm)."""
     judged = [judge(compared) for compared in compareds]
     chances = holm(np.array([signal.chance for signal in judged])) if judged else ()
     for compared, signal, chance in zip(compareds, judged, chances, strict=True):
@@ -138,7 +138,7 @@ def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared]
 
 
 def _peaks(compared: Compared) -> _Judged:
-    """Return the change of peaks against the baseline that makes a change least certain."""
+    """Return the change of peaks against that baseline with the least significant change."""
     return max((_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance)
 
 
@@ -172,7 +172,7 @@ def _noise(compared: Compared) -> _Judged:
 
 
 def _rough(level: SignalLevel, load: SignalLevel | None) -> Values:
-    """Return the deviation of each sample from its neighbours, without the part that follows the load."""
+    """Return the deviation of each sample from its neighbours, less the part that follows the load."""
     deviations = _deviations(level.values)
     if load is None:
         return deviations
@@ -190,9 +190,9 @@ def _chance(difference: Difference) -> float:
 
 
 def failures(compareds: list[Compared]) -> list[Reshaped]:
-    """Return the error shares with a burst of failures in the second run that is too long for chance, by the baselines.
+    """Return the error shares whose longest burst of failures in the second run is too long for chance.
 
-    Shares whose mean is a regression are left out, as they are reported as that.
+    Shares with a worse mean are left out, as they are reported as regressions.
     """
     shares = [compared for compared in compareds if compared.treatment.shape == "failures"]
     hidden = [compared for compared in shares if compared.outcome != ComparisonOutcome.REGRESSION]
@@ -200,7 +200,7 @@ def failures(compareds: list[Compared]) -> list[Reshaped]:
 
 
 def is_gathered(compared: Compared) -> bool:
-    """Return whether an error share is worse, and would be significantly worse if its samples were independent."""
+    """Return whether an error share is worse only by bursts: significant only if its samples were independent."""
     if compared.treatment.shape != "failures" or not compared.is_worse:
         return False
     second = independent(compared.second.values)
@@ -220,7 +220,7 @@ def _failures(compared: Compared) -> Reshaped | None:
 
 
 def _longest(samples: Samples) -> tuple[int, float]:
-    """Return the longest burst of samples with many failures: its number of samples, and its duration (ns)."""
+    """Return the longest burst of samples with many failures: the number of samples, and the duration (ns)."""
     if len(samples.times) < 2:
         return 0, 0.0
     rows = max((end - start for start, end in find_runs(samples.values >= MANY)), default=0)

@@ -1,4 +1,4 @@
-"""The reasons why a run that does not look worse is still not known to be no worse."""
+"""The reasons why it is unknown whether a run that does not look worse is no worse."""
 
 import re
 from collections.abc import Iterator
@@ -29,18 +29,19 @@ _MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known
 
 
 def doubts(comparison: Comparison) -> list[str]:
-    """Return the reasons why the answer is not known, though no signal became worse; each is a clause."""
+    """Return the reasons why the answer is not known although no signal became worse; each is a clause."""
     kinds = _load_doubts, _length_and_limits, _lacking, _interrupted, _surprises, hidden, _unclear
     return [clause for kind in kinds for clause in kind(comparison)]
 
 
 def _load_doubts(comparison: Comparison) -> Iterator[str]:
+    """Yield doubts about the load: not recorded, not the same, or connections that piled up."""
     compared = comparison.load.first
     if compared is None and (compareds := comparison.of(ComparisonOutcome.LOAD)):
         names = listed(list(dict.fromkeys(title(compared) for compared in compareds)), _MOST_NAMED)
         yield f"no load was recorded in both runs, and another load may be why these differ: {names}"
     load = comparison.load
-    # Bytes vary by themselves, so they are no doubt where they would explain nothing.
+    # Bytes vary by themselves: they raise a doubt only if they would explain a difference.
     only_bytes = compared is not None and not compared.signal.load and load.is_same is None
     only_bytes = only_bytes and not comparison.of(ComparisonOutcome.LOAD)
     differs = not load.is_same and not load.throughput_lost and not only_bytes
@@ -52,7 +53,7 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
 
 
 def _is_merely_more(comparison: Comparison) -> bool:
-    """Return whether the load was up to half higher, and no critical signal of waiting became slower with it."""
+    """Return whether the load was up to half higher, and no critical signal of waiting became slower."""
     ratios = comparison.load.ratios
     if comparison.load.is_same is not False or not ratios or not 1 <= min(ratios) <= max(ratios) <= _MUCH_MORE:
         return False
@@ -61,9 +62,7 @@ def _is_merely_more(comparison: Comparison) -> bool:
 
 
 def _length_and_limits(comparison: Comparison) -> Iterator[str]:
-    """Yield that too little of the second run is compared, and the limits only it crossed that the first could not
-    judge.
-    """
+    """Yield doubts: too little of the second run is compared; it crossed a limit that the first run could not judge."""
     text, is_too_short = length_remark(comparison)
     if is_too_short:
         yield f"{text}, too little to compare"
@@ -75,14 +74,14 @@ def _length_and_limits(comparison: Comparison) -> Iterator[str]:
 
 
 def _surprises(comparison: Comparison) -> Iterator[str]:
-    """Yield the critical limits that the second run crossed for a short time, and from which the baseline was far."""
+    """Yield the critical limits that the second run crossed briefly, although the baseline was far from them."""
     if findings := surprises(comparison):
         text = f", and {counted(len(findings) - 1, 'more critical limit')}" if len(findings) > 1 else ""
         yield f"in {comparison.second.called} {breach_sentence(findings[0]).removesuffix('.')}{text}"
 
 
 def suspects(comparison: Comparison) -> list[Compared]:
-    """Return the critical signals that may be worse beyond their tolerance, though it is not certain."""
+    """Return the critical signals that may be worse by more than their tolerance, without certainty."""
     differing = comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
     worse = [compared for compared in differing if compared.treatment.critical and compared.is_worse]
     return [
@@ -99,7 +98,7 @@ def suspects(comparison: Comparison) -> list[Compared]:
 
 
 def news(comparison: Comparison) -> list[News]:
-    """Return the troubling insights of the second run that the first run does not have, such as a leak."""
+    """Return the troubling insights, such as a leak, that only the second run has."""
     hosts = comparison.hosts
 
     def as_in_first(key: SubjectKey) -> SubjectKey:
@@ -116,7 +115,7 @@ def news(comparison: Comparison) -> list[News]:
 
 
 def hidden(comparison: Comparison) -> list[str]:
-    """Return the larger noise of critical signals or the load, and counters that are worse by name; each a clause."""
+    """Return clauses on more noise of critical signals or the load, and on counters that are worse by their names."""
     noisy = [(reshaped, reshaped.compared.treatment) for reshaped in comparison.reshaped if reshaped.what == "noise"]
     grown = [reshaped for reshaped, treatment in noisy if treatment.critical or treatment.shape == "noise"]
     clauses = [distribution_change_text(reshaped) for reshaped in grown[:1]]
@@ -136,7 +135,7 @@ def counter_text(counter: Counter) -> str:
 
 
 def not_compared(comparison: Comparison) -> str:
-    """Return how many counters without a signal were compared, and how many not and why; empty without counters."""
+    """Return how many counters without a signal were compared, how many were not, and why; empty without counters."""
     counters = comparison.unassigned_counters
     texts = [
         f"{counted(count, 'counter')} {why}"
@@ -155,9 +154,7 @@ def not_compared(comparison: Comparison) -> str:
 
 
 def proposed(comparison: Comparison, proposal: Proposal) -> str:
-    """Return what looks the same, and the setting that says so: `“1 D:” of a looks like “2 D:” of b (SQL1); if it is,
-    …`.
-    """
+    """Return a clause on a proposal and its setting: `“1 D:” of a looks like “2 D:” of b (SQL1); if it is, …`."""
     second = f"{comparison.second.called} ({proposal.host})" if proposal.host else comparison.second.called
     return (
         f"“{proposal.first}” of {comparison.first.called} looks like “{proposal.second}” of {second}; "
@@ -166,7 +163,7 @@ def proposed(comparison: Comparison, proposal: Proposal) -> str:
 
 
 def _lacking(comparison: Comparison) -> Iterator[str]:
-    """Yield the signals and hosts that the second run, or both runs, should have recorded and did not."""
+    """Yield the signals and hosts that the second run, or both runs, should have recorded but did not."""
     sides, signals = (comparison.first, comparison.second), comparison.first.review.question.signals
     for side, other, alone in zip(sides[::-1], sides, comparison.hosts.alone, strict=True):
         if alone:
@@ -194,10 +191,10 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
 
 
 def _interrupted(comparison: Comparison) -> Iterator[str]:
-    """Yield the reasons why the second run is not recorded as a whole, except those that the first run has as well."""
+    """Yield the reasons why the second run is incomplete, unless the first run has them as well."""
 
     def reasons(review: Review) -> list[tuple[str, str]]:
-        """Return the reasons, without numbers and with them: no two runs are interrupted for the very same time."""
+        """Return the reasons, each without numbers and with them; without them, those of two runs can be equal."""
         texts = [doubt.reason for doubt in (*review.interruptions, *review.partly_recorded)]
         return [(re.sub(r"\d[\d.,]*", "", text), text) for text in texts]
 
@@ -207,6 +204,7 @@ def _interrupted(comparison: Comparison) -> Iterator[str]:
 
 
 def _unclear(comparison: Comparison) -> Iterator[str]:
+    """Yield doubts about critical signals: too few samples, none recorded, new trends, or uncertain differences."""
     watched = [compared for compared in comparison.judged if compared.treatment.critical]
     unclear = [compared for compared in watched if compared.outcome == ComparisonOutcome.UNCLEAR]
     needed = [compared for compared in unclear if compared.treatment.needed]
@@ -234,7 +232,7 @@ def _perhaps(unsure: list[Compared]) -> str:
 
 
 def length_remark(comparison: Comparison) -> tuple[str, bool]:
-    """Return a clause if much less of the second run is compared, and whether it is too little to compare."""
+    """Return a clause if much less of the second run is compared, and whether that is too little."""
     runs = [(side.review.end or 0) - (side.review.start or 0) for side in (comparison.first, comparison.second)]
     phases = comparison.phase.first, comparison.phase.second
     first, second = (phase.end - phase.start if phase else run for phase, run in zip(phases, runs, strict=True))

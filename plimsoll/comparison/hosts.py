@@ -1,4 +1,4 @@
-"""The matching of the hosts of one run with those of another."""
+"""Matches the hosts of one run with those of another."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from plimsoll.review.review import Review
 
 @dataclass(frozen=True)
 class HostChange:
-    """A label of the runs, or the facts of a host, that differ; `–` where a run has none."""
+    """A difference in the labels of the runs or the facts of a host; `–` stands for a missing value."""
 
     what: str
     first: str
@@ -29,9 +29,9 @@ Key = tuple[str, str | None]  # of a subject
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts of two runs: pairs of the same name, pairs matched in order, and hosts without a partner (`alone`).
+    """The hosts of two runs: pairs of one name, pairs matched in order, and hosts without a partner (`alone`).
 
-    `unknown` are names in the settings of renamed hosts and instances that neither run has.
+    `unknown` are names in the setting `renamed` that neither run has.
     """
 
     same: tuple[tuple[str, str], ...]
@@ -44,7 +44,7 @@ class Hosts:
     def of(
         cls, first: Sequence[str], second: Sequence[str], *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
-        """Match hosts by name or new name (`renamed`); with `match`, the rest in order if both runs have as many."""
+        """Match hosts by name or new name (`renamed`); with `match`, equally many others in order."""
         by_key = {host_key(host): host for host in second}
         called = {host_key(old): host_key(new) for old, new in (renamed or {}).items()}
         named = {host: by_key.get(called.get(host_key(host), host_key(host))) for host in first}
@@ -62,9 +62,9 @@ class Hosts:
     def of_reviews(
         cls, first: Review, second: Review, *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
-        """Match hosts by name, the rest in order with `match` or where both runs have as many hosts of a role."""
+        """Match hosts by name; the rest in order with `match`, or if both runs have equally many hosts of a role."""
         result = cls.of(first.hosts, second.hosts, match=match, renamed=renamed)
-        # The hosts of each run by their role, the set of packs that apply to such hosts only.
+        # The hosts of each run by role: the set of packs that apply only to such hosts.
         left, right = (
             group_pairs((find_role(host, run), host) for host in hosts)
             for hosts, run in zip(result.alone, (first, second), strict=True)
@@ -88,12 +88,12 @@ class Hosts:
         return {host_key(right): host_key(left) for left, right in self.pairs}
 
     def in_first(self, key: Key) -> Key:
-        """Return the first run's host and instance for those of the second; an unknown host if it has no partner."""
+        """Return the first run's host and instance for those of the second; an unused name if unmatched."""
         return self.first_of.get(key[0], f"{key[0]}\0"), self.instances.get(key, key[1])
 
     @property
     def remark(self) -> str:
-        """A remark on hosts that were matched in order, and on settings with unknown names; empty without any."""
+        """A remark on hosts that were matched in order, and on unknown names in settings; empty if there are none."""
         pairs = listed([f"{first} with {second}" for first, second in self.in_order], 6)
         names = listed([f"“{name}”" for name in self.unknown], 6)
         remarks = (
@@ -104,7 +104,7 @@ class Hosts:
 
 
 def _unknown(runs: Sequence[Review], renamed: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the old and new names of `renamed` that no host and no instance of the runs has."""
+    """Return the old and new names in `renamed` that are neither a host nor an instance of the runs."""
     if not renamed:
         return ()
     host_keys = {host_key(host) for run in runs for host in run.hosts}
@@ -122,9 +122,7 @@ def _subjects(run: Review) -> set[Key]:
 
 
 def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, str]:
-    """Return the first run's name of each renamed instance, unless the second run has an instance of that name as
-    well.
-    """
+    """Return the old name of each renamed instance, unless the second run also has an instance of the old name."""
     if not renamed:
         return {}
     subjects = _subjects(second)

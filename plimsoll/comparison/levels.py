@@ -1,4 +1,4 @@
-"""The level of a signal in a phase of one run: its mean with its error, its spread, its peaks."""
+"""The level of a signal in a phase of one run: its mean with error, its spread, its peaks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class CommonPhase:
     second: Phase | None = None
 
 
-# Samples after a pause of so many sampling intervals, and so many ns, do not continue those before it.
+# A pause longer than this many sampling intervals and this many ns interrupts a series.
 _PAUSE = 20
 _LEAST_PAUSE = 600 * 10**9
 _DRIFT = 16  # parts of a phase, the means of which show how far it drifts
@@ -36,14 +36,14 @@ _DRIFT = 16  # parts of a phase, the means of which show how far it drifts
 
 @dataclass(frozen=True, eq=False)
 class SignalLevel:
-    """The samples of one signal of one subject in one phase; at least one."""
+    """The samples (at least one) of one signal of one subject in one phase."""
 
     samples: Samples
     weights: Values | None
 
     @classmethod
     def of(cls, samples: Samples, phase: Phase | None, weights_of: Weights | None = None) -> "SignalLevel | None":
-        """Return the level of the samples in a phase, or in the whole recording; None without samples."""
+        """Return the level of the samples in a phase, or in the whole recording; None if there are none."""
         weights = (weights_of or Weights())(samples)
         rows = samples.between(phase.start, phase.end) if phase else samples
         present = rows.present
@@ -66,7 +66,7 @@ class SignalLevel:
 
     @cached_property
     def blocks(self) -> Values:
-        """The means of parts of the phase that are long enough to be independent of each other."""
+        """The means of blocks of the phase that are long enough to be independent."""
         return independent_means(self.values, self.mean.correlation_time, self.weights, self._breaks)
 
     @cached_property
@@ -105,7 +105,7 @@ class SignalLevel:
 
 
 def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
-    """Return the phases both runs have, the steady one first, then the longest; the whole run last."""
+    """Return the phases that both runs have: the steady one first, then the longest; the whole run last."""
     of_first, of_second = ({phase.name: phase for phase in reversed(run.phases)} for run in (first, second))
     shared = [(name, phase, of_second[name]) for name, phase in of_first.items() if name in of_second]
     shared.sort(key=lambda both: (both[0] != _STEADY, -min(phase.end - phase.start for phase in both[1:])))

@@ -23,7 +23,7 @@ _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of th
 
 @dataclass(frozen=True, eq=False)
 class LoadComparison:
-    """The comparisons of the load signals that both runs have, those that show the load best first."""
+    """The comparisons of the load signals that both runs have, in the order in which they show the load best."""
 
     signals: tuple[Compared, ...]
     tolerance: float
@@ -35,34 +35,32 @@ class LoadComparison:
 
     @property
     def is_same(self) -> bool | None:
-        """Whether the load was the same; None where it is not known."""
+        """Whether the load was the same; None if unknown."""
         if any(map(_differs, self.telling)):
             return False
         return True if self.telling and not any(map(_may_differ, self.telling)) else None
 
     @property
     def telling(self) -> list[Compared]:
-        """The signals of the kind that shows the load best, without those of low rates."""
+        """The signals of the kind that shows the load best, without those of rare operations."""
         alike = [signal for signal in self.signals if signal.signal.load == self.signals[0].signal.load]
         most = max((_level(compared) for compared in alike), default=0.0)
         return [compared for compared in alike if _level(compared) >= _COUNTS * most]
 
     @property
     def users(self) -> Compared | None:
-        """The users of a load driver, who wait for answers before they go on; None where they were not recorded."""
+        """The users of a load driver, who wait for each answer before the next request; None if not recorded."""
         return next((compared for compared in self.signals if compared.name == _USERS), None)
 
     @property
     def ratios(self) -> list[float]:
-        """The second load divided by the first, for each of the `telling` signals, whether it differs for certain or
-        not.
-        """
+        """The second load divided by the first, for each of the `telling` signals, whether significant or not."""
         compareds = [compared for compared in self.telling if compared.before > 0]
         return [compared.second.mean.mean / compared.before for compared in compareds if compared.second.mean.mean > 0]
 
     @property
     def throughput_lost(self) -> Compared | None:
-        """The operations, if they became fewer with as many connections held; else None."""
+        """The operations, if they became fewer although as many connections were held; else None."""
         compared = self.first
         offered = next((signal for signal in self.signals if signal.signal.load == "connections"), None)
         if compared is None or offered is None or compared.signal.load != "operations" or _differs(offered):
@@ -94,6 +92,7 @@ def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments:
 def _compared(
     first: Sequence[Load], second: Sequence[Load], phase: CommonPhase, treatments: Treatments
 ) -> list[Compared]:
+    """Return the comparison of each load signal that both runs have in a phase."""
     compareds: list[Compared] = []
     treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
     second_by_name = {load.name: load for load in second}
@@ -110,7 +109,7 @@ def _compared(
 
 
 def load_effect(load: LoadComparison, reviews: tuple[Review, Review], phase: CommonPhase) -> LoadEffect:
-    """Return the factors by which the load differs, or may differ if not recorded; none if throughput was lost."""
+    """Return the factors by which the load differs, or may differ if none was recorded; none if throughput was lost."""
     first, _ = reviews
     ratios = [] if load.throughput_lost else load.ratios if load.signals else shared_work(reviews, phase)
     if not ratios:
@@ -138,9 +137,10 @@ def _differs(compared: Compared) -> bool:
 
 
 def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[float]:
-    """Return the factors, 1 and the largest, by which an unrecorded load may have changed; empty if it need not have.
+    """Return the factors, 1 and the largest, by which an unrecorded load may have changed; empty if nothing suggests
+    it.
 
-    It may have changed if processor time and disk accesses rose together, or fell together.
+    Processor time and disk accesses that rose together, or fell together, suggest a change.
     """
     ratios = [ratio for names in (_PROCESSORS, _DISKS) if (ratio := _ratio(reviews, phase, names))]
     if len(ratios) < 2:
@@ -153,9 +153,7 @@ def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[floa
 
 
 def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str, ...]) -> float | None:
-    """Return the total of a signal in the second run divided by that in the first, for the first signal that both
-    have.
-    """
+    """Return the second run's total of a signal divided by the first's, for the first of `names` in both."""
     first, second = reviews
     for name in names:
         before, after = sum(_means(first, name, phase.first)), sum(_means(second, name, phase.second))

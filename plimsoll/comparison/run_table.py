@@ -1,8 +1,8 @@
 """The run table of the OCS study: a row for each run, with its load, processor time, storage, cache and exceptions.
 
-"OCS 2007 on HP BladeSystem" (2008), Test results: processor time at ramp-up and in steady state, and exceptions against
-documented limits, or None. Cold and warm caches differ in the reads and the time of the ramp-up, and in the page life
-expectancy at its start (Test methodology).
+From "OCS 2007 on HP BladeSystem" (2008), Test results: processor time at ramp-up and in steady state, and exceptions
+(crossed documented limits) or None. A cold and a warm cache differ in the reads and the length of the ramp-up, and in
+the page life expectancy at its start (Test methodology).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,24 +28,25 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run with the texts of its columns."""
+    """A run with the text in each column."""
 
     side: RunSide
     cells: Mapping[str, str]
 
 
 def run_table(comparisons: Sequence[Comparison]) -> list[RunRow]:
-    """Return a row for each run, the baseline first; the hosts of a role share a column."""
+    """Return a row for each run, the baseline first; hosts of one role share a column."""
     sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
     return [RunRow(side, dict(_cells(side.review))) for side in sides]
 
 
 def columns(rows: Sequence[RunRow]) -> list[str]:
-    """Return the names of the columns that at least one row has, in order."""
+    """Return the names of the columns with a text in at least one row, in order."""
     return list(dict.fromkeys(name for row in rows for name in row.cells))
 
 
 def _cells(review: Review) -> Iterator[tuple[str, str]]:
+    """Yield the column and text of each cell of a run."""
     signals = review.question.signals
     yield from review.run.labels.items()
     for load in review.loads[:2]:
@@ -69,7 +70,7 @@ def _cells(review: Review) -> Iterator[tuple[str, str]]:
 
 
 def _both(review: Review, column: str, samples: Samples | None, unit: str) -> Iterator[tuple[str, str]]:
-    """Yield the cell of a column: the means of ramp-up and steady state (`65 % / 30 %`), or of a run without phases."""
+    """Yield the cell of a column: the means of ramp-up and steady state (`65 % / 30 %`), or of the whole run."""
     if samples is None:
         return
     phases = [_phase(review, name) for name in (_RAMP_UP, _STEADY)]
@@ -94,6 +95,6 @@ def _joined(review: Review, name: str, hosts: Sequence[str], *, mean: bool) -> S
 
 
 def _roles(review: Review) -> dict[str, list[str]]:
-    """Return the hosts of each role, by the names of the hosts; a host without a role stands alone."""
+    """Return the hosts of each role, named by its hosts; a host without a role is listed alone."""
     roles = group_pairs((find_role(host, review) or host, host) for host in review.hosts)
     return {listed(hosts, _MOST_NAMED): hosts for hosts in roles.values()}

@@ -14,7 +14,7 @@ _SMALLEST = 0.001  # what `percent` writes `< 0.1 %` for is below it
 
 
 def place(compared: Compared) -> str:
-    """Return the subject, with its name in the second run if that is another: `SQLSRV01, 2 E: (3 E:)`."""
+    """Return the subject, with its name in the second run if that differs: `SQLSRV01, 2 E: (3 E:)`."""
     if compared.where:
         return compared.where
     name = str(compared.subject)
@@ -26,7 +26,7 @@ def place(compared: Compared) -> str:
 
 
 def change_text(compared: Compared) -> str:
-    """Return the change as a share: `−92 %`, `< 0.1 % up`, `84 times`; empty where a share has no meaning."""
+    """Return the change as a share: `−92 %`, `< 0.1 % up`, `84 times`; empty if a share has no meaning."""
     change = compared.change
     if change is None:
         return ""
@@ -52,14 +52,14 @@ def levels(compared: Compared) -> str:
 
 
 def interval(compared: Compared) -> str:
-    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty where shares have no meaning."""
+    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty if shares have no meaning."""
     if compared.before <= 0:
         return ""
     return " ({} to {})".format(*(_signed(end / compared.before) for end in compared.difference.interval()))
 
 
 def _per_operation(compared: Compared) -> str:
-    """Return the change for each operation: `, +9 % for each operation`; empty unless a known load explains a part."""
+    """Return the change per operation: `, +9 % for each operation`; empty unless a known load explains a part."""
     is_known = (
         any(compared.loads)
         and compared.treatment.load == "proportion"
@@ -85,13 +85,13 @@ def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
 
 
 def title(compared: Compared) -> str:
-    """Return the title of the signal within a sentence: `page life expectancy`, `CPU time`."""
+    """Return the signal's title as used within a sentence: `page life expectancy`, `CPU time`."""
     text = compared.signal.title
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
 def distribution_change_text(reshaped: Reshaped) -> str:
-    """Return the change in a clause: `the 99th percentile of execution time of WEB1 rose from 20 ms to 60 ms`."""
+    """Return the change as a clause: `the 99th percentile of execution time of WEB1 rose from 20 ms to 60 ms`."""
     compared = reshaped.compared
     name = f"{title(compared)} of {place(compared)}"
     first, second = (quantity(value, compared.signal.unit) for value in (reshaped.before, reshaped.after))

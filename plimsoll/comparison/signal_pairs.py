@@ -1,6 +1,6 @@
 """The signals of both runs, and hosts, disks and network adapters that may be the same under another name.
 
-A guess is not compared, only proposed; `renamed` in plimsoll.toml confirms it.
+Such guesses are only proposed, not compared; `renamed` in plimsoll.toml confirms a proposal.
 """
 
 import json
@@ -29,7 +29,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Lone:
-    """A signal that only one run recorded, for some `instances` of a host that both runs have."""
+    """A signal that only one run recorded, for some `instances` of a host that is in both runs."""
 
     name: str
     signal: Signal
@@ -43,7 +43,7 @@ _ALIKE = 0.8  # of the signals of either host; our choice
 
 @dataclass(frozen=True)
 class Proposal:
-    """A name of the first run, and a name of the second run that may mean the same host or instance.
+    """A name in the first run, and a name in the second run that may mean the same host or instance.
 
     `host` is the second run's host of an instance. `signals` are not compared because the names differ.
     """
@@ -86,9 +86,7 @@ def _by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, set[st
 
 
 def _pairs(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Yield names of instances that look the same: those with one drive letter (`1 D:`, `2 D:`), else the only one of
-    each.
-    """
+    """Yield pairs of instances that look the same: with one drive letter (`1 D:`, `2 D:`), or the only ones."""
     letters = [{_letter(name): name for name in entries if _letter(name)} for entries in (mine, theirs)]
     same = [(letters[0][letter], letters[1][letter]) for letter in letters[0] if letter in letters[1]]
     yield from ((name, other) for name, other in same if mine[name] & theirs[other])
@@ -106,9 +104,7 @@ def _letter(instance: str) -> str:
 
 
 def _of_hosts(first: Review, second: Review, hosts: Hosts) -> Iterator[Proposal]:
-    """Yield a proposal for two unmatched hosts that have most signals in common with each other, and with no other
-    host.
-    """
+    """Yield a proposal for two unmatched hosts that share most of their signals, and with no other host."""
     left, right = (_signals(run, alone) for run, alone in zip((first, second), hosts.alone, strict=True))
     pairs = [(name, other) for name in left for other in right if left[name] | right[other]]
     alike = [(a, b) for a, b in pairs if len(left[a] & right[b]) / len(left[a] | right[b]) >= _ALIKE]
@@ -126,7 +122,7 @@ def _signals(run: Review, hosts: Sequence[str]) -> dict[str, set[str]]:
 
 
 def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
-    """Return the signals of both runs, then those that only the first, and those that only the second recorded."""
+    """Return the signals of both runs, those of the first run alone, and those of the second alone."""
     both: list[Pair] = []
     alone: tuple[list[Lone], list[Lone]] = ([], [])
     partners = {host_key(left) for left, _ in hosts.pairs}, {host_key(right) for _, right in hosts.pairs}

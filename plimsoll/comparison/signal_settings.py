@@ -1,4 +1,4 @@
-"""The settings by which each signal is compared, from plimsoll.toml, defaults.yaml and run_to_run.yaml."""
+"""The settings for comparing each signal, from plimsoll.toml, defaults.yaml and run_to_run.yaml."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ UNKNOWN_BUSY = 0.7  # our choice, where no utilisation was recorded
 class Band:
     """The range in which a signal is expected: its distance from `whole` in the baseline, times `low` to `high`.
 
-    `whole` is 0, or 100 for what is missing to 100 %: with a fifth more load, 90 % of idle time may fall to 88 %.
+    `whole` is 0, or 100 for signals that measure what is free: with a fifth more load, 90 % idle time may fall to 88 %.
     """
 
     low: float = 1.0
@@ -33,16 +33,16 @@ class Band:
 
     @property
     def explains(self) -> bool:
-        """Whether the load explains any difference."""
+        """Whether the load explains a difference of any size."""
         return (self.low, self.high) != (1.0, 1.0)
 
     def ends(self, baseline: float) -> tuple[float, float]:
-        """Return the lowest and the highest expected value for a baseline."""
+        """Return the lowest and the highest expected value for a baseline value."""
         low, high = sorted(self.whole + factor * (baseline - self.whole) for factor in (self.low, self.high))
         return low, high
 
 
-SAME = Band()  # the load explains nothing
+SAME = Band()  # a band that explains no difference
 Growth = Literal["proportion", "waiting", "queue", "partly", "none"]
 
 
@@ -50,11 +50,10 @@ Growth = Literal["proportion", "waiting", "queue", "partly", "none"]
 class LoadEffect:
     """The lowest and the highest factor by which the load of the second run differs.
 
-    `busy` is the utilisation (0 to 1) of the busiest resource of the baseline.
-
-    A resource also has work when idle, so its use grows by between the square root of the factor and the factor. A
-    queue of one server grows as 1 / (1 - utilisation), of several servers faster; the square of that, and its cube for
-    a queue, are upper bounds (Kleinrock, "Queueing systems", 1975).
+    `busy` is the utilisation (0 to 1) of the baseline's busiest resource. A resource also has work without load, so its
+    use grows by a factor between the square root of the load's and the load's. The waiting time at one server grows as
+    1 / (1 - utilisation), at several servers faster; the square of that, and for a queue its cube, are upper bounds
+    (Kleinrock, "Queueing systems", 1975).
     """
 
     low: float = 1.0
@@ -62,7 +61,7 @@ class LoadEffect:
     busy: float = UNKNOWN_BUSY
 
     def band(self, growth: Growth, whole: float = 0.0) -> Band:
-        """Return the band expected of a signal that follows the load in this way."""
+        """Return the band expected of a signal that grows with the load in the way `growth`."""
         edges = [edge for factor in (self.low, self.high) for edge in self._edges(growth, factor)]
         return Band(min(edges), max(edges), whole)
 
@@ -121,10 +120,10 @@ class _Defaults(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """The settings by which one signal is compared; run_to_run.yaml describes `spread`, `of`, `load` and `shape`.
+    """The settings for comparing one signal; run_to_run.yaml describes `spread`, `of`, `load` and `shape`.
 
-    `smallest` is the least difference that matters, in the unit of the signal. `integrates`: the signal adds up over
-    time, so means are not compared. `place` is the rank of its kind; the first is reported first.
+    `smallest` is the smallest difference that matters, in the signal's unit. If the signal `integrates` (adds up over
+    time), means are not compared. `place` is the rank of its kind; rank 0 is reported first.
     """
 
     worse: Direction
@@ -145,11 +144,11 @@ class Treatment:
 
     @property
     def whole(self) -> float:
-        """100 for a signal that tells what is missing to 100 % (such as idle time), else 0."""
+        """100 for a signal that measures what is free (such as idle time), else 0."""
         return _WHOLE if self.of == "what is missing" else 0.0
 
     def between_runs(self, level: float, in_use: float | None = None) -> float:
-        """Return the standard deviation of means between runs at a level; `in_use` is the memory in use, if known."""
+        """Return the standard deviation of means between runs at a level; `in_use` is the memory in use if known."""
         if self.of == "what is missing":
             return self.spread * max(0.0, _WHOLE - level)
         if self.of == "what is held":
@@ -158,9 +157,9 @@ class Treatment:
 
 
 class Treatments:
-    """The settings by which all signals are compared; `load` is the share by which equal loads may differ.
+    """The settings for comparing all signals; `load` is the share by which equal loads may differ.
 
-    `renamed` has the new names of hosts and instances by their names in the baseline.
+    `renamed` maps the names of hosts and instances in the baseline to their new names.
     """
 
     def __init__(self, settings: CompareSettings | None = None) -> None:
@@ -176,6 +175,7 @@ class Treatments:
         return self._cache[name]
 
     def _treatment(self, name: str, signal: Signal) -> Treatment:
+        """Return the settings of a signal; see `of`."""
         defaults, signal_settings = _defaults(), self._settings.signals.get(name, SignalSettings())
         shipped = defaults.signals.get(name, SignalSettings())
         worse = signal_settings.worse or shipped.worse or ("either" if signal.load else signal.worse)
@@ -210,14 +210,12 @@ class Treatments:
 
 
 def resources() -> tuple[str, ...]:
-    """Return the names of the signals that show the use of a host's resources, in the order in which they are
-    reported.
-    """
+    """Return the names of the signals that measure the use of a host's resources, in the order of reports."""
     return _defaults().resources
 
 
 def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, Signal]) -> Treatments:
-    """Return the settings for comparing signals. Raise Unusable, with the setting, if one does not fit the signals."""
+    """Return the settings for comparing signals. Raise Unusable, naming a setting that does not fit its signal."""
     wrong: list[str] = []
     for name, signal in settings.signals.items():
         place = f'compare.signals."{name}"'
@@ -252,13 +250,13 @@ def _defaults() -> _Defaults:
 
 
 def weight() -> float:
-    """Return the number of runs as which a spread of run_to_run.yaml counts beside the spread of the baselines."""
+    """Return the number of runs that the spread in run_to_run.yaml counts as, beside the spread of the baselines."""
     return _table().weight
 
 
 @cache
 def kind_of(name: str, unit: str) -> tuple[int, SpreadKind]:
-    """Return the rank of a signal's kind, and the kind; rank 0 is the most important."""
+    """Return the rank of a signal's kind (0 is the most important), and the kind."""
     kinds = _table().kinds
     named = next(
         (at for at, kind in enumerate(kinds) if any(fnmatchcase(name, signal) for signal in kind.signals)), None

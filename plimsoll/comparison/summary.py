@@ -1,4 +1,4 @@
-"""The answer of a comparison, and its story: the load, what became worse or better, and what did not change."""
+"""The answer of a comparison and its summary: the load, what became worse or better, and what did not change."""
 
 from enum import StrEnum
 
@@ -22,7 +22,7 @@ _SEVERAL = 5  # baselines that show by how much runs differ
 
 
 class Answer(StrEnum):
-    """Whether the second run is worse than the baseline; UNKNOWN if the figures do not tell."""
+    """The answer to whether the second run is worse than the baseline; UNKNOWN if the figures do not tell."""
 
     WORSE = "worse"
     NOT_WORSE = "not-worse"
@@ -37,14 +37,14 @@ ANSWERS = {
 
 
 def answer(comparison: Comparison) -> Answer:
-    """Return whether the second run is worse; unknown if nothing shows that it is, and there is a doubt."""
+    """Return whether the second run is worse; UNKNOWN if nothing shows that it is, but there is a doubt."""
     if critical(comparison) or crossings(comparison) or peaks(comparison):
         return Answer.WORSE
     return Answer.UNKNOWN if doubts(comparison) else Answer.NOT_WORSE
 
 
 def critical(comparison: Comparison) -> list[Compared]:
-    """Return the signals that make the run worse: regressions of critical signals, and throughput that was lost."""
+    """Return the signals that make the run worse: regressions of critical signals, and lost throughput."""
     lost = comparison.load.throughput_lost
     return [
         *([lost] if lost else []),
@@ -53,21 +53,19 @@ def critical(comparison: Comparison) -> list[Compared]:
 
 
 def peaks(comparison: Comparison) -> list[Reshaped]:
-    """Return new stalls, and higher peaks and bursts of failures of critical signals."""
+    """Return new stalls, and critical signals with higher peaks or bursts of failures."""
     changes = [(reshaped, reshaped.compared.treatment) for reshaped in comparison.reshaped if reshaped.what != "noise"]
     telling = [(reshaped, of) for reshaped, of in changes if reshaped.what == "stalls" or of.critical]
     return [reshaped for reshaped, treatment in telling if treatment.worse != "lower"]
 
 
 def story(comparison: Comparison) -> list[str]:
-    """Return three texts: on the load, on what became worse or better, and on what did not change; the last may be
-    empty.
-    """
+    """Return three texts: on the load, on what became worse or better, and on what did not change (it may be empty)."""
     return [_load(comparison), _worse(comparison), _same(comparison)]
 
 
 def account(comparison: Comparison) -> list[str]:
-    """Return the sentences to read: first why the answer is not known, unless the story says it, then the story."""
+    """Return all sentences: first why the answer is not known, unless the story says so, then the story."""
     sentences = [sentence for sentence in story(comparison) if sentence]
     if answer(comparison) != Answer.UNKNOWN:
         return sentences
@@ -82,6 +80,7 @@ def account(comparison: Comparison) -> list[str]:
 
 
 def _load(comparison: Comparison) -> str:
+    """Return the sentence on the load."""
     load, compared = comparison.load, comparison.load.first
     phase = "" if comparison.phase.name == WHOLE_RUN else f" in the {comparison.phase.name} phase"
     if compared is None:
@@ -98,6 +97,7 @@ def _load(comparison: Comparison) -> str:
 
 
 def _worse(comparison: Comparison) -> str:
+    """Return the sentences on what became worse or better, with the cause."""
     name = comparison.second.called
     regressed = [regression for regression in comparison.regressions if regression.treatment.critical]
     signs = [regression for regression in comparison.regressions if regression not in regressed]
@@ -142,7 +142,7 @@ def _worse(comparison: Comparison) -> str:
 
 
 def _failed(comparison: Comparison) -> str:
-    """Return sentences on bursts of failures, to follow a sentence on other reasons; empty without bursts."""
+    """Return sentences on bursts of failures, to follow a sentence on other reasons; empty if there are none."""
     return "".join(f" Also, {distribution_change_text(peak)}." for peak in peaks(comparison) if peak.what == "failures")
 
 
@@ -153,14 +153,14 @@ def _baseline(comparison: Comparison) -> str:
 
 
 def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
-    """Return why it is not known whether the signals are worse, and how many baseline runs would decide it."""
+    """Return why it is unknown whether the signals are worse, and how many baseline runs would decide it."""
     spread = [compared for compared in unsure if compared.outcome == ComparisonOutcome.SPREAD]
     if not spread:
         return "There are too few independent samples to be sure."
     needed = spread[0].runs_needed
     if needed is not None:
         return f"Runs of one build may differ by as much; about {needed} runs of the baseline would decide it."
-    alone = not comparison.earlier  # what its runs differ by is not known, and may be less than is taken for granted
+    alone = not comparison.earlier  # the spread of a single baseline is unknown, and may be less than assumed
     text = f"{_SEVERAL} to {MOST_RUNS} runs of the baseline would show whether they do"
     text = text if alone else f"more than {MOST_RUNS} runs of the baseline would be needed"
     return f"Runs of one build may differ by as much; {text}."
@@ -177,7 +177,7 @@ def _named(compareds: list[Compared]) -> str:
 
 
 def _cause(comparison: Comparison, signal: str = "") -> str:
-    """Return why the second run is worse, by an insight, else by the rule of a limit that only it crossed."""
+    """Return why the second run is worse: from an insight, else from the rule of a limit that only it crossed."""
     sides = comparison.first.insights, comparison.second.insights
     for insight in insights():
         if insight.cause and (text := insight.cause(*(side.of(insight) for side in sides))):
@@ -193,7 +193,7 @@ def _same(comparison: Comparison) -> str:
 
 
 def _ended(comparison: Comparison) -> str:
-    """Return that the baseline ends before a change for the worse; empty without such a change."""
+    """Return a sentence that the baseline ends before a change for the worse; empty if it does not."""
     change = comparison.changed
     if change is None:
         return ""
@@ -205,7 +205,7 @@ def _ended(comparison: Comparison) -> str:
 
 
 def _tolerated(comparison: Comparison) -> str:
-    """Return the critical signal nearest to its tolerance, if it is worse by more than the usual tolerance."""
+    """Return a sentence on the critical signal nearest to its tolerance, if it is worse by more than is usual."""
     worse = {"higher": 1, "lower": -1, "either": 0}
     compareds = [
         compared
@@ -225,6 +225,7 @@ def _tolerated(comparison: Comparison) -> str:
 
 
 def _unchanged(comparison: Comparison) -> str:
+    """Return the sentence on what did not change, with the number of signals without enough samples."""
     same = comparison.within_limits(*_ALIKE)
     unclear = by_signal(comparison.within_limits(ComparisonOutcome.UNCLEAR))
     few = f" {counted(len(unclear), 'signal')} had too few samples to tell." if unclear else ""
@@ -250,5 +251,5 @@ def unchanged(comparison: Comparison) -> list[Compared]:
 
 
 def _amount(compared: Compared, value: float) -> str:
-    """Return a difference in the unit of the signal; a difference of percentages in points."""
+    """Return a difference in the signal's unit; differences of percentages are in points."""
     return quantity(value, "points" if compared.signal.unit == "%" else compared.signal.unit)

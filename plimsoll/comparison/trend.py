@@ -1,4 +1,4 @@
-"""The means of signals over a series of runs (nightly runs, builds), and the runs at which their level changed."""
+"""The means of signals over a series of runs (such as nightly builds), and the runs at which their level changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ _VISIBLE = 0.25  # our choice: of the level; where only larger changes could be 
 
 @dataclass(frozen=True, eq=False)
 class RunMeans:
-    """A run of a series, with its load and the means of its signals, in the steady phase or else the whole run."""
+    """A run of a series, with the means of its load and signals in the steady phase, else in the whole run."""
 
     name: str
     start: int | None
@@ -70,10 +70,10 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """The course of a signal over the runs: its mean in each run, and its changes in order.
+    """A signal over the runs: its mean in each run, and its changes in order.
 
-    If it grows with the load, `values` are those at the mean load. `visible` is the smallest change since the last one
-    that would be found; infinite with too few runs.
+    If the signal grows with the load, `values` are scaled to the mean load. `visible` is the smallest change since the
+    last one that would be found; infinite with too few runs.
     """
 
     name: str
@@ -104,14 +104,14 @@ class HistoryTrend:
 
     @property
     def can_tell(self) -> bool:
-        """Whether the runs suffice to say that nothing changed: a change that matters would be seen in most signals."""
+        """Whether there are enough runs to say that nothing changed: most signals would show a change that matters."""
         return self.visible(0.5) <= _VISIBLE
 
 
 def change_for_the_worse(runs: Sequence[RunMeans], treatments: Treatments) -> Change | None:
-    """Return the earliest change for the worse that lasted two runs or more, and that its signal has not made up for.
+    """Return the earliest change for the worse that lasted two runs or more and was not made up for; None if none.
 
-    None without such a change. A baseline ends before it, so that a regression does not become the usual level.
+    A baseline ends before it, so that a regression does not become the usual level.
     """
     if len(runs) < FEWEST:
         return None
@@ -123,9 +123,10 @@ def change_for_the_worse(runs: Sequence[RunMeans], treatments: Treatments) -> Ch
 
 
 def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_BEFORE) -> HistoryTrend:
-    """Return the changes of level over runs in order of time that are larger than what is tolerated.
+    """Return the changes of level, larger than tolerated, over runs in order of time.
 
-    Signals that grow with the load are compared for each operation. A level at the end counts from `since` runs on.
+    Signals that grow with the load are compared per operation. A level at the end counts if it lasts for at least
+    `since` runs.
     """
     alike = [key for key in runs[0].means if all(key in run.means for run in runs)]
     looked = {key: treatments.of(key[0], runs[0].subjects[key][0]) for key in alike}
@@ -139,6 +140,7 @@ def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_
 
 
 def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment, chance: float, since: int) -> Course:
+    """Return the course of a signal over the runs, with the changes of its level."""
     values = _values(runs, key, treatment)
     points = change_points(values, chance, max(_FEWEST_PERMUTATIONS, int(2 / chance)))
     last = points[-1].first if points else 0
@@ -162,7 +164,7 @@ def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
 def _partly(
     runs: Sequence[RunMeans], alike: Sequence[tuple[str, Key]], treatments: Treatments
 ) -> Iterator[tuple[str, Signal, Subject]]:
-    """Yield the signals that only some of the runs recorded, and that would be looked at otherwise."""
+    """Yield the signals that only some of the runs recorded, and that are left out for that reason."""
     entries = {key: subject for run in runs for key, subject in run.subjects.items()}
     for key in entries.keys() - set(alike):
         signal, subject = entries[key]
@@ -172,9 +174,7 @@ def _partly(
 
 
 def _values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment) -> Values:
-    """Return the means of a signal in each run; of a signal that grows with the load, as they would be at the mean
-    load.
-    """
+    """Return the mean of a signal in each run; scaled to the mean load if the signal grows with the load."""
     values = np.array([run.means[key] for run in runs])
     loads = [run.load for run in runs if run.load]
     names = {name for name, _ in loads}

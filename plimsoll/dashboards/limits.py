@@ -84,9 +84,7 @@ def scaled(rules: Sequence[Rule]) -> tuple[Scaled, ...]:
 
 
 def in_view(rules: Sequence[Rule]) -> float | None:
-    """Return where an axis must end to show the lowest upper limit and every lower limit, with a tenth of room
-    above.
-    """
+    """Return where an axis must end to show the lowest upper limit, every lower limit, and a tenth of room."""
     floors = [rule.healthy.limit for rule in drawn(rules) if rule.healthy.worse == "lower"]
     ceilings = [rule.healthy.limit for rule in drawn(rules) if rule.healthy.worse != "lower"]
     lowest = [min(ceilings)] if ceilings else []

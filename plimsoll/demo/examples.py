@@ -106,9 +106,7 @@ def _processors(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
 
 
 def _host(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_Row]]]:
-    """Yield the sections of `-w -r`, and those sections of `-W -S -q -d -n DEV,EDEV -F -q PSI` that `columns`
-    simulate.
-    """
+    """Yield the sections of `-w -r`, and those of `-W -S -q -d -n DEV,EDEV -F -q PSI` that `columns` simulate."""
     yield "proc/s;cswch/s", [("", [columns["task proc/s"], columns["task cswch/s"]])]
     free, available = columns["mem_util kbmemfree"], columns["mem_util kbavail"]
     if "swap pswpin/s" not in columns:

@@ -1,6 +1,4 @@
-"""The queue of points for the store. Points of several requests are committed at once: a large commit takes hardly
-longer.
-"""
+"""The queue of points for the store; points of several requests are committed at once, which takes hardly longer."""
 
 import logging
 import time

@@ -81,9 +81,7 @@ class _Idle(NamedTuple):
 
 
 class _Joint(NamedTuple):
-    """A further condition of a rule, its distinct sources, and for each row the index of its source (rows may share
-    one).
-    """
+    """A further condition of a rule, its distinct sources, and the index of each row's source."""
 
     condition: Condition
     layout: Layout
@@ -256,9 +254,7 @@ class RuleEvaluator:
         return fullest
 
     def _knows(self, rule: Rule) -> bool:
-        """Return whether it is known when the phase of a rule is: always with phases set by hand, else if it was
-        detected.
-        """
+        """Return whether it is known when the phase of a rule is: phases set by hand always are."""
         phase_exists = self.phases_by_hand or any(phase.name == rule.phase for phase in self.phases)
         return not rule.phase or (bool(self.phases) and phase_exists)
 
@@ -346,9 +342,7 @@ class RuleEvaluator:
         return idle
 
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
-        """Return the values that the signal can have, and those that it cannot have; each has NaN where the other has
-        a value.
-        """
+        """Return the signal's possible values and its impossible ones; each has NaN in place of the others."""
         signal = self.signals.get(condition.signal)
         can_be = possible(values, signal, condition.reduce) if signal else np.True_
         if np.all(can_be):

@@ -17,9 +17,7 @@ _OF_OPERATORS = re.compile(
 
 
 class Role(StrEnum):
-    """The role of a person or program. A viewer reads; an operator also silences, acknowledges and makes notes; an
-    admin also changes runs and settings.
-    """
+    """The role of a person or program: viewers read, operators change alerts, admins change everything."""
 
     VIEWER = "viewer"
     OPERATOR = "operator"

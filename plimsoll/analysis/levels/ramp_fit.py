@@ -280,9 +280,7 @@ class _Candidates:
         return float(self._scored(0, np.array(chosen[1]))[1][chosen[0]])
 
     def side(self, side: int, value: int, other: int) -> Side:
-        """Return the ramp of one side with the posterior of its end; the prior of all shapes, and of no ramp, is
-        equal.
-        """
+        """Return one side's ramp with the posterior of its end; all shapes, and no ramp, have one prior."""
         ramps = self.sides[side]
         scores, _, heights = self._scored(side, np.array(other))
         overshoots = bool(value) and bool(OVERSHOOTS[ramps.shape[value]])
@@ -300,9 +298,7 @@ class _Candidates:
         return Side(int(ramps.shape[value]), float(ramps.end[value]), float(heights[value]), at, low, high, near)
 
     def _scored(self, side: int, other: Places) -> tuple[Floats, Floats, Floats]:
-        """Return BIC, level and height of one side's candidates beside some of the other; impossible ones have no
-        BIC.
-        """
+        """Return BIC (infinite if impossible), level and height of one side's candidates beside some of the other."""
         a, b = self.sides[side], self.sides[1 - side]
         b_square, b_data, b_sum = b.square[other], b.data[other], b.sum[other]
         total = self.sum - b_data * b_sum / b_square - a.data * a.sum / a.square
@@ -328,9 +324,7 @@ class _Height:
     height: Floats
 
     def impossible(self, level: Floats, steady: Floats, highest: float) -> Flags:
-        """Return which heights are too small, over `highest` times the level, or at another level for longer than
-        `steady`.
-        """
+        """Return which heights are too small, too high, or at another level for longer than `steady`."""
         height = self.height
         another = (self.plateau > steady) & (height > -_BUSY * level)
         return (self.end > 0) & ((np.abs(height) < _LOWEST * level) | (height > highest * level) | another)

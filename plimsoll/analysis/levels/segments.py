@@ -77,9 +77,7 @@ class Described:
 
     @property
     def information_of_walk(self) -> float:
-        """The Bayesian information criterion of a second-order autoregressive process, such as an averaged random
-        walk.
-        """
+        """The Bayesian information criterion of a second-order autoregressive process (a smoothed random walk)."""
         values = self.values
         terms = np.column_stack([np.ones(len(values) - 2), values[1:-1], values[:-2]]) / self._shape[2:, None]
         fit = np.linalg.lstsq(terms, values[2:] / self._shape[2:], rcond=None)[0]
@@ -137,9 +135,7 @@ class Partitions:
 
 
 def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
-    """Return the weighted squares around the mean, and those around the line, of the values from i to before j at [i,
-    j].
-    """
+    """Return the weighted squares around the mean, and around the line, of the values [i, j), in row i, column j."""
     at = np.arange(len(values)) / len(values)
     centred = values - np.average(values, weights=weights)
 
@@ -239,9 +235,7 @@ def _least(values: Values) -> float:
 
 
 def _shape(change: Values, level: Values) -> Values:
-    """Return the relative size of the noise at each value as a function of the level, by maximum likelihood
-    (Laplace).
-    """
+    """Return how the noise grows with the level, by maximum likelihood (Laplace's distribution)."""
     top = float(np.max(np.abs(level))) or 1.0
     of = np.maximum(np.abs(level) / top, 0.02)
     at, size = (of[1:] + of[:-1]) / 2, np.abs(change)

@@ -1,1 +1,1 @@
-"""What each command does: a module per command, imported only when it is called, which keeps start-up fast."""
+"""The commands: a module for each, imported only when it is called, which keeps the start fast."""

@@ -1,4 +1,4 @@
-"""`plimsoll alerts`: works on alerts.db in the data folder, whether `plimsoll up` runs or not."""
+"""`plimsoll alerts`: works on alerts.db in the data folder, even while `plimsoll up` is not running."""
 
 import getpass
 import os
@@ -47,18 +47,16 @@ app = args.command_app("Show, silence and acknowledge the alerts of plimsoll up.
 @app.command("list", epilog=args.examples("plimsoll alerts list", "plimsoll alerts list --history --last 1d"))
 def list_alerts(
     history: bool = typer.Option(
-        False, "--history", help="Also alerts that have ended: of the last 7 days, or of --from and --to."
+        False, "--history", help="Also alerts that have ended: in the last 7 days, or between --from and --to."
     ),
-    hosts: bool = typer.Option(
-        False, "--hosts", help="The hosts that are expected to send, instead; --json has them in any case."
-    ),
+    hosts: bool = typer.Option(False, "--hosts", help="List the expected hosts instead of alerts; --json has both."),
     start: args.FromOption = None,
     end: args.ToOption = None,
     last: args.LastOption = None,
     json: args.JsonOption = None,
     store: args.FolderOption = None,
 ) -> None:
-    """List the alerts that are firing, the silences, and targets that cannot be notified."""
+    """List the firing alerts, the silences, and the targets that cannot be notified."""
     if hosts and json is None:
         _list_hosts(store)
         return
@@ -108,7 +106,7 @@ def list_alerts(
 
 @app.command("show", epilog=args.examples("plimsoll alerts show 17"))
 def show(number: NumberArgument, store: args.FolderOption = None) -> None:
-    """Show everything about an alert: limit, source, what to look at, processes, what happened, who was notified."""
+    """Show an alert: its limit, source, signals to look at, processes, history, and who was notified."""
     with opened(store) as (file, zone):
         alert = alert_queries.alert(file, number)
         if alert is None:
@@ -166,11 +164,13 @@ def note(
 )
 def silence(
     rule: str = typer.Argument(
-        ..., help='The id of a rule; * is any text: "windows-cpu-*", or "*" for all rules.', metavar="RULE"
+        ..., help='The id of a rule; * stands for any text: "windows-cpu-*", or "*" for all rules.', metavar="RULE"
     ),
     length: str = typer.Option(..., "--for", metavar="TIME", help="For how long: 2h, 3d; at most 30 days."),
     reason: str = typer.Option(..., "--reason", help="Why nobody has to be notified."),
-    host: str = typer.Option("*", "--host", help='Only for this host; * is any text: "web*".', callback=args.not_empty),
+    host: str = typer.Option(
+        "*", "--host", help='Only for this host; * stands for any text: "web*".', callback=args.not_empty
+    ),
     instance: str = typer.Option(
         "*", "--instance", help="Only for this instance, such as a disk.", callback=args.not_empty
     ),
@@ -179,7 +179,7 @@ def silence(
     ),
     store: args.FolderOption = None,
 ) -> None:
-    """Notify nobody of the alerts that match, for a time. They are judged and kept as always."""
+    """Silence matching alerts for a time: nobody is notified. They are still judged and recorded."""
     now = time.time_ns()
     duration = args.typed_duration("--for", length)
     with opened(store) as (file, zone):
@@ -219,7 +219,7 @@ def acknowledge(
 def retire(
     host: str = typer.Argument(..., help="The name of a host.", metavar="HOST"), store: args.FolderOption = None
 ) -> None:
-    """Take a host off the roster and close its alerts. If it sends again, it is expected again."""
+    """Remove a host from the host inventory and end its alerts. If it sends again, it is expected again."""
     with opened(store) as (file, _):
         now = time.time_ns()
         with file.transaction():
@@ -262,13 +262,13 @@ def _list_hosts(store: Path | None) -> None:
 
 
 def at_terminal() -> actions.Actor:
-    """Return the user of the operating system as the actor; under sudo, the user who called sudo."""
+    """Return the operating system's user as the actor; under sudo, the user who called sudo."""
     return actions.Actor(os.environ.get("SUDO_USER") or getpass.getuser(), "command")
 
 
 @contextmanager
 def opened(store: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
-    """Open the alerts of a data folder; yield them and the time zone of up.toml."""
+    """Open the alerts of a data folder; yield the file, and the time zone in up.toml."""
     folder = store or data_folder.default_folder()
     with closing(AlertsFile.existing(folder)) as file:
         try:
@@ -278,7 +278,7 @@ def opened(store: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
 
 
 def _by_incident(alerts: Sequence[Alert], silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Iterator[Line]:
-    """The firing alerts grouped by incident, most severe first; then those of severity info, which notify nobody."""
+    """Yield the firing alerts by incident, the most severe first; those of severity info come last."""
     for incident in incidents(alert for alert in alerts if alert.severity != "info"):
         yield ((f"{MARKS[incident.severity]} {cause(incident.worst)}", COLOURS[incident.severity]),)
         yield from (_line(alert, silenced, zone, now) for alert in incident.alerts)
@@ -335,7 +335,7 @@ def replay(
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
 ) -> None:
-    """Judge the stored samples again, of the last day or of --from and --to, and list the alerts that this gives."""
+    """Judge stored samples again, of the last day or between --from and --to, and list the resulting alerts."""
     catalogue = load(pack or (), only or ())
     host = host_settings.load(settings) if settings else host_settings.Settings()
     path = settings or Path(host_settings.FILE_NAME)

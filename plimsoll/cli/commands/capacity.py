@@ -41,7 +41,7 @@ app = args.command_app()
 def capacity(
     logs: list[str] | None = typer.Argument(
         None,
-        help="Logs of a run; folders and run:NAME are runs of their own. None for a profile with costs.",
+        help="Logs of a run; each folder and each run:NAME is a run. None are needed for a profile with costs.",
         metavar="RUN...",
     ),
     profile: str | None = typer.Option(
@@ -51,10 +51,10 @@ def capacity(
         callback=args.not_empty,
     ),
     users: float | None = typer.Option(
-        None, "--users", min=1, help="What so many users need. Default: those of the profile."
+        None, "--users", min=1, help="Say what this number of users needs. Default: the users of the profile."
     ),
     peak_factor: float = typer.Option(
-        1, "--peak-factor", min=1, help="How many times as many users there are at the peak."
+        1, "--peak-factor", min=1, help="The number of users at the peak, as a multiple of the usual number."
     ),
     objective: list[str] | None = typer.Option(
         None, "--objective", metavar="NAME=TIME", help="The longest response time: response_p95=500ms. Repeat for more."
@@ -62,13 +62,19 @@ def capacity(
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
     growth: str | None = typer.Option(
-        None, "--growth", metavar="RATE", help="When --users of today reach the limit: 3%/month, 200/week."
+        None,
+        "--growth",
+        metavar="RATE",
+        help="Say when the growing number of --users reaches the limit: 3%/month, 200/week.",
     ),
     what_if: list[str] | None = typer.Option(
-        None, "--what-if", metavar="HOST.processors=N", help="Other processors; repeatable."
+        None, "--what-if", metavar="HOST.processors=N", help="Assume other processors; repeat for more."
     ),
     without: list[str] | None = typer.Option(
-        None, "--without", metavar="HOST", help="Hosts like it do its work; repeatable."
+        None,
+        "--without",
+        metavar="HOST",
+        help="Assume that this host is gone and similar hosts do its work; repeat for more.",
     ),
     from_: args.FromOption = None,
     to: args.ToOption = None,
@@ -86,8 +92,8 @@ def capacity(
 ) -> None:
     """Say how much load a system can carry, and what runs out first.
 
-    From a run whose load rises, or from several runs: each folder and each run:NAME is one. A profile says what users
-    do; those of studies have its costs, too, and need no run.
+    It needs a run whose load rises, or several runs; each folder and each run:NAME is one. A profile says what users
+    do. The profiles of studies include costs, and need no run.
     """
     inputs = args.typed_inputs(logs or (), zone, format_, encoding, names, store, (from_, to, last))
     outputs = Outputs(out, json)
@@ -137,7 +143,7 @@ def capacity(
 
 
 def _write_profile(profile: str | None, users: float | None, peak_factor: float, outputs: Outputs) -> None:
-    """Write what the costs of a profile tell without a run."""
+    """Write the forecast from the costs of a profile alone, without a run."""
     if outputs.report is not None:
         raise Unusable("--out needs the logs of a run")
     if profile is None:
@@ -154,7 +160,7 @@ def _write_profile(profile: str | None, users: float | None, peak_factor: float,
 
 
 def split_runs(inputs: Inputs) -> Sequence[Inputs]:
-    """Return the inputs of each run: each folder and each run of a store is one; files together are one."""
+    """Return the inputs of each run: each folder and each stored run is one; all single files together are one."""
     runs = [source for source in inputs.sources if source.startswith(RUN) or Path(source).is_dir()]
     if len(runs) < max(2, len(inputs.sources)):
         return (inputs,)

@@ -45,15 +45,14 @@ def compare(
         callback=args.not_empty,
     ),
     match_hosts: bool = typer.Option(
-        False, "--match-hosts", help="Compare hosts of other names in order, if both runs have as many of them."
+        False, "--match-hosts", help="Match hosts with different names in order, if both runs have equally many."
     ),
     baseline: int = typer.Option(
         1,
         "--baseline",
         metavar="N",
         min=1,
-        help="How many of the runs, from the first, are the baseline: 5 to 10 runs of one build show by how much "
-        "runs differ.",
+        help="How many of the first runs are the baseline: 5 to 10 runs of one build show how much runs vary.",
     ),
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
@@ -102,7 +101,7 @@ def compare(
 def write_comparison(
     inputs: Inputs, options: ReviewSettings, compare_options: CompareOptions, outputs: Outputs, *, details: bool
 ) -> Sequence[Comparison]:
-    """Compare each run with the baseline, and write the outputs. `inputs` names a run with each of its sources."""
+    """Compare each run with the baseline, and write the outputs. `inputs` maps a run's name to its sources."""
     use_memory_freely()
     with working_on("Comparing", inputs.sources):
         comparisons = compare_inputs(inputs, options, compare_options)
@@ -110,7 +109,7 @@ def write_comparison(
     zone = inputs.requested_zone
     outputs.refuse_overwriting([log for side in sides for log in side.review.logs], *inputs.names, options.config)
     result = ComparisonResult(tuple(comparisons), zone)
-    columns = width()  # what goes to another program is never cut
+    columns = width()  # output for another program is never shortened
     outputs.write(
         report=result.to_html,
         json=result.to_json,
@@ -123,7 +122,7 @@ def write_comparison(
 
 
 def exit_status(comparisons: Sequence[Comparison]) -> int:
-    """Return the exit status with --fail-on. Unusable if it is not known whether a run is worse."""
+    """Return the exit status with --fail-on. Raise Unusable if it is unknown whether a run is worse."""
     verdicts = [answer(comparison) for comparison in comparisons]
     if Answer.WORSE in verdicts:
         return 1

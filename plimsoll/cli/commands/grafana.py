@@ -33,7 +33,7 @@ _OWN_DASHBOARD = '"uid": "plimsoll-'
 
 
 class RecordingAgent(StrEnum):
-    """The agents whose recordings signals can be read from."""
+    """An agent whose recordings signals can be read from."""
 
     WINDOWS = "windows"
     TELEGRAF = "telegraf"
@@ -61,13 +61,14 @@ def export(
     packs: args.PackOption = None,
     only: args.OnlyOption = None,
     source: list[RecordingAgent] | None = typer.Option(
-        None, "--source", help="Only rules and panels over what this agent records; repeat for more."
+        None, "--source", help="Only rules and panels for counters that this agent records; repeat for more."
     ),
     data_source: Literal["influxdb", "prometheus"] = typer.Option(
         "influxdb",
         "--data-source",
-        help="What dashboards ask: an InfluxDB, or a Prometheus or VictoriaMetrics. For the latter only dashboards "
-        "are written, to dashboards/grafana/prometheus; their alerts are those of plimsoll prometheus export.",
+        help="The data source of dashboards: an InfluxDB, or a Prometheus or VictoriaMetrics. For the latter "
+        "only dashboards are written, to dashboards/grafana/prometheus; their alerts are those of "
+        "plimsoll prometheus export.",
     ),
     docs: str | None = typer.Option(
         None, "--docs", help="The URL that links to a rule's page begin with. Default: Grafana's public folder."
@@ -84,7 +85,7 @@ def export(
 
 @dataclass(frozen=True)
 class _Selection:
-    """The rules to export, and the signals that dashboards draw (`shown`; None: all signals)."""
+    """The rules to export, and the signals that dashboards draw (`shown`; None means all)."""
 
     catalogue: Catalogue
     signals: Mapping[str, Signal]
@@ -93,7 +94,7 @@ class _Selection:
 
 
 def _select(config: Path | None, packs: Sequence[str], only: Sequence[str], agents: Collection[Agent]) -> _Selection:
-    """Select the packs to add, or the only packs; and only what these agents record, if any are named."""
+    """Return the selected rules and signals: of the added or only packs, and of these agents, if any are named."""
     catalogue = load_rules(packs, only)
     signals = recorded_by(catalogue.signals, agents) if agents else catalogue.signals
     settings = load(config) if config else Settings()
@@ -123,7 +124,7 @@ def _export(out: Path, options: alert_files.GrafanaOptions, selection: _Selectio
 def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selection: _Selection) -> None:
     """Write the dashboards for a Prometheus data source to OUT/dashboards/grafana/prometheus.
 
-    What PromQL cannot say is named on stderr. Alerts are written by `plimsoll prometheus export`.
+    Panels that PromQL cannot express are named on stderr. `plimsoll prometheus export` writes the alerts.
     """
     if options.emails or options.webhook:
         raise Unusable("--email and --webhook are for Grafana's alerts over InfluxDB; Alertmanager has its own")
@@ -137,7 +138,7 @@ def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selec
 
 
 def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:
-    """Return the text of each file in a folder that an export wrote, by file name. `sign` is in each of them."""
+    """Return the text of each file in a folder that an export wrote, by file name. Such a file contains `sign`."""
     files = [path for path in sorted(folder.glob(pattern)) if path.is_file()]
     try:
         texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}

@@ -39,14 +39,14 @@ def export(
     names: list[str] | None = typer.Option(
         None,
         "--names",
-        help="What records the metrics, besides Telegraf: node_exporter, windows_exporter or opentelemetry. Adds "
+        help="A recorder of metrics besides Telegraf: node_exporter, windows_exporter or opentelemetry. Adds "
         "recording rules that give them Telegraf's names. May be repeated.",
     ),
     packs: args.PackOption = None,
     only: args.OnlyOption = None,
     docs: str = typer.Option("", "--docs", help="The URL that links to a rule's page begin with. Default: no links."),
 ) -> None:
-    """Write packs as alerting rules. Rules that PromQL cannot say are named on stderr."""
+    """Write packs as alerting rules. Rules that PromQL cannot express are named on stderr."""
     catalogue = load_rules(packs or (), only or ())
     settings = load(config) if config else Settings()
     site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
@@ -69,7 +69,7 @@ def export(
 
 
 def _options(interval: str, docs: str, names: Sequence[str] = ()) -> PrometheusOptions:
-    """Return the options of the export. Raise Unusable if the interval is no whole seconds or a name is unknown."""
+    """Return the export's options. Raise Unusable for an interval not in whole seconds, or an unknown name."""
     choices = (_TELEGRAF, *exporters())
     for name in names:
         if name not in choices:

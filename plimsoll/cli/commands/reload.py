@@ -20,9 +20,9 @@ app = args.command_app()
 
 @app.command("reload", epilog=args.examples("plimsoll reload"))
 def reload(store: args.FolderOption = None) -> None:
-    """Have a running plimsoll up read up.toml and plimsoll.toml anew.
+    """Make a running plimsoll up read up.toml and plimsoll.toml again.
 
-    If they are wrong, the settings of before stay, and the exit status is 2.
+    If they are invalid, the previous settings stay in use, and the exit status is 2.
     """
     folder = store or data_folder.default_folder()
     server = running.find(folder)

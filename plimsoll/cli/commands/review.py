@@ -47,10 +47,12 @@ def review(
     ),
     out: Path | None = args.path_option(None, "--out", "Write the report as one HTML file."),
     appendix: bool = typer.Option(
-        False, "--appendix", help="Also on paper and in PDF: what is within limits, statistics, texts of rules."
+        False,
+        "--appendix",
+        help="Print on paper and in PDF also the signals within limits, statistics, and texts of rules.",
     ),
     details: bool = typer.Option(
-        False, "--details", help="Print all of it: bottleneck, spikes, trends, every limit, the packs."
+        False, "--details", help="Print everything: bottleneck, spikes, trends, every limit, the packs."
     ),
     json: args.JsonOption = None,
     junit: Path | None = args.path_option(
@@ -95,7 +97,7 @@ def review(
 
 
 def exit_status(judged: Review, fail_on: str) -> int:
-    """Return the exit status. Unusable if it is not known whether the run was healthy."""
+    """Return the exit status. Raise Unusable if it is unknown whether the run was healthy."""
     failing = ("critical",) if fail_on == "critical" else ("critical", "warning")
     if any(finding.rule.severity in failing for finding in judged.of(*CROSSED)):
         return 1

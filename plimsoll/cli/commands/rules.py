@@ -32,7 +32,7 @@ _INTERVAL = 15 * SECOND  # Performance Monitor's default
 # The names SQL Server allows, or a variable in Telegraf's configuration.
 _INSTANCE = re.compile(r"[A-Za-z_][\w#$]{0,15}")
 _VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*(:-[\w#]+)?\}")
-# The program that is to record the counters.
+# The program that records the counters.
 Form: TypeAlias = Literal["list", "logman", "telegraf"]
 _COLUMNS = ("rule", "severity", "signal", "healthy", "for", "sources")
 PacksArgument = Annotated[
@@ -79,7 +79,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 @app.command("check", epilog=args.examples("plimsoll rules check mine.yaml"))
 def check(packs: PacksArgument = None, pack: args.PackOption = None, only: args.OnlyOption = None) -> None:
     """Check packs. Every mistake is printed with file, line and column; the exit status is then 2."""
-    checked = load((*(packs or ()), *(pack or ())), only or ()).named  # loading them checks them
+    checked = load((*(packs or ()), *(pack or ())), only or ()).named  # loading packs checks them
     print_line(f"ok: {counted(sum(len(pack.rules) for pack in checked), 'rule')} in {counted(len(checked), 'pack')}")
 
 
@@ -89,7 +89,7 @@ def explain(
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
 ) -> None:
-    """Explain a rule: the counter, the threshold, why it is there, its sources, what to look at next."""
+    """Explain a rule: the counter, the threshold, the reason, its sources, the signals to look at next."""
     catalogue = load(pack or (), only or ())
     by_id = {rule.id: (rule, pack) for pack in catalogue.packs for rule in pack.rules}
     if rule not in by_id:
@@ -126,10 +126,10 @@ def new_pack(
     counter: list[str] | None = typer.Option(
         None,
         "--counter",
-        help="With --from, only counters that match; * is any text: 'Shop Orders\\*'. Repeat for more.",
+        help="With --from, only counters that match; * stands for any text: 'Shop Orders\\*'. Repeat for more.",
     ),
 ) -> None:
-    """Write a pack to begin with, and beside it the JSON schema for editors.
+    """Write a new pack to edit, and beside it the JSON schema for editors.
 
     It is an example with comments; with --from, it has a signal for each counter that no signal reads.
     """
@@ -176,7 +176,7 @@ def _choose(logs: Sequence[str], patterns: Sequence[str]) -> list[UnknownCounter
 
 
 def _name(path: Path) -> str:
-    """Return a pack's name from its file's: lower case and hyphens; `my-` is put before the name of a shipped pack."""
+    """Return a pack's name from its file's name: in lower case with hyphens; a shipped name gets the prefix `my-`."""
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.casefold()).strip("-") or "mine"
     return f"my-{name}" if name in {pack.pack for pack in load().packs} else name
 
@@ -210,8 +210,8 @@ def list_counters(
 ) -> None:
     """List the Windows counters to record, in a form for typeperf, logman or Telegraf.
 
-    These are the counters of every signal, also of your own packs; with --only, those of the packs named. How to
-    record them is in docs/collect.md.
+    These are the counters of all signals, including your own packs; with --only, those of the named packs.
+    docs/collect.md explains how to record them.
     """
     sampling_interval = _interval(interval, form)
     needed = _needed(pack or (), only or (), form, instance or ())
@@ -221,7 +221,7 @@ def list_counters(
         text = logman.text(needed, sampling_interval or _INTERVAL)
     else:
         text = needed.as_list()
-        for note in needed.notes:  # a list has no comments
+        for note in needed.notes:  # the form `list` has no comments
             print_error(f"remark: {note}")
     if out is None or out == STDOUT:
         print_plain(text)
@@ -237,7 +237,7 @@ def list_counters(
 def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Sequence[str]) -> CounterList:
     """Return the counters of every signal (dashboards also draw signals without rules), or with --only of those packs.
 
-    Unusable if a pack that was named needs no counters, or if --instance is given and none is SQL Server's.
+    Raise Unusable if a named pack needs no counters, or if --instance is given and no counter is of SQL Server.
     """
     for name in instances:
         if _VARIABLE.fullmatch(name):
@@ -264,7 +264,7 @@ def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Se
 
 
 def _interval(typed: str | None, form: Form) -> int | None:
-    """Return the sampling interval (ns), None for the default. Raise Unusable if it is invalid for this form."""
+    """Return the sampling interval (ns); None means the default. Raise Unusable if it is invalid for this form."""
     if typed is None:
         return None
     if form == "list":

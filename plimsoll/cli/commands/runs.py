@@ -116,10 +116,10 @@ def delete(
     run: RunArgument,
     store: args.StoreOption = None,
     force: bool = typer.Option(
-        False, "--force", help="Also if another command loads or deletes the run: that one then stops."
+        False, "--force", help="Even if another command is loading or deleting the run: that command then stops."
     ),
 ) -> None:
-    """Delete a run and its values, except those that another run holds, too."""
+    """Delete a run and its values, except values that another run has as well."""
     with open_store(store, notify=print_notice) as opened:
         unload(opened.runs, run, force=force, notify=print_notice)
         where = opened.name
@@ -127,7 +127,7 @@ def delete(
 
 
 def _values_text(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
-    """Return how many values a run has, and what became of it if it does not have all of them."""
+    """Return how many values a run has, and why if it is incomplete. `claims` are the leases of commands at work."""
     work = next((claim for claim in claims if claim.run == run_summary.name and claim.alive), None)
     if work:
         return f"{run_summary.values:,}, {run_summary.loaded:,} confirmed: {described(work, short=True)}"
@@ -143,6 +143,7 @@ def _values_text(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
 
 
 def _as_json(run_summary: RunSummary) -> dict[str, object]:
+    """Return a run as `plimsoll runs list --json` writes it."""
     return {
         "run": run_summary.name,
         "start": iso(run_summary.start),
@@ -165,12 +166,10 @@ def judge(
         None,
         "--like",
         metavar="LABEL=VALUE",
-        help="Which earlier runs are the baseline: those with this label; may be repeated. Default: those with the "
+        help="Use the earlier runs with this label as the baseline; may be repeated. Default: those with the "
         "labels of the run.",
     ),
-    most: int = typer.Option(
-        10, "--most", metavar="N", min=1, help="How many of them, the latest first, are compared with."
-    ),
+    most: int = typer.Option(10, "--most", metavar="N", min=1, help="The number of baseline runs, the latest first."),
     zone: args.ZoneOption = None,
     out: Path | None = args.path_option(None, "--out", "Write the comparison as one HTML file."),
     json: args.JsonOption = None,
@@ -182,7 +181,7 @@ def judge(
     details: args.DetailsOption = False,
     store: args.StoreOption = None,
 ) -> None:
-    """Compare a run with the runs before it that are alike: whether it is worse than runs of the baseline are."""
+    """Compare a run with similar earlier runs, its baseline: whether it is worse."""
     with open_store(store, notify=print_notice) as opened:
         runs, where = opened.runs.summaries(), opened.name
     new = next((run_summary for run_summary in runs if run_summary.name == run), None)
@@ -220,7 +219,7 @@ def trend(
     markdown: args.MarkdownOption = None,
     store: args.StoreOption = None,
 ) -> None:
-    """Show where the levels of signals changed over the runs in a store, as of nights or builds: since which run."""
+    """Show where the levels of signals changed over the runs in a store, such as builds, and since which run."""
     outputs = Outputs(json=json, junit=junit, markdown=markdown)
     outputs.refuse_overwriting(())
     labels = _labels(like or ())
@@ -236,7 +235,7 @@ def trend(
         review, path, settings = reviewed(
             args.typed_inputs([f"{RUN}{run_summary.name}"], zone, store=store), ReviewSettings()
         )
-        treatments = checked(settings.compare, path, review.question.signals)  # that of the latest run stays
+        treatments = checked(settings.compare, path, review.question.signals)  # the review of the latest run is kept
         means.append(RunMeans.of(run_summary.name, review))
     assert treatments is not None
     result = find_trend(means, treatments)
@@ -255,7 +254,7 @@ def _runs_with(runs: Sequence[RunSummary], labels: Mapping[str, str]) -> list[Ru
 
 
 def _labels(like: Sequence[str]) -> dict[str, str]:
-    """Return the labels that --like names. Unusable if one is not written as NAME=VALUE."""
+    """Return the labels that --like names. Raise Unusable if one is not of the form NAME=VALUE."""
     labels: dict[str, str] = {}
     for text in like:
         key, equals, value = text.partition("=")
@@ -266,6 +265,7 @@ def _labels(like: Sequence[str]) -> dict[str, str]:
 
 
 def _trend_document(trend: HistoryTrend) -> dict[str, object]:
+    """Return a trend as `plimsoll runs trend --json` writes it."""
     return {
         "schema": "plimsoll.trend/1",
         "runs": [{"run": run.name, "start": None if run.start is None else iso(run.start)} for run in trend.runs],

@@ -1,4 +1,4 @@
-"""`plimsoll service`: has a service manager run `plimsoll up`, or writes the files for one."""
+"""`plimsoll service`: makes a service manager run `plimsoll up`, or writes the files for that."""
 
 import itertools
 import logging
@@ -67,7 +67,7 @@ def systemd(
     arguments: UpArguments = None,
     out: Path = args.path_option(Path("-"), "--out", "The file to write, or - for stdout."),
 ) -> None:
-    """Write a unit of systemd, to be installed by other means."""
+    """Write a systemd unit, to be installed by other means."""
     command = _up_command(arguments or [])
     _write(installation.systemd_unit(command), out)
     if why := _unreachable(command.program[0]):
@@ -79,7 +79,7 @@ def launchd(
     arguments: UpArguments = None,
     out: Path = args.path_option(Path("-"), "--out", "The file to write, or - for stdout."),
 ) -> None:
-    """Write an agent of launchd (macOS), to be installed by other means."""
+    """Write a launchd agent (macOS), to be installed by other means."""
     _write(installation.launchd_agent(_up_command(arguments or []), Path.home()), out)
 
 
@@ -87,9 +87,9 @@ def launchd(
 def run(
     context: typer.Context, log: Path = args.path_option(..., "--log", "The log."), arguments: UpArguments = None
 ) -> None:
-    """Be the service of Windows: its service manager calls this.
+    """Run as the service of Windows; its service manager calls this.
 
-    It waits for a sign of the process for 30 s, so that is given before anything slow is imported.
+    The service manager waits 30 s for an answer of the process, so that is given before anything slow is imported.
     """
     from plimsoll.up.service import control_events
     from plimsoll.up.service.windows_service import NAME, Service
@@ -102,7 +102,7 @@ def run(
             control_events.to_stop.set,
             control_events.to_reload.set,
         )
-        # A service has no console. What plimsoll up prints when it starts goes beside the log.
+        # A service has no console; output of the start goes to a file beside the log.
         with log.with_name("started.txt").open("w", encoding="utf-8") as output:
             sys.stdout = sys.stderr = output
             service.serve()
@@ -119,12 +119,13 @@ def _run_up(plimsoll: Callable[..., Any], arguments: Sequence[str], log: Path) -
     except (Unusable, Unreachable, typer.TyperException) as error:
         _log.critical("%s", error)
         return _UNREACHABLE if isinstance(error, Unreachable) else _UNUSABLE
-    except BaseException:  # those of polars are no Exception
+    except BaseException:  # panics of polars are no Exception
         _log.exception("a defect of Plimsoll")
         return _DEFECT
 
 
 def _plan(arguments: Sequence[str]) -> list[Step]:
+    """Return the steps that install the service on this system. Raise Unusable if it cannot run as one."""
     if Path(sys.argv[0]).suffix == ".pyz":
         raise Unusable(
             f"{sys.argv[0]}: a zip application unpacks itself into the home folder of its user, which a service has "
@@ -143,7 +144,7 @@ def _plan(arguments: Sequence[str]) -> list[Step]:
 
 
 def _unreachable(*places: str) -> str:
-    """Return why the service's user cannot run the program; empty if nothing speaks against it."""
+    """Return why the service's user cannot run the program; empty if no reason was found."""
     homes = (Path(os.environ.get("SYSTEMDRIVE", "C:") + "\\Users"),) if sys.platform == "win32" else _HOMES
     fitting = "C:\\Program Files\\Plimsoll" if sys.platform == "win32" else "/opt/plimsoll"
     for place in map(Path, places):
@@ -156,6 +157,7 @@ def _unreachable(*places: str) -> str:
 
 
 def _carry_out(step: Step) -> None:
+    """Perform a step of the installation. Raise Unusable if it fails."""
     if step.path:
         try:
             step.path.parent.mkdir(parents=True, exist_ok=True)
@@ -186,7 +188,7 @@ def _listen_address(arguments: Sequence[str]) -> Listen:
 
 
 def _up_command(arguments: Sequence[str]) -> Command:
-    """Return the call of this installation's `plimsoll up`."""
+    """Return the command line of `plimsoll up` from this installation."""
     script = Path(sysconfig.get_path("scripts")) / ("plimsoll.exe" if sys.platform == "win32" else "plimsoll")
     return Command([str(script)] if script.is_file() else [sys.executable, "-m", "plimsoll"], "--store", arguments)
 

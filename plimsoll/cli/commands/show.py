@@ -1,4 +1,4 @@
-"""`plimsoll show`: what is in a log, for people and as JSON (schema plimsoll.log/1, docs/formats.md)."""
+"""`plimsoll show`: the content of a log, for people and as JSON (schema plimsoll.log/1, docs/formats.md)."""
 
 import json as json_module
 import re
@@ -62,7 +62,7 @@ def show(
 
 
 def _print_log(log: Log, zone: Zone) -> None:
-    """Print what a log holds: who recorded it and when, then objects with their counters and instances."""
+    """Print the content of a log: who recorded it and when, then objects with their counters and instances."""
     print_line((str(log.path), "bold"))
     size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"
     gaps = [f"{zone.span(start, end)} ({duration_text(end - start)})" for start, end in log.gaps]
@@ -118,7 +118,7 @@ def _first(texts: list[str]) -> list[str]:
 
 
 def _families(instances: dict[str, None]) -> list[str]:
-    """Return instances by their numbers; those that differ only in a number are one entry: `svchost × 58`."""
+    """Return instances in order of their numbers; those that differ only in a number are joined: `svchost × 58`."""
 
     def numbers_and_texts(instance: str) -> list[tuple[int, str]]:
         return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", instance)]
@@ -134,7 +134,7 @@ def _families(instances: dict[str, None]) -> list[str]:
 
 
 def _came_and_went(log: Log, content: "Content", zone: Zone) -> list[str]:
-    """Return the instances that were not there in all samples, and in how many they were; those there longest first."""
+    """Return the instances that some samples lack, and in how many they are; those in most samples first."""
     partly = [(name, life) for name, life in content.lives.items() if life.samples < len(log.times)]
     partly.sort(key=lambda pair: -pair[1].samples)
     of = f"of {counted(len(log.times), 'sample')}"
@@ -155,10 +155,10 @@ def _shortened(names: list[str]) -> str:
 
 @dataclass
 class Content:
-    """What is recorded of one object, in the order of the columns.
+    """The recorded counters and instances of one object, in the order of the columns.
 
-    `types` of counters, and `lives` of instances by their name (with several hosts also the host's), are there where
-    the format has them.
+    `types` of counters, and `lives` of instances by name (with several hosts including the host), are set where the
+    format has them.
     """
 
     counters: dict[str, None] = field(default_factory=dict)
@@ -195,7 +195,7 @@ def objects(log: Log) -> dict[str, Content]:
 
 
 def unrecognised_names(log: Log) -> dict[str, list[str]]:
-    """Return the counters whose names are not known, though rules may need them, by object, as a review finds them."""
+    """Return, by object, the counters with unknown names that rules may need, as a review finds them."""
     by_object: dict[str, dict[str, None]] = {}
     for unrecognised_object in unrecognised(log.series):
         by_object.setdefault(unrecognised_object.object, {}).update(dict.fromkeys(unrecognised_object.names))
@@ -203,7 +203,7 @@ def unrecognised_names(log: Log) -> dict[str, list[str]]:
 
 
 def without_signal(log: Log, strange: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the other Windows counters that no shipped signal reads, by object."""
+    """Return, by object, the other Windows counters that no shipped signal reads."""
     named = {(generic_object(name)[0], counter) for name, counters in strange.items() for counter in counters}
     return group_pairs(
         (unknown_counter.object, unknown_counter.counter)
@@ -220,7 +220,7 @@ def _parts(series: Series) -> tuple[str, str, str | None]:
 
 
 def as_json(log: Log, remarks: Sequence[Remark] = ()) -> dict[str, Any]:
-    """Return what a log holds, for other programs: schema plimsoll.log/1. `remarks` are added to its own."""
+    """Return the content of a log for other programs: schema plimsoll.log/1. `remarks` are added to the log's own."""
     filled = len(log.times) > 0
     strange = unrecognised_names(log)
     return {

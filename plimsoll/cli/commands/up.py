@@ -56,7 +56,7 @@ _OPEN_FILES = 4096  # more than serve.limits.Limits.connections
 
 @dataclass(frozen=True)
 class UpOptions:
-    """The options of `plimsoll up`. `open_page`: open the pages in the browser of the person at the terminal."""
+    """The options of `plimsoll up`. `open_page` opens the pages in a browser."""
 
     store: str | None = None
     listen: str | None = None
@@ -120,18 +120,18 @@ def up(
     token_for: CredentialUse = typer.Option(
         CredentialUse.SAMPLES,
         "--token-for",
-        help="What the token is for: samples that agents write, or the HTTP API: to read; "
-        "to do what operators do as well; or to change everything.",
+        help="What the token is for: agents that write samples; or the HTTP API: to read, to act as an "
+        "operator as well, or to change everything.",
     ),
     token_name: str = typer.Option(
         "", "--token-name", help="With --new-token: a token beside the others, of this name."
     ),
-    end_token: str = typer.Option("", "--end-token", help="Let the token of this name not be valid, and end."),
+    end_token: str = typer.Option("", "--end-token", help="Revoke the token of this name, and end."),
     new_password: bool = typer.Option(
         False, "--new-password", help="Make a new password for reading, show it, and end."
     ),
 ) -> None:
-    """Collect, take what agents send, judge it by the rules, and tell people."""
+    """Collect samples, receive those of agents, judge them by the rules, and notify people."""
     if end_token:
         credentials.end_token(data_folder.prepare(data_folder.folder_of(store)), end_token, token_for)
         print_line(f"The token {end_token} is not valid any more")
@@ -174,7 +174,7 @@ def run(options: UpOptions) -> None:
         target = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
         if soft != resource.RLIM_INFINITY and soft < target:
             resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
-    os.umask(0o077)  # what libraries make, too: DuckDB's write-ahead log, SQLite's journal
+    os.umask(0o077)  # for files of libraries as well: DuckDB's write-ahead log, SQLite's journal
     listen = _listen(options)
     chain, key = options.certificate
     if (chain is None) != (key is None):
@@ -189,7 +189,7 @@ def run(options: UpOptions) -> None:
 
 
 def _listen(options: UpOptions) -> Listen:
-    """Return the address to listen on. A demo that names none takes another port if the usual one is in use."""
+    """Return the address to listen on. A demo without --listen takes another port if the usual one is in use."""
     usual = Listen.parse(options.listen) if options.listen else Listen()
     with socket.socket() as probe:
         is_taken = options.demo and not options.listen and probe.connect_ex((usual.host, usual.port)) == 0
@@ -201,6 +201,7 @@ def _listen(options: UpOptions) -> Listen:
 
 
 def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
+    """Run `plimsoll up` with these options until it is interrupted."""
     configuration = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
     site, configured = _of_hosts(options.config, folder, catalogue)
@@ -247,9 +248,9 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
 
 
 def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[Site, ConfiguredFacts]:
-    """Return what is judged by the plimsoll.toml there is, and by limits changed on pages; the facts that it gives.
+    """Return the rules and settings of hosts, from plimsoll.toml and the limits changed on pages, and the facts in it.
 
-    Unusable if one is invalid.
+    Raise Unusable if either is invalid.
     """
     settings = host_settings.load(config) if config else host_settings.Settings()
     overrides = overlay.with_overlay(settings, config, folder, catalogue)
@@ -257,10 +258,11 @@ def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[
 
 
 def _store(options: UpOptions, folder: Path, keeping: StoreSettings, catalogue: Catalogue) -> Store:
+    """Open the store of live samples and runs that the options and up.toml name."""
     named = options.store if data_folder.is_address(options.store) else keeping.address
     if named and names_victoriametrics(named):
         address_of_live = VictoriaMetricsAddress.parse(named, os.environ.get(TOKEN, ""))
-        # A path that is absolute stays as it is.
+        # An absolute path is unchanged.
         runs = keeping.runs and RunFolders.open(folder / keeping.runs, make=True)
         beside = runs_only(runs) if runs else _embedded(folder, keeping)
         return victoria_store(address_of_live, beside, lambda: measurements_of(catalogue.signals.values()))
@@ -304,6 +306,7 @@ def _folder(options: UpOptions) -> Generator[Path]:
 
 
 def _greet(options: UpOptions, server: Up, setup: Setup, store: Store, configuration: UpSettings) -> None:
+    """Print the address, the store, what is collected, who is notified, and new tokens."""
     folder, host = setup.folder, setup.host
     targets = ", ".join(configuration.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
     print_line("Plimsoll is up: ", (server.address, "bold"))
@@ -319,7 +322,7 @@ def _greet(options: UpOptions, server: Up, setup: Setup, store: Store, configura
     if not setup.listen.is_loopback or configuration.login == "always":
         new = credentials.make_missing(folder)
         if new and not sys.stdout.isatty():
-            # A service's output ends in a journal, which others may read.
+            # A service's output goes to a journal that others may read.
             kept = credentials.keep_new(folder, new)
             print_line(f"  {' and '.join(new)}: in {kept}, which only its owner can read; delete it when you know them")
         else:
@@ -338,7 +341,7 @@ def _show(name: str, secret: str, use: CredentialUse = CredentialUse.SAMPLES) ->
 
 
 def load_demo_runs(store: Store) -> None:
-    """Load both demo runs into a store, named by their servers' memory, unless they are there."""
+    """Load both demo runs into a store, named by their servers' memory, unless it has them."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-demo-runs-", ignore_cleanup_errors=True) as folder:
         for logs in write_runs(Path(folder)):
             contents = read_files(find_logs([logs]), ReadOptions(), whole=True)
@@ -346,7 +349,7 @@ def load_demo_runs(store: Store) -> None:
 
 
 def has_browser(environment: Mapping[str, str], platform: str = sys.platform) -> bool:
-    """Return whether a browser with a window can be opened: not over SSH, nor without a display."""
+    """Return whether a graphical browser can be opened: not over SSH, and not without a display."""
     if "SSH_CONNECTION" in environment:
         return False
     return platform in ("win32", "darwin") or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))

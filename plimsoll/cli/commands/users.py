@@ -1,4 +1,4 @@
-"""`plimsoll users`: works on the files of the data folder, whether `plimsoll up` runs or not."""
+"""`plimsoll users`: works on the files of the data folder, even while `plimsoll up` is not running."""
 
 import getpass
 import sys
@@ -41,15 +41,16 @@ def add(
     role: Role = typer.Option(
         Role.VIEWER,
         "--role",
-        help="viewer: reads. operator: also silences, acknowledges and makes notes. admin: also runs and settings.",
+        help="viewer: may read. operator: may also silence, acknowledge and make notes. admin: may also "
+        "change runs and settings.",
     ),
     generate: MadeOption = False,
     no_password: bool = typer.Option(
-        False, "--no-password", help="Only a proxy that people log in at may say that it is this user."
+        False, "--no-password", help="The user has no password, and logs in through a proxy only."
     ),
     store: args.FolderOption = None,
 ) -> None:
-    """Add a user; a running plimsoll up knows it at once.
+    """Add a user; a running plimsoll up accepts it at once.
 
     The password is asked for on the terminal; in a pipe it is the first line of stdin.
     """
@@ -115,7 +116,7 @@ def change_role(
 
 @app.command("end-password", epilog=args.examples("plimsoll users end-password"))
 def end_password(store: args.FolderOption = None) -> None:
-    """Let the password that everybody shares not be valid any more, when all have users of their own."""
+    """Revoke the shared password, once everybody has a user."""
     folder = _folder(store)
     credentials.end_password(folder)
     _record(folder, "ended the password that everybody shared")
@@ -127,11 +128,11 @@ def log(
     start: args.FromOption = None,
     end: args.ToOption = None,
     last: args.LastOption = None,
-    who: str = typer.Option("", "--who", help="Only what this person did."),
+    who: str = typer.Option("", "--who", help="Only actions of this person."),
     json: args.JsonOption = None,
     store: args.FolderOption = None,
 ) -> None:
-    """Show who did what, of the last 7 days or of --from and --to."""
+    """Show the audit log: who did what in the last 7 days, or between --from and --to."""
     now = time.time_ns()
     with opened(store) as (file, zone):
         first, until = TimeRange(start, end, last).resolve(zone, now - _WEEK, now, "it is now")

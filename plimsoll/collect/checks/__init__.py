@@ -1,4 +1,4 @@
-"""Checks that users configure: whether services, processes, addresses and certificates are well.
+"""Checks that users configure: whether services, processes, addresses and certificates work.
 
-A check has the measurement and fields of Telegraf's plugin for its kind, with its name in the tag `check`.
+A check has the measurement and fields of the Telegraf plugin for its kind, with its name in the tag `check`.
 """

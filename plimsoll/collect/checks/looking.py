@@ -32,7 +32,7 @@ _LATE: Mapping[str, _Fields] = {"ping": _LOST, "tcp": {"result_code": 1}, "http"
 
 
 class Looking:
-    """A check as a group of readings: each call returns the results of the last check, and starts the next one."""
+    """One check as a group of readings: each call returns the results of the last run, and starts the next one."""
 
     def __init__(self, check: CheckSettings) -> None:
         self._check = check
@@ -41,7 +41,7 @@ class Looking:
         self._error: BaseException | None = None
 
     def __call__(self) -> Iterable[Reading]:
-        """Return the results since the last call, or raise the error of the check."""
+        """Return the results since the last call, or raise the error of the last run."""
         previous = self._running
         if previous is not None and not previous.done():
             if self._error is not None:
@@ -55,7 +55,7 @@ class Looking:
         return previous.result()
 
     def look(self) -> Iterator[Reading]:
-        """Make the check once, and yield its readings."""
+        """Run the check once, and yield its readings."""
         check, is_tls = self._check, self._check.target.startswith("https://")
         match check.kind:
             case "service":
@@ -117,7 +117,7 @@ class Looking:
 
 # https://learn.microsoft.com/windows/win32/api/winsvc/ns-winsvc-service_status
 _STATES = ("stopped", "start_pending", "stop_pending", "running", "continue_pending", "pause_pending", "paused")
-# The codes of Telegraf.
+# Telegraf's codes of these states.
 _LOAD = {"loaded": 0, "stub": 1, "not-found": 2, "bad-setting": 3, "error": 4, "merged": 5, "masked": 6}
 _ACTIVE = {"active": 0, "reloading": 1, "inactive": 2, "failed": 3, "activating": 4, "deactivating": 5}
 
@@ -146,11 +146,12 @@ def _windows_service(check: CheckSettings) -> Reading:
     try:
         status = psutil.win_service_get(check.target).status()
     except psutil.NoSuchProcess:
-        status = "stopped"  # one that is not there does not run
+        status = "stopped"  # a service that does not exist does not run
     return Reading("win_services", {"state": 1 + _STATES.index(status)}, tags)
 
 
 def _unit(check: CheckSettings) -> Reading:
+    """Return the state of a systemd unit. Raise RuntimeError if systemctl cannot tell it."""
     systemctl = shutil.which("systemctl")
     if systemctl is None:
         raise RuntimeError("services are those of systemd, and this computer has no systemctl; check a process instead")
@@ -174,6 +175,7 @@ def _unit(check: CheckSettings) -> Reading:
 
 
 def _ping(check: CheckSettings) -> _Fields:
+    """Return the answer of the program ping: packets, loss and response time. Raise RuntimeError if it is missing."""
     program = shutil.which("ping")
     if program is None:
         raise RuntimeError(
@@ -195,7 +197,7 @@ def _ping(check: CheckSettings) -> _Fields:
         )
     except subprocess.TimeoutExpired:
         return _LOST
-    # Windows ends with 0 where a router said that it cannot be reached.
+    # On Windows ping exits with 0 even if a router answered that the host is unreachable.
     match = _ROUND_TRIP.search(done.stdout) if done.returncode == 0 else None
     if match is None:
         return _LOST
@@ -215,6 +217,7 @@ def _connect(check: CheckSettings) -> _Fields:
 
 
 def _get(check: CheckSettings, trust: ssl.SSLContext | None) -> _Fields:
+    """Return status, response time and size of an HTTP answer, or Telegraf's result code of the failure."""
     started = time.perf_counter()
     try:
         timeout, headers = urllib3.Timeout(total=check.timeout_s), {"User-Agent": "plimsoll", "Connection": "close"}
@@ -223,7 +226,7 @@ def _get(check: CheckSettings, trust: ssl.SSLContext | None) -> _Fields:
             body = answer.read(_MOST_READ)
     except urllib3.exceptions.NameResolutionError:
         return {"result_code": 5}
-    except urllib3.exceptions.NewConnectionError:  # for urllib3 a kind of timeout
+    except urllib3.exceptions.NewConnectionError:  # a subclass of TimeoutError in urllib3
         return {"result_code": 3}
     except urllib3.exceptions.TimeoutError:
         return {"result_code": 4}

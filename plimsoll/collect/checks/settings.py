@@ -1,4 +1,4 @@
-"""The settings of `[[check]]` in up.toml: what is to be checked."""
+"""The settings of `[[check]]` in up.toml."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from plimsoll.model.times import SECOND, parse_duration
 
 KINDS = ("service", "process", "ping", "tcp", "http", "certificate")
-_LONGEST = 9 * SECOND  # within the 10 s between two looks
+_LONGEST = 9 * SECOND  # less than the 10 s between two runs
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*")
 _SERVICE = re.compile(r"[^\s/\\-][^/\\]*")
 _URL = re.compile(r"https?://[^/\s@]+(/\S*)?")
@@ -43,8 +43,8 @@ Address = Annotated[str, BeforeValidator(_address)]
 class CheckSettings(BaseModel):
     """The settings of one check; exactly one of the kinds is set.
 
-    `timeout` is in ns. `status` and `contains` (kind `http`) are the status and text that the answer must have. `ca` is
-    a file of certificates that are trusted besides the system's.
+    `timeout` is in ns. For the kind `http`, `status` and `contains` are the status and text that the answer must have.
+    `ca` is a file of certificates to trust besides the system's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)

@@ -47,7 +47,7 @@ class DiskRequests:
 
 
 def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
-    """Return mean request times and utilization since the last counts; nothing if a count was reset."""
+    """Return mean request times and utilization since the last counts; empty if a counter was reset."""
     if any(counts.get(name, 0) < last.get(name, 0) for name in _NEVER_FALL) or "io_time" not in counts:
         return {}
     means: dict[str, float] = {}
@@ -62,6 +62,7 @@ def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
 
 
 def _counts() -> Mapping[str, Counts]:
+    """Return the request counts of each disk since the system started, without disks that never had one."""
     disks: dict[str, Counts] = {}
     if sys.platform == "linux":  # psutil lacks the time weighted by the queue
         for line in (PROC / "diskstats").read_text().splitlines():
@@ -69,7 +70,7 @@ def _counts() -> Mapping[str, Counts]:
             if len(values) >= len(_COLUMNS):
                 counts = dict(zip(_COLUMNS, map(float, values), strict=False))
                 disks[name] = {field: _SECTOR * n if field.endswith("bytes") else n for field, n in counts.items()}
-    else:  # nowrap: psutil would add up counts over a restart of the count, which rates must see
+    else:  # nowrap=False: rates must see a reset of a counter, which psutil would hide
         for name, disk in (psutil.disk_io_counters(perdisk=True, nowrap=False) or {}).items():
             counts = {_PSUTIL_NAMES.get(key, key): value for key, value in disk._asdict().items()}
             disks[name] = {field: counts[field] for field in _COLUMNS if field in counts}

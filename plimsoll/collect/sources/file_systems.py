@@ -11,9 +11,9 @@ import psutil
 
 from plimsoll.collect.sources.reading import PROC, SYS, Lookup, Reading, text_of
 
-# As in telegraf/linux.conf: those in memory, in image files and of containers.
+# As in telegraf/linux.conf: file systems in memory, in image files, and of containers.
 LEFT_OUT = ("tmpfs", "devtmpfs", "devfs", "iso9660", "overlay", "aufs", "squashfs")
-_NOT_READ = (*LEFT_OUT, "autofs")  # asking it would mount it
+_NOT_READ = (*LEFT_OUT, "autofs")  # reading it would mount it
 _UDEV = Path("/run/udev/data")
 _MAPPER = "/dev/mapper/"
 _LABEL = "E:ID_FS_LABEL="
@@ -32,7 +32,7 @@ class Mount(NamedTuple):
 def _mounts() -> Sequence[Mount]:
     if sys.platform != "linux":
         return [Mount(*partition[:4]) for partition in psutil.disk_partitions(all=True)]
-    # As the first process sees them: a service manager may show the others all file systems as read-only.
+    # The view of process 1: a service manager may show other processes all file systems as read-only.
     lines = text_of(PROC / "1" / "mountinfo") or (PROC / "self" / "mountinfo").read_text()
     return [_mount(line) for line in lines.splitlines()]
 
@@ -42,7 +42,7 @@ def _mount(line: str) -> Mount:
     head, _, tail = line.partition(" - ")
     _, _, number, _, path, options, *_ = head.split()
     fstype, device, *_ = tail.split()
-    if device == "/dev/root":  # what the kernel mounted at its start, under no other name
+    if device == "/dev/root":  # mounted by the kernel at its start, without another device name
         device = f"/dev/{os.path.basename(os.path.realpath(SYS / 'dev' / 'block' / number))}"
     return Mount(_unescaped(device), _unescaped(path), fstype, options)
 
@@ -104,7 +104,7 @@ def _tags(mount: Mount) -> tuple[tuple[str, str], ...]:
 
 def _label(device: str, name: str) -> str | None:
     """Return the name of a logical volume, or a file system's label from udev; None without either."""
-    # Another path may lie on a file server that does not answer.
+    # Other paths may be on a file server that does not answer.
     if sys.platform != "linux" or not device.startswith("/dev/"):
         return None
     if volume := text_of(SYS / "block" / name / "dm" / "name"):

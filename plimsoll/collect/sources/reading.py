@@ -1,4 +1,4 @@
-"""The collector's readings, with Telegraf's names, and tools to take readings in the background."""
+"""The collector's readings, with Telegraf's names, and tools to read in the background."""
 
 import logging
 import threading
@@ -41,7 +41,7 @@ def run_in_background(function: Callable[[], T]) -> Future[T]:
     def run() -> None:
         try:
             result.set_result(function())
-        except Exception as error:  # raised again where the result is asked for
+        except Exception as error:  # raised again by the future's result
             result.set_exception(error)
 
     threading.Thread(target=run, name="collector", daemon=True).start()
@@ -57,12 +57,12 @@ class NoAnswer(Exception):
 
 
 class Patient:
-    """A wrapper that waits `patience_s` for a group's readings. Until the group answers, calls raise NoAnswer.
+    """A group of readings with a timeout of `patience_s`. Until the group answers, calls raise NoAnswer.
 
     Windows reads a counter through its provider's library, which may wait forever. Late readings are dropped.
     """
 
-    # More than a loaded machine takes, and less than the 10 s until the next time.
+    # Longer than on a loaded machine, but shorter than the 10 s until the next reading.
     def __init__(self, group: Group, patience_s: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._group = group
         self.patience_s = patience_s
@@ -83,7 +83,8 @@ class Patient:
 
 
 class Lookup(Generic[T]):
-    """A caller of `look_up` for each name. A name whose call takes over a second is left out until it returns.
+    """Calls `look_up` for each name in the background. A name whose call takes over a second is left out until it
+    returns.
 
     The kernel may block forever in a call on a file server that does not answer.
     """
@@ -107,11 +108,11 @@ class Lookup(Generic[T]):
                 self._silent.add(name)
                 continue
             del self._pending[name]
-            if name in self._silent:  # its result is of a time that is over
+            if name in self._silent:  # its result is too old
                 _log.warning("%s: answers again", name)
                 self._silent.discard(name)
             elif future.exception() is None:
                 results[name] = future.result()
-            elif not isinstance(future.exception(), OSError):  # it may not be asked, or has gone
+            elif not isinstance(future.exception(), OSError):  # access is denied, or it no longer exists
                 future.result()
         return results

@@ -22,7 +22,7 @@ Times: TypeAlias = Mapping[str, float]
 
 
 class ProcessorShares:
-    """A reader of each processor's share of time per state since the last call; the first call yields nothing."""
+    """Reads each processor's share of time per state since the last call; the first call yields nothing."""
 
     def __init__(self) -> None:
         self._last: Mapping[str, Times] = {}
@@ -49,7 +49,7 @@ def _times() -> Mapping[str, Times]:
     if sys.platform != "linux":
         processors = {f"cpu{at}": times._asdict() for at, times in enumerate(psutil.cpu_times(percpu=True))}
         return processors | {_TOTAL: psutil.cpu_times()._asdict()}
-    # psutil numbers processors by their line, which is wrong where one is offline.
+    # psutil numbers processors by line, which is wrong if one is offline.
     processors: dict[str, Times] = {}
     for line in (PROC / "stat").read_text().splitlines():
         name, *ticks = line.split()
@@ -69,7 +69,7 @@ def system() -> Iterator[Reading]:
     yield Reading("system", fields)
 
 
-# psutil's names of what Telegraf calls otherwise.
+# psutil's names where Telegraf's differ.
 _MEMORY_NAMES = {"buffers": "buffered"}
 _MEMORY_FIELDS = (
     *("total", "available", "used", "free", "active", "inactive"),
@@ -93,7 +93,7 @@ def swap() -> Iterator[Reading]:
     usage = psutil.swap_memory()
     used = 100 * usage.used / usage.total if usage.total else 0.0
     fields = {"total": usage.total, "used": usage.used, "free": usage.free, "used_percent": used}
-    if sys.platform == "linux":  # that of macOS counts pages of mapped files as well
+    if sys.platform == "linux":  # psutil's value on macOS also counts pages of mapped files
         fields |= {"in": usage.sin, "out": usage.sout}
     yield Reading("swap", fields)
 
@@ -105,7 +105,7 @@ _UNKNOWN_SPEED = -1.0
 def adapters() -> Iterator[Reading]:
     """Yield a reading `net` for each network adapter that is up, except the loopback."""
     stats = psutil.net_if_stats()
-    # nowrap: psutil would add up counts over a restart of the count, which rates must see.
+    # nowrap=False: rates must see a reset of a counter, which psutil would hide.
     for name, counts in psutil.net_io_counters(pernic=True, nowrap=False).items():
         if name not in stats:
             continue
@@ -127,7 +127,7 @@ def _speed(name: str, fallback: int) -> float:
 
 _PROCESS_STATES = ("blocked", "zombies", "stopped", "running", "sleeping", "unknown", "idle")
 _ON_LINUX = (*_PROCESS_STATES, "dead", "paging")
-# The letters of the kernel, and the states as Telegraf calls them.
+# The kernel's letters of states, and Telegraf's names.
 _LETTERS = {
     "R": "running",
     "S": "sleeping",
@@ -162,9 +162,9 @@ def processes() -> Iterator[Reading]:
             continue
         try:
             stat = (folder / "stat").read_bytes()
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
-        # The name, in brackets, may hold anything.
+        # The name, in brackets, may contain any character.
         letter, *rest = stat[stat.rindex(b")") + 2 :].split()
         counted[_LETTERS.get(letter.decode(), "unknown")] += 1
         threads += int(rest[16])
@@ -209,7 +209,7 @@ def connections_tracked() -> Iterator[Reading]:
 
 
 def accept_queues() -> Iterator[Reading]:
-    """Yield a reading `nstat`: connections that found a listening socket's accept queue full."""
+    """Yield a reading `nstat`: how often a connection found the accept queue of a listening socket full."""
     group, name = _NETSTAT
     # A line of names, and below it one of values.
     for names, values in itertools.pairwise((text_of(PROC / "net" / "netstat") or "").splitlines()):

@@ -17,7 +17,7 @@ from plimsoll.rules.schema.signal import Signal
 # The time (s) between two searches for new instances of SQL Server, and for objects of services that were started.
 _SEARCH_INTERVAL_S = 60.0
 _SQL_INSTANCE = re.compile(rf"{re.escape(SQL_NAMED)}([^:]+):", re.IGNORECASE)
-# The objects that every Windows has, with the service whose counters `lodctr` switches off and on.
+# The objects of every Windows, with the service whose counters `lodctr` disables and enables.
 _BASIC = {
     "LogicalDisk": "PerfDisk",
     "Memory": "PerfOS",
@@ -29,7 +29,7 @@ _BASIC = {
 
 
 class CountersOff(Exception):
-    """The error that an object that every Windows has lacks its counters; the text says how to restore them."""
+    """The error that an object of every Windows has no counters; the text says how to restore them."""
 
     def __init__(self, name: str, service: str) -> None:
         super().__init__(
@@ -39,7 +39,7 @@ class CountersOff(Exception):
 
 
 def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, Group]:
-    """Return a group for each performance object, by its name; objects of services are added when these start."""
+    """Return a group for each performance object, by its name; those of services are added when they start."""
     groups: dict[str, Group] = {}
     objects = PerformanceObjects(pdh, host, signals, groups)
     groups["list of performance objects"] = Patient(objects.search)
@@ -48,7 +48,7 @@ def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, G
 
 
 class PerformanceObjects:
-    """The performance objects to read: keeps `groups` up to date, with those of SQL Server instances that appear."""
+    """The performance objects to read: updates `groups`, also with those of new SQL Server instances."""
 
     def __init__(self, pdh: Pdh, host: str, signals: Mapping[str, Signal], groups: dict[str, Group]) -> None:
         self._pdh = pdh
@@ -71,7 +71,7 @@ class PerformanceObjects:
         return ()
 
     def read_of(self, sql_instances: Iterable[str]) -> None:
-        """Add the objects of these named SQL Server instances, and all others that signals need, to the groups."""
+        """Add the objects of these named SQL Server instances, and all others that signals need."""
         needed = counters(tuple(self._signals), self._signals, tuple(sql_instances))
         for name, paths in needed.by_object().items():
             if name not in self._groups:
@@ -79,7 +79,10 @@ class PerformanceObjects:
 
 
 def _group(name: str, read: ObjectCounters) -> Group:
-    """Return the group of an object. Groups of objects that every Windows has raise CountersOff without counters."""
+    """Return the group of an object.
+
+    It raises CountersOff if the object should be on every Windows but has no counters.
+    """
     if name not in _BASIC:
         return read
 

@@ -35,9 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class SignalSource:
-    """A host or instance that has a signal, the source of its samples, and the rules on the signal as they apply
-    there.
-    """
+    """A host or instance with a signal, the source of its samples, and the rules on it as they apply there."""
 
     subject: Subject
     origin: ResolvedSource

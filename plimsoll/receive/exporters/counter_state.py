@@ -29,9 +29,7 @@ _LEARNS = 60 * SECOND  # how long it takes until all series of a group have been
 
 @dataclass(slots=True)
 class _At:
-    """The samples of one time: the first arrival (UTC ns), values by metric, the parts of totals, and the count of
-    samples.
-    """
+    """The samples of one time: first arrival (UTC ns), values by metric, parts of totals, and their count."""
 
     came: int
     metrics: dict[str, float] = field(default_factory=dict[str, float])
@@ -132,9 +130,7 @@ class CounterState:
         return now - at.came < _WAITS and ((is_new and bool(self._group.over)) or self._lacks(at, is_new))
 
     def _lacks(self, at: _At, is_new: bool) -> bool:
-        """Return whether samples of a time are missing: compared with earlier times, or for a new group with its
-        formulas.
-        """
+        """Return whether a time lacks samples that earlier times had; for a new group, those of its formulas."""
         return at.count < self._full or (is_new and self._is_in_part(at))
 
     def forget_size(self) -> None:

@@ -29,9 +29,7 @@ _INSTANCE = "instance"
 
 
 class MetricUse(NamedTuple):
-    """How a group uses a metric: the metric's name in formulas, and the factors of fields that are a multiple of it
-    (`plain`).
-    """
+    """The use of a metric by a group: its name in formulas, and the factors of fields that are multiples (`plain`)."""
 
     group: MetricGroup
     metric: str
@@ -68,9 +66,7 @@ class TooManyKept(Exception):
 
 
 class Place(NamedTuple):
-    """Where the samples of a series go: to fields, with a factor each (`plain`), and to states that compute fields
-    (`kept`).
-    """
+    """The targets of a series' samples: fields with a factor (`plain`), and states that compute fields (`kept`)."""
 
     plain: tuple[tuple[bytes, float], ...]
     kept: tuple[tuple[CounterState, str, Part], ...]

@@ -100,9 +100,7 @@ class Fault(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """How to read times: their unit (ns), the time (in that unit) of points without one, and the valid range (UTC
-    ns).
-    """
+    """How to read times: their unit (ns), the time of points without one (in that unit), the valid range (UTC ns)."""
 
     unit: int
     now: bytes
@@ -359,9 +357,7 @@ def pieces(body: bytes) -> Iterator[BodyPiece]:
 
 
 def _joined(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:
-    """Return complete lines, joined where one continues after a line end, and the line that is unfinished at the
-    end.
-    """
+    """Return complete lines, joined where one continues after a line end, and the unfinished last line."""
     joined: list[bytes] = []
     for line in lines:
         if open_line is None:

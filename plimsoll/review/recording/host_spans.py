@@ -110,9 +110,7 @@ def _filled(columns: Iterable[pl.Series], first: int, stop: int) -> NDArray[np.b
 
 
 class Absence(NamedTuple):
-    """The time (ns) that a service or counter lacked while its host was recorded, out of how long, and if that is
-    long.
-    """
+    """The time (ns) for which a recorded host lacked a service or counter, the whole time, and if that is long."""
 
     length: int = 0
     of: int = 0

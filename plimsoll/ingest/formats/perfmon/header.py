@@ -79,9 +79,7 @@ def own_separator(header: bytes) -> bytes | None:
 
 
 def read_header(text: Text, separator: str, remarks: Remarks) -> tuple[str, TableLayout]:
-    """Return the first cell of a log's header, and the layout of the rows. Raise Unusable if the header is incomplete,
-    or names no counter.
-    """
+    """Return a header's first cell and the layout of the rows. Raise Unusable if it is incomplete or has no counter."""
     line, _, stop = text.first_line
     raw, stop, last = _whole(text, stop, line, remarks)
     decoded, guessed = text.decode(raw)

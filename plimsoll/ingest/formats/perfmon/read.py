@@ -280,9 +280,7 @@ def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence
 
 
 def tell_twins(series: Sequence[Series], values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
-    """Add remarks on columns of the same counter, in any spelling. They contradict each other if many of their values
-    differ.
-    """
+    """Add remarks on several columns of one counter; they contradict each other if many values differ."""
     # Cheap check before building keys.
     if len({(counter.measurement, counter.field, counter.tags[0][1].casefold()) for counter in series}) == len(series):
         return
