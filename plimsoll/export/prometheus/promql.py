@@ -154,8 +154,14 @@ class _Window:
         if self.length > _MANY * self.interval:
             # Extrapolates by up to an interval, little of a long window; the sum would cost a step for each sample.
             return f"delta({self._range()})"
-        pair = self._block(2 * self.interval + MILLISECOND)
-        return f"sum_over_time(idelta({pair})[{window(self.length - self.interval)}:{duration(self.interval)}])"
+        steps = f"[{window(self.length - self.interval)}:{duration(self.interval)}]"
+        grown = f"idelta({self._block(self._lookback)}) and last_over_time({self._block(self.interval)})"
+        return f"sum_over_time(({grown}){steps})"
+
+    @property
+    def _lookback(self) -> int:
+        """How far back (ns) the sample before the newest may be, so that what a count did over a gap is seen."""
+        return max(self.length, 2 * self.interval) + MILLISECOND
 
     def _range(self) -> str:
         """Return the samples of the window as a range vector."""
@@ -197,12 +203,13 @@ class _Window:
         return f"clamp_max({scaled}, {number(transform.most)})"
 
     def _newest(self, field: str) -> str:
-        """Return the sample of the last interval, or the rate between the last two; none where the count fell."""
+        """Return the sample of the last interval, or its rate since the one before; none where the count fell."""
         series = self._selector(field)
+        newest = f"last_over_time({series}[{duration(self.interval)}])"
         if not self.selection.source.rate:
-            return f"last_over_time({series}[{duration(self.interval)}])"
-        pair = f"{series}[{window(2 * self.interval)}]"
-        return f"(irate({pair}) and idelta({pair}) >= 0)"
+            return newest
+        pair = f"{series}[{duration(self._lookback)}]"
+        return f"(irate({pair}) and idelta({pair}) >= 0 and {newest})"
 
     def _selector(self, field: str) -> str:
         return selector(self.selection, field, self.matchers)
