@@ -9,7 +9,7 @@ import psutil
 from plimsoll.collect.processes import MINUTE, ProcessUse, ProcessWatch, TopProcesses
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import host_key
-from plimsoll.review.processes import IDLE
+from plimsoll.review.processes import is_idle
 from plimsoll.review.recorded_signals import signal_samples
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder, series_of
@@ -73,7 +73,7 @@ def recorded_top(
         for subject, origin in origins:
             samples = signal_samples(origin, lambda series, read=read: read[series.key])
             values = samples.present.values if samples else ()
-            if subject.instance and subject.instance.casefold() != IDLE and sum(values) > 0:
+            if subject.instance and not is_idle(subject.instance) and sum(values) > 0:
                 uses.append(ProcessUse(subject.instance, None, float(sum(values) / len(values))))
         uses.sort(key=lambda process_use: (-process_use.value, process_use.name))
         if uses:

@@ -22,7 +22,6 @@ MOST_BREACHES = 100  # of one finding, the longest
 _PREFIX = "process."
 _MOST = 3
 _AT_ONCE = 64  # instances
-IDLE = "idle"  # the instance that counts the time in which no process ran
 RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 
 
@@ -102,15 +101,18 @@ def _together(
     recorded: Iterable[tuple[str, Samples]], first: int, last: int
 ) -> Iterator[tuple[list[str], Times, NDArray[np.float64]]]:
     """Yield the instances that share their times, a row of values from `first` to `last` for each."""
-    by_times = group_pairs(
-        (id(samples.times), (name, samples)) for name, samples in recorded if name.casefold() != IDLE
-    )
+    by_times = group_pairs((id(samples.times), (name, samples)) for name, samples in recorded if not is_idle(name))
     for alike in by_times.values():
         times = alike[0][1].times
         span = slice(int(np.searchsorted(times, first)), int(np.searchsorted(times, last, "right")))
         for at in range(0, len(alike), _AT_ONCE):
             group = alike[at : at + _AT_ONCE]
             yield [name for name, _ in group], times[span], np.stack([samples.values[span] for _, samples in group])
+
+
+def is_idle(instance: str) -> bool:
+    """Return whether an instance counts the time in which no process ran: `Idle`, or `Idle:0` of Process V2."""
+    return instance.casefold().partition(":")[0] == "idle"
 
 
 def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:

@@ -82,6 +82,7 @@ class Instances:
 
 
 _TOTAL = TOTAL.casefold()
+_WITH_ID = "Process V2"  # its instances are a process and its number: sqlservr:4242
 _TOTALS = (_TOTAL, "cpu-total", "all")
 _OF_NODE = f",{_TOTAL}"  # of the processors of a node: 0,_Total
 _OF_ALL = f"{_TOTAL}/{_TOTAL}"
@@ -178,7 +179,8 @@ def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
         if instance is None or is_total(instance):
             return None
         return Subject(host, f"{named}/{instance}" if named else instance)
-    if (instance or "").casefold() != (path.instance or "").casefold():
+    recorded = (instance or "").casefold()
+    if (recorded.partition(":")[0] if generic == _WITH_ID else recorded) != (path.instance or "").casefold():
         return None
     return Subject(host, named, service=named is not None)
 

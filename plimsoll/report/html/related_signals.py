@@ -11,7 +11,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import number, quantity
 from plimsoll.report.html.finding_lines import OWN_SCALE, constant
 from plimsoll.review.findings import Finding
-from plimsoll.review.processes import IDLE, in_crossings, in_rest_of_phase, phase_of
+from plimsoll.review.processes import in_crossings, in_rest_of_phase, is_idle, phase_of
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
@@ -110,7 +110,7 @@ def _worst_first(
             crossed[id(samples.times)] = in_crossings(samples.times, finding.counted)
         instance, level = item[0].instance, _mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values))
         level = -np.inf if level is None else -level if lower else level
-        return (instance != text, (instance or "").casefold() == IDLE, -level)
+        return (instance != text, is_idle(instance or ""), -level)
 
     return sorted(recorded.items(), key=rank)[:_MOST_LINES]
 
