@@ -7,17 +7,18 @@ Output for people uses the zone of the log.
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, reset_tzpath
 
 from plimsoll.model.errors import Unusable
 
+# Rules are those of the package tzdata, the same on every machine: a system's own may be years behind.
+reset_tzpath(())
 SECOND = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _OFFSET = re.compile(r"([+-])(\d{1,2}):?([0-5]\d)")
 _LONGEST_S = 100 * 365.25 * 86_400
-_NO_ZONES = {"localtime", "posixrules", "factory"}  # files of the zone database that differ between machines
 
 
 def parse_duration(text: str | float) -> int:
@@ -105,7 +106,7 @@ class Zone:
             if offset < timedelta(hours=24):
                 return cls(text, timezone(-offset if sign == "-" else offset))
         try:
-            if text.casefold() in _NO_ZONES:
+            if text.casefold() == "factory":  # "local time zone must be set"
                 raise ZoneInfoNotFoundError(text)
             return cls(text, ZoneInfo(text))
         except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from plimsoll.ingest.shared.clock import in_order, to_utc
-from plimsoll.ingest.shared.zones import _file
 from plimsoll.model.remark import Remarks
 from plimsoll.model.times import SECOND, Zone, instant
 
@@ -200,13 +199,6 @@ def test_half_an_hour_is_told():
 
 def test_rows_are_by_a_bias_that_its_zone_never_has():
     steps, remarks, _ = told(clock("2024-04-25 23:44:30", FORWARD), Zone.from_bias("Egypt Standard Time", -60))
-    assert steps == [5, 5, 5, 65, 5, 5]
-    assert remarks == []
-
-
-def test_a_zone_without_rules_here_is_as_any_other(monkeypatch):
-    monkeypatch.setitem(_file().changing, "Egypt", "Nowhere/City")
-    steps, remarks, _ = told(clock("2024-04-25 23:44:30", FORWARD), Zone.from_bias("Egypt Standard Time", -120))
     assert steps == [5, 5, 5, 65, 5, 5]
     assert remarks == []
 

@@ -1,9 +1,12 @@
 """Instants, durations and zones."""
 
+import zoneinfo
+from datetime import UTC, datetime
+
 import pytest
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.times import SECOND, Zone, duration_text, iso, offset_text, parse_duration
+from plimsoll.model.times import SECOND, Zone, duration_text, instant, iso, offset_text, parse_duration
 
 
 @pytest.mark.parametrize(
@@ -79,3 +82,11 @@ def test_a_span_names_both_days_where_they_differ():
     zone = Zone.parse("UTC")
     assert zone.span(0, 60 * SECOND) == "1970-01-01 00:00:00–00:01:00"
     assert zone.span(0, 86400 * SECOND) == "1970-01-01 00:00:00–1970-01-02 00:00:00"
+
+
+def test_rules_of_zones_are_those_of_tzdata():
+    """Those of the system may be older: Vancouver has no winter time from 2026 on."""
+    assert zoneinfo.TZPATH == ()
+    assert Zone.parse("America/Vancouver").label(instant(datetime(2026, 12, 1, tzinfo=UTC))) == (
+        "America/Vancouver, UTC-07:00"
+    )

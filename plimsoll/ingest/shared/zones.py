@@ -5,7 +5,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from functools import cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks
@@ -64,13 +64,10 @@ def is_steady(name: str) -> bool:
 
 
 def rule_of(name: str) -> ZoneInfo | None:
-    """Return the rules of a zone by its Windows name; None if zones.yaml lacks it, or the system has no zone rules."""
+    """Return the rules of a zone by its Windows name; None if zones.yaml lacks it."""
     zone, changes = _SEASON.subn("", name)
     key: str | None = _file().changing.get(zone) if changes else None  # GMT by itself has no summer time
-    try:
-        return ZoneInfo(key) if key else None
-    except ZoneInfoNotFoundError:
-        return None
+    return ZoneInfo(key) if key else None
 
 
 def _offsets_in_name(name: str) -> Set[int]:
