@@ -115,12 +115,12 @@ class Comparison:
 
     @cached_property
     def phase(self) -> CommonPhase:
-        """The phase that decides the comparison."""
+        """The phase that the answer is based on."""
         return chosen_phase(self.phases, self.requested_phase)
 
     @cached_property
     def load(self) -> LoadComparison:
-        """The comparison of the load in the deciding phase."""
+        """The comparison of the load in the phase of the answer."""
         return self.load_in(self.phase)
 
     @property
@@ -150,7 +150,7 @@ class Comparison:
 
     @cached_property
     def judged(self) -> tuple[Compared, ...]:
-        """The comparisons of all signals in the deciding phase, the most important difference first."""
+        """The comparisons of all signals in the phase of the answer, the most important difference first."""
         return self.in_phase(self.phase)
 
     def in_phase(self, phase: CommonPhase) -> tuple[Compared, ...]:
@@ -158,7 +158,7 @@ class Comparison:
         return self._cached("signals", phase, lambda: tuple(sorted(judged(list(self._compared(phase))), key=_rank)))
 
     def of(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the comparisons with one of these outcomes in the deciding phase."""
+        """Return the comparisons with one of these outcomes in the phase of the answer."""
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     def within_limits(self, *outcomes: ComparisonOutcome) -> list[Compared]:
@@ -168,12 +168,12 @@ class Comparison:
 
     @cached_property
     def unassigned_counters(self) -> Counters:
-        """The comparison of the counters without a signal, in the deciding phase."""
+        """The comparison of the counters without a signal, in the phase of the answer."""
         return counters(*self.reviews, self.hosts, self.phase, self.effect(self.phase).band("waiting"))
 
     @cached_property
     def reshaped(self) -> list[Reshaped]:
-        """The changes that means hide: peaks and noise in the deciding phase, stalls and failures in the whole run."""
+        """The changes that means hide: peaks and noise in the phase of the answer; stalls and failures in the run."""
         phase = self.phase if self.requested_phase else self.phases[-1]
         runs = [(other, same) for other in (*self.against, self) if (same := other.named(phase.name))]
         stalls = find_stalls([other.load_in(same) for other, same in runs])
@@ -189,11 +189,11 @@ class Comparison:
 
     @property
     def regressions(self) -> list[Compared]:
-        """The signals that became worse in the deciding phase."""
+        """The signals that became worse in the phase of the answer."""
         return self.of(ComparisonOutcome.REGRESSION)
 
     def also_worse(self) -> list[tuple[CommonPhase, list[Compared]]]:
-        """Return, by phase, the signals that became worse in other phases but not in the deciding one."""
+        """Return, by phase, the signals that became worse in other phases but not in that of the answer."""
         same = {(regression.name, regression.subject) for regression in self.regressions}
         phases = [phase for phase in self.phases if phase is not self.phase and phase.first is not None]
         worse = [

@@ -20,7 +20,7 @@ _MOST_NEXT = 4
 
 @dataclass(frozen=True)
 class EvidenceRow:
-    """A line of evidence: a value and its limit as texts, and the same two as numbers (`number`, `healthy`)."""
+    """A line of evidence: a value and its limit as texts, and both as numbers (`number`, `healthy`)."""
 
     value: str
     limit: str
@@ -42,7 +42,7 @@ class FirstScreen:
 
 
 def first_screen(result: Insights) -> FirstScreen:
-    """Return how near a healthy run came to its limits; of another run, what caused its verdict."""
+    """Return how near a healthy run came to its limits, or what caused the verdict on another run."""
     is_healthy, named = result.review.verdict == Verdict.HEALTHY, _named(result)
     result = _of_one_system(result)
     crossed = _one_per_signal(_severe(result.review))
@@ -60,7 +60,7 @@ def first_screen(result: Insights) -> FirstScreen:
 
 
 def _named(result: Insights) -> Finding | LimitedValue | None:
-    """Return what the verdict's sentence is about: the worst crossing, what came closest, or what a doubt names."""
+    """Return the subject of the verdict's sentence: the worst crossing, the closest finding, or that of a doubt."""
     review = result.review
     match review.verdict:
         case Verdict.NOT_HEALTHY:
@@ -78,7 +78,7 @@ def _named(result: Insights) -> Finding | LimitedValue | None:
 
 
 def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequence[Finding]) -> Iterator[EvidenceRow]:
-    """Yield what is named first, then what else was crossed; where nothing was, what came nearest to its limit."""
+    """Yield the named value first, then the other crossings; without any, the values nearest to their limits."""
     if isinstance(named, LimitedValue):
         value, limit = quantity(named.value, named.unit), limit_text(named.healthy, named.unit)
         yield EvidenceRow(value, limit, named.description, named.value, named.healthy)
@@ -87,7 +87,7 @@ def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequenc
 
 
 def _of_one_system(result: Insights) -> Insights:
-    """Return the insights of one host where the hosts are no system: one host's load explains nothing on another.
+    """Return the insights of one host if the hosts are not one system, as one host's load explains no other host.
 
     It is the host with the worst crossing, else the one that an insight names.
     """
@@ -130,7 +130,7 @@ def _evidence(finding: Finding) -> EvidenceRow:
 
 
 def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:
-    """Yield what to look at next, or to record if it was not: for the cause first, then for the worst crossing."""
+    """Yield the signals to look at next, or to record if missing: for the cause, then for the worst crossing."""
     if not crossed:
         return
     review, signals = result.review, result.review.question.signals

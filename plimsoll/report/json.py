@@ -1,7 +1,7 @@
 """The JSON of a review: schema plimsoll.review/1. docs/review-json.md is made from the descriptions here.
 
-`ReviewDocument.model_validate(Insights(review))` is the document. Times are ISO 8601 in UTC. Fields, and states of a
-rule, are added within a version, never changed or removed.
+`ReviewDocument.model_validate(Insights(review))` is the document. Times are ISO 8601 in UTC. Within a version, fields
+and states of a rule are only added, never changed or removed.
 """
 
 import os
@@ -39,7 +39,7 @@ P = TypeVar("P", bound=JsonPart)
 
 
 def _text(path: str | Path) -> str:
-    """Return a path as it is, but for bytes that are not UTF-8, which JSON cannot hold."""
+    """Return a path unchanged, except for bytes that are not UTF-8, which JSON cannot contain."""
     return os.fsencode(path).decode(errors="replace")
 
 
@@ -105,7 +105,7 @@ class FilePart(JsonPart):
     path: str = attribute(
         lambda log: _text(log.path), "As it was named on the command line; live:HOST for what was collected."
     )
-    sha256: str | None = Field(description="Of its bytes; null for what was collected.")
+    sha256: str | None = Field(description="The SHA-256 of the file; null for collected samples.")
     format: str
     hosts: list[str]
     start: OptionalInstant = attribute(lambda log: log.times[0] if len(log.times) else None)
@@ -115,7 +115,7 @@ class FilePart(JsonPart):
     samples: int = attribute(lambda log: len(log.times), "Time rows.")
     series: int = attribute(lambda log: len(log.series), "Counter columns.")
     values: int = attribute("present", "Cells that hold a sample.")
-    missing: int = Field(description="Cells that hold none.")
+    missing: int = Field(description="The number of cells without a sample.")
 
 
 class LogPart(JsonPart):
@@ -137,7 +137,7 @@ class LogPart(JsonPart):
 
 
 class RunPart(JsonPart):
-    """What plimsoll.toml says about the run."""
+    """The run as plimsoll.toml describes it."""
 
     name: str | None
     labels: dict[str, str]
@@ -145,16 +145,18 @@ class RunPart(JsonPart):
 
 
 class PhasePart(JsonPart):
-    """A phase of the run; both ends belong to it."""
+    """A phase of the run; both ends belong to the phase."""
 
     name: str
     start: Instant
     end: Instant
-    by_hand: bool = Field(description="Set by hand; else found from the load, and no rule is judged by it.")
+    by_hand: bool = Field(
+        description="Whether it was set by hand; otherwise it was found from the load, and no rule is judged by it."
+    )
 
 
 class BoundaryPart(JsonPart):
-    """Where a steady state that was found begins or ends."""
+    """The start or the end of a steady state that was found."""
 
     at: Instant
     earliest: Instant = attribute("low", "With `latest`: it is between them with a probability of 95 %.")
@@ -163,21 +165,21 @@ class BoundaryPart(JsonPart):
 
 
 class FoundPhasesPart(JsonPart):
-    """What the load of a run tells of its phases."""
+    """The phases found from the load of a run."""
 
     steady: bool | None = attribute(
         lambda phases: bool(phases.phases) if phases.known else None,
         "Whether there was a steady state; null if that is not known.",
     )
-    sentence: str = Field(description="What was found, and why not if nothing was.")
+    sentence: str = Field(description="A sentence on the phases that were found, or on why none were.")
     signal: str | None = attribute(lambda phases: phases.signal or None, "The load signal; null if none was recorded.")
     title: str | None = attribute(lambda phases: phases.title or None)
-    judged: bool = Field(description="Whether rules for a phase were judged by them.")
+    judged: bool = Field(description="Whether rules for a phase were judged in these phases.")
     crossed_before: list[str] = Field(
-        description="What was crossed before the steady state only, and so does not count: `SIGNAL of SUBJECT`."
+        description="The signals crossed only before the steady state, which do not count: `SIGNAL of SUBJECT`."
     )
     confidence: float | None = Field(
-        description="The least of the boundaries' confidence, halved where only processor time was recorded; null "
+        description="The lowest confidence of the boundaries, halved if only processor time was recorded; null "
         "without a steady state."
     )
     begin: BoundaryPart | None = attribute(
@@ -189,7 +191,7 @@ class FoundPhasesPart(JsonPart):
 
 
 class RemarkPart(JsonPart):
-    """Something that was skipped, repaired, guessed or is worth knowing."""
+    """A remark on something that was skipped, repaired, guessed or is worth knowing."""
 
     kind: Literal["skipped", "repaired", "guessed", "noted", "unread", "contradictory"] = attribute(
         "kind.value", "unread: a recording that could not be read; contradictory: different values for the same times."
@@ -198,7 +200,7 @@ class RemarkPart(JsonPart):
     file: str | None = attribute(lambda remark: remark.file and _text(remark.file))
     line: int | None
     counter: str | None
-    count: int = Field(description="How many cells, rows or columns it is about.")
+    count: int = Field(description="The number of cells, rows or columns that it is about.")
 
 
 class PackPart(JsonPart):
@@ -211,7 +213,7 @@ class PackPart(JsonPart):
 
 
 class OverridePart(JsonPart):
-    """Why plimsoll.toml changes a threshold or switches it off, and the documented values."""
+    """A threshold that plimsoll.toml changes or switches off: the reason, and the documented values."""
 
     reason: str = attribute("override.reason")
     healthy: str = attribute(
@@ -223,7 +225,7 @@ class OverridePart(JsonPart):
 
 
 class ThresholdPart(JsonPart):
-    """The limit as it was applied to this host and instance."""
+    """The limit as applied to this host and instance."""
 
     healthy: str = attribute(lambda finding: str(limit_of(finding)), 'Operator and limit, such as "< 80".')
     limit: float = attribute(lambda finding: limit_of(finding).limit)
@@ -247,7 +249,7 @@ class ThresholdPart(JsonPart):
 
 
 class ProcessPart(JsonPart):
-    """A process that used much of what the rule is about, by the signal the rule says to look at."""
+    """A process that used much of the rule's resource, by the signal that the rule says to look at."""
 
     instance: str
     mean_while: float = attribute("inside", "While the threshold was crossed.")
@@ -269,11 +271,11 @@ class BreachPart(JsonPart):
     end: Instant
     fired_at: Instant
     duration_s: Seconds = attribute("duration")
-    worst: float = Field(description="Of the reduced values; so is the mean.")
+    worst: float = Field(description="The worst of the reduced values.")
     mean: float
     processes: list[ProcessPart] = Field(
-        description="The three that used most, most first; empty where processes were not recorded, and for breaches "
-        "beyond the hundred longest of a rule and subject."
+        description="The three processes that used most, highest first; empty if processes were not recorded, and "
+        "for breaches other than the hundred longest of a rule and subject."
     )
 
 
@@ -295,7 +297,7 @@ class BriefPart(JsonPart):
 
 
 class SourcePart(JsonPart):
-    """Where the limit comes from."""
+    """The source of the limit."""
 
     document: str
     place: str
@@ -327,16 +329,18 @@ class RulePart(JsonPart):
         "for_s in total and for the share `often` of the judged time; it counts as crossed. too-short: the recording "
         "is shorter than the threshold must be crossed to count.",
     )
-    needs: str | None = Field(description="What must be known before it can be judged; null if nothing is missing.")
+    needs: str | None = Field(description="The fact that is needed to judge the rule; null if none is missing.")
     severity: Literal["info", "warning", "critical"] = attribute("rule.severity")
     threshold: ThresholdPart = attribute(lambda finding: finding)
     worst: Finite = Field(
-        description="Of the values as reduced by the threshold, not of the samples; null without data."
+        description="The worst of the values as reduced by the threshold, not of the samples; null without data."
     )
     breaches: list[BreachPart] = attribute(_breaches)
     brief_crossings: BriefPart = attribute("brief")
     crossed_s: Seconds = attribute("time_crossed", "How long it was crossed in total: true evaluations times 10 s.")
-    share_of_time: float | None = Field(description="True evaluations over evaluations with data.")
+    share_of_time: float | None = Field(
+        description="The share of evaluations with data at which the condition was true."
+    )
     evaluations: int = attribute(lambda finding: finding.track.judged if finding.track else 0, "Evaluations with data.")
     stretch_s: OptionalSeconds = attribute(
         "stretch",
@@ -344,7 +348,7 @@ class RulePart(JsonPart):
         "crossed. Null without data.",
     )
     superseded_by: list[str] = Field(
-        description="The current rules that were judged on this host instead; they make this old limit a note (info)."
+        description="The current rules judged on this host instead, because of which this old limit has severity info."
     )
     notes: list[str]
     summary: str = attribute("rule.summary")
@@ -352,13 +356,15 @@ class RulePart(JsonPart):
 
 
 class GroupPart(JsonPart):
-    """A signal that was crossed, on one host or on several, by one rule or by several."""
+    """A crossed signal, on one host or on several, by one rule or by several."""
 
     signal: str
     title: str = attribute("worst.signal.title")
-    severity: Literal["info", "warning", "critical"] = Field(description="That of its worst rule.")
-    hosts: list[str] = Field(description="The worst first.")
-    rules: list[str] = attribute(lambda group: [rule.id for rule in group.rules], "The worst first.")
+    severity: Literal["info", "warning", "critical"] = Field(description="The severity of its worst rule.")
+    hosts: list[str] = Field(description="The hosts, the worst first.")
+    rules: list[str] = attribute(
+        lambda group: [rule.id for rule in group.rules], "The ids of the crossed rules, the worst first."
+    )
     not_counted: list[str] = attribute(
         lambda group: list(dict.fromkeys(finding.rule.id for finding in group.not_counted)),
         "Old limits that a current rule supersedes, crossed or not.",
@@ -375,7 +381,7 @@ class UnjudgedPart(JsonPart):
 
 
 class CoveragePart(JsonPart):
-    """How many of the thresholds that apply were judged: one is a rule on a host, judged if any instance was."""
+    """How many of the applicable thresholds (rules on a host) were judged, for at least one instance."""
 
     thresholds: int
     judged: int
@@ -386,10 +392,10 @@ class CoveragePart(JsonPart):
 class StatisticPart(JsonPart):
     """One series over the whole run or in one phase, in the counter's own unit.
 
-    Where the recorder changed its interval, samples weigh as much as the time they stand for.
+    If the recorder changed its interval, samples are weighted by the interval.
     """
 
-    host: str = Field(description="The computer the counter is of, where another one collected it.")
+    host: str = Field(description="The computer that the counter describes, if another computer collected it.")
     counter: str = attribute("series.path")
     measurement: str = attribute("series.measurement")
     field: str = attribute("series.field")
@@ -410,7 +416,7 @@ class StatisticPart(JsonPart):
 
 
 class _JudgedPart(JsonPart):
-    """What was judged, and how."""
+    """The first part of the document: what was judged, and how."""
 
     schema_: Literal["plimsoll.review/1"] = Field(default=SCHEMA, alias="schema")
     verdict: Literal["healthy", "not-healthy", "unknown"] = attribute(
@@ -443,7 +449,7 @@ class _JudgedPart(JsonPart):
 
 
 def _with_insights(base: type[P], place: str) -> type[P]:
-    """Return the document so far, with the fields of the insights of a place."""
+    """Return the document so far, extended by the fields of the insights for a place in it."""
     fields: dict[str, Any] = {
         insight.json.name: (
             insight.json.type,
@@ -456,7 +462,7 @@ def _with_insights(base: type[P], place: str) -> type[P]:
 
 
 class _Measured(_with_insights(_JudgedPart, "beside")):
-    """What was judged, what stands beside it, and the statistics."""
+    """The next part of the document: what was judged, insights beside it, and the statistics."""
 
     statistics: list[StatisticPart] = attribute(
         lambda insights: [
@@ -467,7 +473,7 @@ class _Measured(_with_insights(_JudgedPart, "beside")):
 
 
 class ReviewDocument(_with_insights(_Measured, "causes")):
-    """A review as a whole."""
+    """The complete JSON document of a review."""
 
     if TYPE_CHECKING:
 

@@ -34,14 +34,14 @@ _REDUCED = {
 
 
 def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
-    """Return the page of a rule: what is counted, the threshold, why, sources, what to look at next."""
+    """Return the page of a rule: its counter, threshold, reason, sources, and the signals to look at next."""
     head = f"# {rule.id}\n\n{rule.summary}\n\nSeverity: {rule.severity}. Pack: {pack.pack} ({pack.title})."
     parts = [f"## {title}\n\n{text}" for title, text in sections(rule, signals)]
     return "\n\n".join([head, *parts]) + "\n"
 
 
 def sections(rule: Rule, signals: Signals) -> Iterator[tuple[str, str]]:
-    """Yield the headings of the page of a rule, each with the text below it."""
+    """Yield the headings of a rule's page, each with its text."""
     yield "What is counted", "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals))
     yield "Threshold", "\n".join(_threshold(rule, signals))
     hint = f"Measured on {rule.measured_on}; on other hardware take it as a hint." if rule.measured_on else ""
@@ -53,7 +53,7 @@ def sections(rule: Rule, signals: Signals) -> Iterator[tuple[str, str]]:
 
 
 def signal_text(name: str, signals: Signals) -> str:
-    """Return a signal: its meaning and unit, and the sources it is read from or the signals it is computed from."""
+    """Return a signal: its meaning, its unit, and its sources or the signals it is computed from."""
     signal = signals[name]
     worse = "" if signal.worse == "either" else f"; {signal.worse} is worse"
     kept = ". Each instance is judged on its own" if signal.instances == "each" else ""
@@ -108,6 +108,7 @@ def threshold_text(condition: Condition, signals: Signals) -> str:
 
 
 def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
+    """Yield lines on the threshold: when the rule is healthy, crossed, firing and recovered."""
     unit = unit_of(rule, signals)
     yield f"- Healthy: {_reduced(rule)} is {healthy_text(rule.healthy, unit)}{_per_unit(rule)}."
     yield f"- Crossed: {crossed_text(rule.healthy, unit)}{_per_unit(rule)}" + (
@@ -178,7 +179,7 @@ def _derivation(derived: Derivation, signals: Signals) -> str:
 
 
 def _weights(derived: Derivation, signals: Signals) -> str:
-    """`; Disk writes count 2 times with raid = 1 or 10, 4 times with raid = 5, else once`."""
+    """Return the weights of operands: `; Disk writes count 2 times with raid = 1 or 10, else once`."""
     text = ""
     for name, weight in derived.weights.items():
         by_times = group_pairs((times, value) for value, times in weight.values.items() if times != weight.unknown)
@@ -197,7 +198,7 @@ def _transform(transform: Transform) -> str:
 
 
 def _family(name: str, signals: Signals) -> Iterator[str]:
-    """Yield a signal, then the signals it is derived from."""
+    """Yield a signal, then the signals from which it is derived."""
     yield name
     if derived := signals[name].derived:
         for operand in derived.operands:
@@ -205,7 +206,7 @@ def _family(name: str, signals: Signals) -> Iterator[str]:
 
 
 def as_text(markdown: str) -> Iterator[str]:
-    """Yield the lines without marks: headings as they are, what is below them indented. What is code is left alone."""
+    """Yield the lines without Markdown's marks: headings unchanged, their text indented. Code is unchanged."""
     below = False
     for line in markdown.rstrip("\n").split("\n"):
         if heading := _HEADING.match(line):
@@ -219,6 +220,6 @@ def as_text(markdown: str) -> Iterator[str]:
 
 def _bare(line: str) -> str:
     """Return a line without the marks of Markdown outside its code."""
-    parts = _CODE.split(line)  # text and code by turns
+    parts = _CODE.split(line)  # text and code alternate
     parts[::2] = [_LINK.sub(r"\1", text).replace("**", "") for text in parts[::2]]
     return "".join(parts)

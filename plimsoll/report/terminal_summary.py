@@ -1,4 +1,4 @@
-"""The review as terminal text: the answer first, on one screen; its details by choice."""
+"""The review as terminal text: the answer first, on one screen; details on request."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -57,7 +57,7 @@ _NOT_CROSSED = (
     (Outcome.HELD, "Within limits, nearest first"),
 )
 _REST = f"{Parameter.DETAILS} prints the rest; {Parameter.OUT} writes a report with all of it."
-# How much is shown: crossed signals with their times, more of them in a line, signals within limits, insights.
+# How many are shown: crossed signals with their times, with one line each, signals within limits, insights.
 _ROOMS = (
     *((8, 12, 8, 3), (6, 10, 6, 2), (5, 8, 5, 1), (4, 6, 4, 1), (3, 6, 4, 0)),
     *((3, 4, 3, 0), (2, 3, 3, 0), (1, 3, 2, 0), (1, 1, 1, 0), (1, 0, 0, 0)),
@@ -67,9 +67,9 @@ _ROOMS = (
 def lines(
     insights: Insights, zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = False
 ) -> Iterator[Line]:
-    """Yield the review line by line: at most 40 rows of a terminal for one host and 60 for many, or `all_of_it`.
+    """Yield the review line by line: for a terminal at most 40 rows for one host and 60 for many, unless `all_of_it`.
 
-    Times are in `zone`, by default the log's own. Tables fit the `width`; without one, the lines are for no terminal.
+    Times are in `zone`, by default the log's own. Tables fit the `width`; without one, the output is not a terminal.
     """
     zone = zone or insights.review.zone
     if all_of_it:
@@ -87,7 +87,7 @@ def lines(
 
 
 def in_brief(insights: Insights) -> Iterator[Line]:
-    """Yield a run in two lines: its verdict, and the cause or what was judged."""
+    """Yield two lines on a run: its verdict, and the cause or what was judged."""
     review = insights.review
     name = (f"{review.run.name}: ",) if review.run.name else ()
     yield *name, (review.word, _VERDICT_STYLE[review.verdict]), f" {crossed_summary(review.findings)}"
@@ -110,6 +110,7 @@ def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
 
 
 def _brief(insights: Insights, zone: Zone, width: int, room: tuple[int, int, int, int]) -> Iterator[Line]:
+    """Yield the first screen: crossed signals, those nearest to their limits, and insights, as far as they fit."""
     review, (full, heads, nearest, beside) = insights.review, room
     severe = [group for group in review.groups if group.worst.severe]
     if severe:
@@ -146,7 +147,7 @@ def _brief(insights: Insights, zone: Zone, width: int, room: tuple[int, int, int
 
 
 def _notes(review: Review) -> str:
-    """Return what was crossed and does not count, in a line; empty if there is nothing of the kind."""
+    """Return one line on crossings that do not count; empty if there are none."""
     names = [group.worst.signal.title for group in review.groups if not group.worst.severe]
     parts = [f"Notes (info): {listed(names, _MOST_NAMES)}"] if names else []
     old = dict.fromkeys(finding.signal.title for finding in review.set_aside)
@@ -155,7 +156,7 @@ def _notes(review: Review) -> str:
 
 
 def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
-    """Yield what follows the first screen, line by line, with tables that fit the width."""
+    """Yield everything after the first screen, line by line, with tables that fit the width."""
     review = insights.review
     yield from render_lines(insights.sections("causes", zone))
     if groups := [group for group in review.groups if group.worst.severe]:
@@ -182,7 +183,7 @@ def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
 
 
 def _note_groups(review: Review, zone: Zone) -> Iterator[Line]:
-    """Yield what the verdict does not count: crossings of severity info, and old limits that current ones replace."""
+    """Yield crossings that the verdict does not count: those of severity info, and replaced old limits."""
     groups = [group for group in review.groups if not group.worst.severe]
     old = old_limits_in_brief(review.set_aside)
     if groups or old:
@@ -196,6 +197,7 @@ def _note_groups(review: Review, zone: Zone) -> Iterator[Line]:
 
 
 def _group(review: Review, group: Group, zone: Zone) -> Iterator[Line]:
+    """Yield the lines on a crossed signal: when, by which processes, the meaning, the source, and other places."""
     worst = group.worst
     sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
     yield head(group)
@@ -217,7 +219,7 @@ def _group(review: Review, group: Group, zone: Zone) -> Iterator[Line]:
 
 
 def when(review: Review, finding: Finding, zone: Zone) -> str:
-    """Return when it was crossed, and for how much of the time where it never fired."""
+    """Return when a finding was crossed; if it never fired, for what share of the time."""
     spans = spans_text(review, zone, finding, finding.counted, _MOST_SPANS)
     if finding.outcome == Outcome.OFTEN:
         return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
@@ -225,7 +227,7 @@ def when(review: Review, finding: Finding, zone: Zone) -> str:
 
 
 def _table(review: Review, findings: Sequence[Finding], zone: Zone, width: int) -> Iterator[Line]:
-    """Yield a line for each signal, nearest to its limit first: the rule and subject that came nearest."""
+    """Yield a line for each signal, nearest to its limit first, with the rule and subject that came nearest."""
     groups = by_signal(findings)
     for row, group in zip(rows(groups[:_MOST_HELD], width), groups, strict=False):
         yield row
@@ -242,7 +244,7 @@ def _table(review: Review, findings: Sequence[Finding], zone: Zone, width: int) 
 
 
 def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
-    """Yield what plimsoll.toml changed in a rule, with the hosts unless it changed it on all of them."""
+    """Yield what plimsoll.toml changed in a rule, and on which hosts unless on all of them."""
     hosts: dict[str, dict[str, None]] = {}
     for finding in alike:
         hosts.setdefault(finding.override.note if finding.override else "", {})[host_of(finding)] = None
@@ -252,6 +254,7 @@ def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
 
 
 def _unjudged(review: Review) -> Iterator[Line]:
+    """Yield the rules that were not judged, by outcome and reason."""
     for outcome, heading in UNJUDGED:
         findings = review.of(outcome)
         if not findings:
@@ -277,12 +280,12 @@ def title(text: str) -> Iterator[Line]:
 
 
 def dim(text: str) -> Part:
-    """Return a text of less weight."""
+    """Return a text in a dim style."""
     return text, "dim"
 
 
 def head(group: Group) -> Line:
-    """Return what was crossed, where, and by how much."""
+    """Return a line on a crossed signal: what, where, and by how much."""
     colour, mark, worst = COLOURS[group.severity], MARKS[group.severity], group.worst
     where = place(worst)
     if len(group.hosts) > 1:
@@ -333,7 +336,7 @@ def _layouts(alike: Sequence[Finding]) -> tuple[tuple[str, ...], ...]:
 
 
 def unjudged_titles(findings: Iterable[Finding], hosts: int) -> Iterator[str]:
-    """Yield the signals, with their hosts unless they are all hosts of the run."""
+    """Yield the signals that were not judged, with their hosts unless it is all hosts of the run."""
     where: dict[str, dict[str, None]] = {}
     for finding in findings:
         where.setdefault(finding.signal.title, {})[host_of(finding)] = None

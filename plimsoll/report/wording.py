@@ -38,14 +38,15 @@ def scope(review: Review, zone: Zone) -> str:
 
 
 def lasted(duration: int) -> str:
-    """Return how long a crossing lasted; one without a duration is a single evaluation."""
+    """Return how long a crossing lasted; without a duration it is a single evaluation."""
     return duration_text(duration) if duration else "one evaluation"
 
 
 def spans_text(review: Review, zone: Zone, finding: Finding, crossings: Sequence[Crossing], most: int) -> str:
-    """`10:02:50–10:07:40 (4 min 50 s), 10:20:00 (one evaluation) and 9 more`: the first, the worst, and the longest.
+    """Return `10:02:50–10:07:40 (4 min 50 s), 10:20:00 (one evaluation) and 9 more`: the first, the worst, the
+    longest.
 
-    They are in time order. The last evaluation of a run is after its last sample, so times end with the run.
+    They are in time order. Times end with the run, as its last evaluation is after the last sample.
     """
     limit = limit_of(finding).limit
     worst = max(crossings, key=lambda crossing: abs(crossing.worst - limit))
@@ -70,7 +71,7 @@ def until(review: Review, crossing: Crossing) -> int:
 
 
 def used_by(finding: Finding, start: int) -> str:
-    """Return the processes that used most during the breach that started then; empty if none are known.
+    """Return the processes that used most during the breach that began at `start`; empty if unknown.
 
     `Processor time of a process, mean while crossed (in the rest of the steady phase): sqlservr 312 % (20 %)`
     """
@@ -97,9 +98,8 @@ def host_of(finding: Finding) -> str:
 def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]:
     """Return a line for each old limit: whether it was crossed, and why it does not count.
 
-    The title is left out for a limit of `signal`.
-
-    `memory-available (> 4 MB, NT 4.0 file server) within limits, lowest 36 MB; an old limit, not counted: ...`
+    The title is left out for a limit of `signal`. `memory-available (> 4 MB, NT 4.0 file server) within limits, lowest
+    36 MB; an old limit, not counted: ...`
     """
     by_rule = group_pairs((finding.rule.id, finding) for finding in findings)
     lines: list[str] = []
@@ -115,7 +115,7 @@ def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]
 
 
 def old_limits_in_brief(findings: Sequence[Finding]) -> str:
-    """Old limits in one line; empty if there are none.
+    """Return old limits in one line; empty if there are none.
 
     `Old limits, not counted: disk-queue (≤ 3 requests) crossed, 8.52 requests; memory-available (> 4 MB) within limits`
     """
@@ -140,7 +140,7 @@ def reason(finding: Finding) -> str:
 
 
 def crossed_summary(findings: Sequence[Finding]) -> str:
-    """`Crossed: 1 critical; 3 notes (info)`: the number of signals by the severity of their worst finding."""
+    """Return the number of signals by the severity of their worst finding: `Crossed: 1 critical; 3 notes (info)`."""
     groups = crossed_groups(findings)
     severe = [group for group in groups if group.worst.severe]
     notes = len(groups) - len(severe)
@@ -148,12 +148,12 @@ def crossed_summary(findings: Sequence[Finding]) -> str:
 
 
 def never_tested(finding: Finding) -> bool:
-    """Return whether the further conditions of a finding's rule never held, so its value was never judged."""
+    """Return whether the further conditions of a rule were never met, so that its value was never judged."""
     return finding.outcome in (Outcome.HELD, Outcome.TOO_SHORT) and math.isnan(finding.nearest)
 
 
 def threshold(finding: Finding) -> str:
-    """`> 3,600 s`: the limit as it was applied to the subject."""
+    """Return the limit as applied to the subject: `> 3,600 s`."""
     return f"{limit_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
 
 
@@ -169,9 +169,9 @@ def condition_text(condition: Condition, unit: str) -> str:
 
 
 def margin(finding: Finding) -> str:
-    """Return how far the worst value stayed from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; or nothing.
+    """Return the distance of the worst value from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; or empty.
 
-    Only values while a rule's further conditions held count.
+    Only values while a rule's further conditions were met count.
     """
     share = finding.margin
     if share is None and finding.outcome == Outcome.HELD and finding.brief:
@@ -187,9 +187,9 @@ def margin(finding: Finding) -> str:
 
 
 def extreme(finding: Finding) -> str:
-    """`highest`, `lowest 5 min mean`, `lowest maximum of 15 min`: what the worst value is.
+    """Return what the worst value is: `highest`, `lowest 5 min mean`, `lowest maximum of 15 min`.
 
-    `always` if it was the only one that is healthy.
+    `always` if only one value is healthy, and it was always that.
     """
     limit = limit_of(finding)
     only = "always" if worst_shown(finding) == limit.limit else "at worst"
@@ -208,7 +208,7 @@ def brief_crossings(finding: Finding) -> str:
 
 
 def where(group: Group) -> str:
-    """`SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
+    """Return the place: `SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
     worst = group.worst.subject
     subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
     if worst is None or len(subjects) == 1:
@@ -219,7 +219,7 @@ def where(group: Group) -> str:
 
 
 def phases_text(review: Review, zone: Zone) -> str:
-    """A sentence or two on the phases that were found; empty if they were set by hand, or there is nothing to say."""
+    """Return a sentence or two on the phases found; empty if they were set by hand, or nothing was found out."""
     found_phases = review.phases_found
     if found_phases is None or not found_phases.signal or (found_phases.fallback and not found_phases.known):
         return ""

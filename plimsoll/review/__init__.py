@@ -1,1 +1,1 @@
-"""Judges one run: findings, statistics, coverage and the verdict. What is shown of them is made in `report`."""
+"""Judges one run: findings, statistics, coverage and the verdict. `plimsoll/report` displays them."""

@@ -1,4 +1,4 @@
-"""How many of the thresholds that apply were judged, why the others were not, and remarks on what is missing."""
+"""How many of the applicable thresholds were judged, why the others were not, and remarks on missing data."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from plimsoll.review.findings import JUDGED, Finding, Outcome
 _MOST = 4  # thresholds that are named: the report and the JSON have all of them
 _MOST_NAMES = 12  # of counters that are not known
 Why = Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]
-# For one threshold, and for several; in the order in which they are named.
+# The words for one threshold and for several; reasons are named in this order.
 _TEXTS: dict[Why, tuple[str, str]] = {
     "needs": ("needs {}", "need {}"),
     "too-short": ("was recorded too briefly", "were recorded too briefly"),
@@ -29,7 +29,7 @@ _TEXTS: dict[Why, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class UnjudgedReason:
-    """The number of thresholds that were not judged for one reason; `fact` is the fact that they need."""
+    """The number of thresholds not judged for one reason; `fact` is the unknown fact, if that is the reason."""
 
     count: int
     why: Why
@@ -43,7 +43,7 @@ class UnjudgedReason:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The number of thresholds judged. A threshold is a rule on a host; any judged instance of the host suffices."""
+    """The number of thresholds judged. A threshold is a rule on a host; it is judged if any instance was."""
 
     thresholds: int
     judged: int
@@ -111,7 +111,7 @@ def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
 
 
 def not_recognised(unrecognised: Unrecognised) -> Remark:
-    """Return a remark for an object whose counters' names are not known."""
+    """Return a remark on an object whose counters have unknown names."""
     text = (
         f"{counted(unrecognised.counters, 'counter')} of {unrecognised.object} on {unrecognised.host} not recognised "
         f"({listed(unrecognised.names, _MOST_NAMES)}), so no limit of theirs is judged; where they are misspelled, "

@@ -1,4 +1,4 @@
-"""Doubts: why a run in which nothing was crossed is still not known to be healthy. One is enough."""
+"""Doubts: reasons why a run without a crossed limit is still not known to be healthy. One doubt is enough."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -37,13 +37,13 @@ _UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 
 
 def long_absence(of: int) -> float:
-    """Return for how long (ns) data may be missing in a run of this length (ns) before its verdict is not known."""
+    """Return how long (ns) data may be missing in a run of the length `of` (ns) before the verdict is Not known."""
     long = max(_LONG_ABSENCE, _LONG_SHARE * of)
     return max(SHORTEST_ABSENCE, min(LEAST_SHARE_ABSENT * of, long))
 
 
 def doubts_text(doubts: Sequence[Doubt]) -> str:
-    """Return doubts as text that can follow a colon: only sentences after the first begin with a capital."""
+    """Return doubts as text to follow a colon: only sentences after the first begin with a capital."""
     first, *items = [doubt.sentence for doubt in doubts]
     return " ".join([first, *map(capitalized, items)])
 
@@ -59,7 +59,7 @@ def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
 
 
 def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:
-    """Yield a doubt if recordings have different values of a host for the same times."""
+    """Yield a doubt if recordings contain different values of one host for the same times."""
     items = [remark for remark in remarks if remark.kind == Kind.CONTRADICTORY]
     names = list(dict.fromkeys(PurePath(remark.file).name for remark in items if remark.file))
     result = "values for the same time contradict each other in"
@@ -92,7 +92,7 @@ def bad_values(bad_counters: Sequence[BadCounter]) -> Iterator[Doubt]:
 
 
 def unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]:
-    """Yield a doubt if counters with unknown names may be the ones that rules need and do not find."""
+    """Yield a doubt if counters with unknown names may be ones that rules need and did not find."""
     if unrecogniseds:
         count = sum(unrecognised.counters for unrecognised in unrecogniseds)
         paths = list(dict.fromkeys(path for unrecognised in unrecogniseds for path in unrecognised.paths))
@@ -104,7 +104,7 @@ def unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]
 
 
 def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt if thresholds were crossed at the start or end of a recording too short to tell for how long."""
+    """Yield a doubt about thresholds crossed at an end of a recording too short to tell for how long."""
     items = [finding for finding in findings if finding.severe and finding.undecided]
     if items:
         which = "a threshold that was" if len(items) == 1 else f"{len(items):,} thresholds that were"
@@ -117,9 +117,9 @@ def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
 def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
     """Yield doubts about signals that were past a limit when the samples of their host ended.
 
-    `end` is the end of the run (UTC ns). A signal counts if the run went on for longer than a crossing takes to count,
-    or if the crossing had lasted for more than half of that time. Of several limits of a signal, the one that was
-    crossed for longest is named.
+    `end` is the end of the run (UTC ns). A crossing is doubtful if the run continued for longer than it takes a
+    crossing to count, or if the crossing had lasted for more than half of that time. Of several limits of a signal, the
+    one crossed for longest is named.
     """
     entries: dict[tuple[str, Subject], tuple[int, Doubt]] = {}
     for finding in findings:
@@ -144,7 +144,7 @@ def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
 
 
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Yield doubts about thresholds crossed before and after a gap, and for long enough if crossed in it, too."""
+    """Yield doubts about thresholds crossed before and after a gap, which may also have been crossed during it."""
     for finding in findings:
         gap = (
             _gap(finding.columns, finding.track, finding.rule.for_)
@@ -159,9 +159,9 @@ def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
 
 
 def _gap(crossings: CrossingColumns, track: RuleEvaluation, for_: int) -> int | None:
-    """Return the length (ns) of a gap with crossings on both sides that are as long as `for_` together with it, if any.
+    """Return the length (ns) of a gap that, with the crossings on both sides, is as long as `for_`; else None.
 
-    A gap that is too long for one time of trouble is none.
+    Very long gaps do not count, as the crossings may be separate troubles.
     """
     over_gap = track.matrix.gaps_crossed(track.row)
     if not over_gap.any():
@@ -200,14 +200,14 @@ def not_throughout(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], 
 
 
 def apart_from_load(is_apart: bool) -> Iterator[Doubt]:
-    """Yield a doubt if the results of a load driver and the recordings of the hosts have no time in common."""
+    """Yield a doubt if the results of a load driver and the recordings of the hosts do not overlap in time."""
     if is_apart:
         result = "the results of the load driver and the recordings of the hosts have no time in common"
         yield Doubt(result, "name those of one run, or correct the zone or clock of one of them")
 
 
 def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], bool]) -> Iterator[Doubt]:
-    """Yield doubts about required counters that were recorded on a host without a single value."""
+    """Yield doubts about required counters without a single value on a host."""
     judged: dict[tuple[str, str], bool] = {}
     names: dict[tuple[str, str], str] = {}
     for finding in findings:
@@ -250,7 +250,7 @@ def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
 
 
 def _longer(findings: Iterable[Finding], host: str) -> str:
-    """Return how long to record so that most thresholds that were recorded too briefly can be judged."""
+    """Return for how long to record so that most thresholds with too short a recording can be judged."""
     short = [
         (finding.rule, finding.track)
         for finding in findings
@@ -284,8 +284,8 @@ def without_their_conditions(
 ) -> list[Doubt]:
     """Return doubts about limits that were passed for long enough while another condition of the rule had no data.
 
-    `recorded` says whether a signal was recorded on a host. A limit that another rule could judge is left out, and of
-    several rules on one signal of a subject one is named.
+    `recorded` says whether a signal was recorded on a host. A limit that another rule could judge is left out. Of
+    several rules on one signal of a subject, one is named.
     """
     judged = [finding for finding in findings if finding.severe and finding.subject and finding.outcome in _WITH_VALUES]
     open_ = {finding: past for finding in judged if finding.rule.and_ and (past := _time_past(finding))}

@@ -1,4 +1,4 @@
-"""The question that is put to a run, and the answer: one finding for each rule and subject."""
+"""The question that is asked of a run, and the answer: a finding for each rule and subject."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -25,8 +25,7 @@ from plimsoll.rules.wording import SEVERITIES
 class Outcome(StrEnum):
     """The result of a rule for one subject, worst first.
 
-    Only crossed, often crossed and held are judged. Too short: the recording is shorter than the threshold has to be
-    crossed to count.
+    Only CROSSED, OFTEN and HELD are judged. TOO_SHORT: the recording is shorter than a crossing must last to count.
     """
 
     CROSSED = "crossed"
@@ -49,8 +48,8 @@ _OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN:
 class Use:
     """How much of a resource one process used on average while a threshold was crossed (`inside`).
 
-    `otherwise` is its mean in the rest of `phase`, the phase that contains the crossing. It is None where phases are
-    not known, where no single phase contains the crossing, and where nothing of the phase is left.
+    `otherwise` is its mean in the rest of `phase`, the phase that contains the crossing. It is None if phases are
+    unknown, if no single phase contains the crossing, or if the phase has no rest.
     """
 
     instance: str
@@ -61,7 +60,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes that used most of the resource a rule is about, highest first, by the start of each breach."""
+    """The processes that used most of a rule's resource, highest first, by the start of each breach."""
 
     signal: Signal
     by_breach: Mapping[int, tuple[Use, ...]]
@@ -69,16 +68,16 @@ class Processes:
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """One rule for one subject. `subject` is None where the rule's pack applies to no host.
+    """The result of one rule for one subject. `subject` is None if the rule's pack applies to no host.
 
     Attributes:
-        rule: The rule as it was judged, with its override and the severity it has on this host.
-        override: What plimsoll.toml changed.
-        samples: The signal as recorded, in its unit.
-        notes: Assumptions of the judgement: a widened window, an unknown phase, a host fact.
-        needs: The thing that a rule needs to be judged: a fact (`memory_mb`) or marked drives (`drive = "database"`).
-        covered: The longest part of the window (ns) that held samples; None where the whole window did.
-        superseded_by: The current rules that were judged instead, which make this old limit a note.
+            rule: The rule as judged, with its override and its severity on this host.
+            override: The changes by plimsoll.toml.
+            samples: The signal as recorded, in its unit.
+            notes: Assumptions of the judgement: a widened window, an unknown phase, a host fact.
+            needs: What is missing to judge the rule: a fact (`memory_mb`) or marked drives (`drive = "database"`).
+            covered: The longest part of the window (ns) with samples; None if samples cover the whole window.
+            superseded_by: The current rules that were judged instead, so that this old limit has severity info.
     """
 
     pack: Pack
@@ -97,7 +96,7 @@ class Finding:
 
     @property
     def severe(self) -> bool:
-        """Whether the verdict depends on the finding: warning and critical, not info."""
+        """Whether the verdict depends on the finding: its severity is warning or critical, not info."""
         return self.rule.severity != "info"
 
     @property
@@ -107,7 +106,7 @@ class Finding:
 
     @cached_property
     def columns(self) -> CrossingColumns:
-        """All crossings as columns, in time order; without any where it was not judged."""
+        """All crossings as columns, in time order; empty if the rule was not judged."""
         return self.track.crossings if self.track else NO_CROSSINGS
 
     @cached_property
@@ -127,7 +126,7 @@ class Finding:
 
     @property
     def counted(self) -> tuple[Crossing, ...]:
-        """The crossings for which the finding counts as crossed: those that fired, or all if it was often crossed."""
+        """The crossings that make the finding crossed: those that fired, or all if it was often crossed."""
         return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
 
     @property
@@ -142,14 +141,14 @@ class Finding:
 
     @property
     def stretch(self) -> int | None:
-        """The longest time judged without a break, in ns; None where nothing was judged."""
+        """The longest time judged without a break, in ns; None if nothing was judged."""
         return self.track.longest_stretch if self.track and self.track.judged else None
 
     @property
     def undecided(self) -> bool:
         """Whether the recording is too short to tell: crossed at its start or end, or for more than half of `for`.
 
-        The second only counts in a recording that is shorter than twice `for`.
+        The latter only counts in a recording shorter than twice `for`.
         """
         if self.outcome == Outcome.TOO_SHORT and any(crossing.cut for crossing in self.crossings):
             return True
@@ -158,9 +157,9 @@ class Finding:
 
     @property
     def unfinished(self) -> Crossing | None:
-        """The crossing that went on when the data ended; None if there is none.
+        """The crossing that continued when the data ended; None if there is none.
 
-        None as well for a rule that was judged in its phase: the phase ends the crossing, not the recording.
+        Also None for a rule judged in one phase: there the phase ends the crossing, not the recording.
         """
         if self.outcome != Outcome.HELD or self.track is None or not len(self.columns):
             return None
@@ -186,7 +185,7 @@ class Finding:
 
     @property
     def times_past(self) -> float:
-        """The worst value divided by its limit (for a floor the limit by the value); 0 if that has no meaning."""
+        """How many times the worst value is the limit (for a lower limit the inverse); 0 if that has no meaning."""
         if self.track is None or isnan(self.nearest):
             return 0.0
         worst, limit = abs(self.nearest), abs(self.track.healthy.limit)
@@ -195,14 +194,14 @@ class Finding:
 
     @property
     def nearest(self) -> float:
-        """The value nearest to the limit while all other conditions of the rule held; NaN if they never did."""
+        """The value nearest to the limit while all other conditions of the rule were met; NaN if they never were."""
         return self.track.nearest if self.track else float("nan")
 
     @property
     def margin(self) -> float | None:
-        """How far `nearest` stayed from the limit, as a share of the limit; None where it has no meaning.
+        """The distance of `nearest` from the limit, as a share of the limit; None if that has no meaning.
 
-        It has none for a state, a number that stands for a word.
+        A state (a number that stands for a word) has no margin.
         """
         if self.track is None or isnan(self.nearest) or self.track.healthy.limit == 0 or self.signal.unit == "state":
             return None
@@ -211,7 +210,7 @@ class Finding:
 
     @property
     def room(self) -> float | None:
-        """The margin by which findings within their limits are compared.
+        """The margin by which findings within their limits are sorted.
 
         For a percentage that must stay high it is a share of the range from the limit to 100 %.
         """
@@ -223,7 +222,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Doubt:
-    """A reason, as a sentence without its full stop, and what to do about it; `about` is the finding it names."""
+    """A reason, as a sentence without its full stop, and what to do about it; `about` is the finding it concerns."""
 
     reason: str
     advice: str = ""
@@ -237,7 +236,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Applied:
-    """A pack and the hosts it was applied to, and why."""
+    """A pack, the hosts it was applied to, and why."""
 
     pack: Pack
     hosts: tuple[str, ...]
@@ -246,18 +245,19 @@ class Applied:
 
 @dataclass(frozen=True)
 class Question:
-    """The packs, the phases and the time from `start` to `end` (UTC ns; None: no bound) to judge a run by.
+    """How to judge a run: the packs, the phases, and the time from `start` to `end` (UTC ns; None: no bound).
 
     Attributes:
-        by_hand: The packs that were chosen by name.
-        overrides: The thresholds that plimsoll.toml changes.
-        drives: The use of each marked disk: `database` or `log`.
-        expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be recorded.
-        resources: The resources that must be judged on every host; empty if packs were chosen in place of all others.
-        whole_run: Rules for a phase are judged throughout where phases are not given, even if some are found.
-        in_operation: The hosts were read live: no phases are looked for, as there was no test.
-        apart: The hosts are not one system: no host explains another.
-        planned: Planned work, in which nothing is judged.
+            by_hand: The packs that the user chose by name.
+            overrides: The thresholds that plimsoll.toml changes.
+            drives: The content of each marked disk: `database` or `log`.
+            expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be
+            recorded.
+            resources: The resources that must be judged on every host; empty if the user's packs replace all others.
+            whole_run: Judge rules for a phase over the whole run unless phases are given, even if some are found.
+            in_operation: The hosts were read live, not in a test, so no phases are sought.
+            apart: The hosts are not one system, so none explains another.
+            planned: Planned work, during which nothing is judged.
     """
 
     packs: Sequence[Pack]
@@ -277,7 +277,7 @@ class Question:
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings by rank; of one rule that was crossed for about as long on several, the worst value first."""
+    """Return the findings by rank; those of one rule that was crossed for about as long by the worst value."""
     ranked = sorted(findings, key=_rank)
     by_rule = group_pairs(
         ((finding.rule.id, finding.outcome), at) for at, finding in enumerate(ranked) if finding.outcome in CROSSED
@@ -290,16 +290,16 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _by_value(finding: Finding) -> tuple[int, int, int, float]:
-    """Return a sort key: by severity, then durations rounded to about a tenth, then values."""
+    """Return a sort key: by severity, then by durations rounded to about a tenth, then by values."""
     longest, in_all = (round(log(max(value, 1)) / log(1.1)) for value in (finding.longest_fired, finding.time_crossed))
     return SEVERITIES.index(finding.rule.severity), -longest, -in_all, -finding.times_past
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
-    """Return a sort key, worst first: crossed by severity and duration, held by the room left, then not judged."""
+    """Return a sort key, worst first: crossed by severity and duration, held by room, then not judged."""
     subject = finding.subject
     name = finding.rule.id, host_key(subject.host) if subject else "", (subject.instance or "") if subject else ""
-    if finding.track is None:  # most are: what is not recorded
+    if finding.track is None:  # most findings: not recorded
         return _OUTCOME[finding.outcome], 0, False, 0, 0, 0, float("inf"), *name
     crossed = finding.outcome in CROSSED
     room = finding.room
@@ -316,9 +316,9 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 
 
 def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
-    """Return a sort key for findings that held: severe ones first, then crossed briefly, then by the room left.
+    """Return a sort key of held findings: severe ones first, then briefly crossed ones, then by room.
 
-    Where other conditions of the rule never held, the value nearest to the limit comes first.
+    If other conditions of the rule were never met, the value nearest to the limit comes first.
     """
     room = finding.room
     brief = finding.track is not None and finding.track.matrix.any_brief[finding.track.row]

@@ -1,8 +1,8 @@
-"""Which resources of each host were judged: a run is healthy only if its processors, its memory and its disks were.
+"""Which resources of each host were judged: a run is healthy only if its processors, memory and disks were.
 
-A resource was judged if a warning or critical limit on a signal of it could have fired. They are the
-signals with a `resource` in rules/signals. A disk is judged by its latency or its use, and by its free space where that
-was recorded. On a host of virtual machines the object Processor is the root partition alone, so it proves nothing.
+A resource counts as judged if a warning or critical limit on one of its signals could have fired: a signal with that
+`resource` in rules/signals. A disk is judged by its latency or use, and by its free space if that was recorded. On a
+host of virtual machines the object Processor covers only the root partition, so it proves nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ TimesOf = Callable[[Finding], list[Times]]
 class Lack:
     """A part of a host that was not judged.
 
-    `to_record` is the resource whose counters are missing, if they are; `fact` the one that plimsoll.toml must give.
+    `to_record` is the resource whose counters are missing, if any; `fact` is a fact that plimsoll.toml must give.
     """
 
     what: str
@@ -58,16 +58,16 @@ class _Host:
     found: dict[str, list[Finding]] = field(default_factory=dict[str, list[Finding]])
 
     def recorded(self, resource: Resource) -> list[Finding]:
-        """Return the findings whose counters were recorded."""
+        """Return the findings on a resource whose counters were recorded."""
         return [finding for finding in self.found.get(resource, ()) if finding.outcome not in _NOT_RECORDED]
 
     def _of_all(self, resource: Resource) -> list[Finding]:
-        """Return the recorded findings about a whole resource: for processors, not the root partition's alone."""
+        """Return the recorded findings about a whole resource; for processors, not the root partition alone."""
         guests_only = resource == "cpu" and self.has_guests
         return [finding for finding in self.recorded(resource) if not guests_only or finding.pack.pack == _HYPER_V]
 
     def proofs(self, resource: Resource) -> dict[str, list[Finding]]:
-        """Return the findings that a resource was judged by; for disks, by the name of each."""
+        """Return the findings by which a resource was judged; for disks, by the disk's name."""
         recorded = self._of_all(resource)
         by_disk = _by_instance(recorded) if resource == "disk" else {}
         if not by_disk:
@@ -85,6 +85,7 @@ class _Host:
         return [] if any(map(_proves, recorded)) else [_lack(text, to_record, recorded)]
 
     def _disks(self) -> Iterator[Lack]:
+        """Yield the disks that were not judged by latency or use."""
         recorded = self.recorded("disk")
         by_disk = _by_instance(recorded)
         if not by_disk:
@@ -110,7 +111,7 @@ class _Host:
             yield _lack(f"the free space of {listed(unknown, _MOST_DISKS)}", "space", findings)
 
     def _is_known(self, finding: Finding) -> bool:
-        """Return whether a disk was judged by a finding, or had no request, so that there was no latency to judge."""
+        """Return whether a finding judged a disk, or the disk had no request, so that no latency exists."""
         return _proves(finding) or (finding.severe and finding.outcome == Outcome.NO_DATA and self.has_values(finding))
 
 
@@ -121,7 +122,7 @@ def judged_everywhere(findings: Sequence[Finding], has_values: HasValues) -> lis
 
 
 def only_in_total(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a sentence on hosts whose disks were judged only by a total, which may hide a slow one among several."""
+    """Yield a sentence on hosts with disks judged only in total, which may hide a slow one among several."""
     for resource, text in (("disk", "a slow one among several does"), ("space", "a full one among several does")):
         judged = (
             finding
@@ -150,9 +151,9 @@ def unjudged(
     *,
     too_short: bool,
 ) -> Iterator[Doubt]:
-    """Yield doubts about required resources that were not judged; hosts that lack the same resource share a doubt.
+    """Yield doubts about required resources that were not judged; hosts with the same gap share a doubt.
 
-    `too_short`: another doubt says that the recording is too short, so resources recorded too briefly are left out.
+    With `too_short`, another doubt says that the recording is too short; resources recorded too briefly are left out.
     """
     together: dict[tuple[tuple[str, ...], str], list[str]] = {}
     hosts = _hosts(findings, has_values)
@@ -178,7 +179,7 @@ def partly_recorded(
     times_of: TimesOf,
     recordings: Mapping[str, Sequence[Times]],
 ) -> Iterator[Doubt]:
-    """Yield doubts about judged resources that were missing for a part of the time that their host was recorded.
+    """Yield doubts about judged resources that lacked samples for a part of the time their host was recorded.
 
     `recordings` are the times of each recording of each host (UTC ns).
     """
@@ -203,9 +204,9 @@ def partly_recorded(
 
 
 def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
-    """Return a text on volumes whose free space was recorded at first and then no more; empty if there are none.
+    """Return a text on volumes whose free space stopped being recorded; empty if there are none.
 
-    A volume that comes later may be there only for a backup.
+    A volume that is only recorded later may have been mounted for a backup.
     """
     by_volume = {
         name: list(filter(_proves, findings))
@@ -226,6 +227,7 @@ def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
 
 
 def _without(findings: Sequence[Finding], recorded: Times, times_of: TimesOf) -> Absence:
+    """Return for how long a host was recorded without the counters of these findings."""
     nothing = np.full(len(recorded) - 1, bool(findings))
     longest = SHORTEST_ABSENCE
     for finding in findings:
@@ -250,7 +252,7 @@ def _hosts(findings: Sequence[Finding], has_values: HasValues) -> list[_Host]:
     hosts: dict[str, _Host] = {}
     with_guests = hosts_with_guests(findings)
     for finding in findings:
-        if finding.subject and finding.pack.pack != OBJECTIVE:  # what a load driver saw is of no host
+        if finding.subject and finding.pack.pack != OBJECTIVE:  # results of a load driver belong to no host
             key = finding.subject.key[0]
             host = hosts.setdefault(key, _Host(finding.subject.host, has_values, key in with_guests))
             if finding.signal.resource:
@@ -259,7 +261,7 @@ def _hosts(findings: Sequence[Finding], has_values: HasValues) -> list[_Host]:
 
 
 def _by_instance(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """Return the findings of each instance, totals left out."""
+    """Return the findings of each instance, without totals."""
     entries: dict[str, list[Finding]] = {}
     for finding in findings:
         instance = finding.subject.instance if finding.subject else None
@@ -269,14 +271,14 @@ def _by_instance(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
 
 
 def _proves(finding: Finding) -> bool:
-    """Return whether a limit could have fired. A queue that is 0 throughout proves nothing."""
+    """Return whether the limit of a finding could have fired. A queue that is always 0 proves nothing."""
     silent_at, samples = finding.signal.silent_at, finding.samples
     is_silent = silent_at is not None and samples is not None and bool((samples.present.values == silent_at).all())
     return finding.severe and finding.outcome in JUDGED and not is_silent
 
 
 def _is_covered(name: str, judged: Sequence[str]) -> bool:
-    """Return whether a disk, or each of its volumes, is among those that were judged."""
+    """Return whether a disk, or each of its volumes, is in `judged`."""
     names, volumes = [text.casefold() for text in judged], letters(name)
     is_same = name.casefold() in names or Instances(names).holding(name) is not None
     return is_same or (bool(volumes) and set(volumes) <= set(names))
@@ -300,7 +302,7 @@ def _disks_text(names: Sequence[str]) -> str:
 
 
 def healthy_text(findings: Sequence[Finding], judged: Sequence[Resource]) -> str:
-    """Return the verdict on a healthy run; `judged` are the resources that were judged on every host."""
+    """Return the verdict on a healthy run. `judged` are the resources judged on every host."""
     items = [NAMES[resource] for resource in RESOURCES if resource not in judged]
     if not items:
         return "Healthy."
@@ -317,18 +319,18 @@ def healthy_text(findings: Sequence[Finding], judged: Sequence[Resource]) -> str
 def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
     """Return the counters to record for a resource: `cpu`, `memory`, `disk`, `space` or `network`.
 
-    `cpu of guests` is that of a host of virtual machines.
+    `cpu of guests` stands for the processors of a host of virtual machines.
     """
     return _counters()[_LINUX if is_linux(host, applied) else "windows"][resource]
 
 
 def is_linux(host: str, applied: Iterable[Applied]) -> bool:
-    """Return whether the host was judged by a pack for Linux."""
+    """Return whether a pack for Linux was applied to the host."""
     return any(applied.pack.pack == _LINUX and host in applied.hosts for applied in applied)
 
 
 def hosts_with_guests(findings: Sequence[Finding]) -> set[HostKey]:
-    """Return the hosts with counters of virtual machines: their object Processor is the root partition alone."""
+    """Return the hosts with counters of virtual machines: their object Processor covers only the root partition."""
     of_guests = (finding for finding in findings if finding.rule.signal in _OF_GUESTS and finding.track is not None)
     return {of_guest.subject.key[0] for of_guest in of_guests if of_guest.subject}
 

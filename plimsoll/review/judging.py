@@ -1,4 +1,4 @@
-"""Judges every rule of the packs against the logs of a run."""
+"""Judges every rule of the packs on the logs of a run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,10 +33,10 @@ from plimsoll.rules.wording import limit_text
 def judge(
     logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, detected: Sequence[Phase] = ()
 ) -> tuple[list[Finding], list[Applied]]:
-    """Return a finding for each rule, host and instance, worst first; and for each pack the hosts it was applied to.
+    """Return a finding for each rule, host and instance, worst first; and each pack with the hosts it was applied to.
 
-    `whole` has the signals of whole logs, as windows reach back before the part that is judged. `detected` are phases
-    to judge by if none were given.
+    `whole` has the signals of whole logs, as windows reach back before the judged part. `detected` are phases to use if
+    none were given.
     """
     phases = question.phases or detected
     run = _RunJudge(logs, whole, question, facts, phases)
@@ -56,7 +56,7 @@ def judge(
 def crossed_before(
     logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, judged: Sequence[Finding]
 ) -> tuple[Finding, ...]:
-    """Return the findings of phase rules over the whole run that are missing when judged in their phases only."""
+    """Return the findings of phase rules that were crossed over the whole run but not in the judged phases."""
     of_phases = [rule for pack in question.packs for rule in pack.rules if rule.phase]
     kept = {name for rule in of_phases for name in (rule.id, *rule.superseded_by)}
     packs = [
@@ -76,7 +76,7 @@ def crossed_before(
 
 
 class _RunJudge:
-    """Judges the rules of one run; computes each host's evaluation times once."""
+    """Judges the rules of one run; the evaluation times of each host are computed once."""
 
     def __init__(
         self, logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, phases: Sequence[Phase]
@@ -85,7 +85,7 @@ class _RunJudge:
         self._facts = facts
         self._drives = {subject.key: holds for subject, holds in question.drives.items()}
         self._hosts: dict[str, str] = {}
-        self._objects: dict[str, dict[object, Series]] = {}  # of each host, a series of each object
+        self._objects: dict[str, dict[object, Series]] = {}  # for each host, one series of each object
         self._host_times: dict[str, list[Times]] = {}
         tags = host_tags(question.signals)
         for log in logs:
@@ -102,11 +102,11 @@ class _RunJudge:
             self._origins, self._samples, facts, phases, question.signals, by_hand, question.planned
         )
         self._grids: dict[str, Times] = {}
-        self._begun: set[str] = set()  # hosts that were recorded before the part that is judged
+        self._begun: set[str] = set()  # hosts that were recorded before the judged part
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
         """Return the hosts a pack applies to, and why."""
-        # A host of which only the results of a load driver are known is no computer to judge.
+        # A host with results of a load driver alone is not a computer to judge.
         computers = tuple(
             name
             for host, name in self._hosts.items()
@@ -126,7 +126,7 @@ class _RunJudge:
         return hosts, f"{names} recorded" if hosts else f"none of {names} recorded"
 
     def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
-        """Yield the instances of a signal on a host, with their samples in the part of the run that is judged."""
+        """Yield the instances of a signal on a host, with their samples in the judged part of the run."""
         for subject, origin in self._origins(name).values() if name in self._question.signals else ():
             if host_key(subject.host) == host_key(host) and subject.instance is not None:
                 samples = signal_samples(origin, self._samples)
@@ -147,6 +147,7 @@ class _RunJudge:
     def _on_host(
         self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, ResolvedSource]]
     ) -> Iterator[Finding]:
+        """Yield the findings of one rule on a host; one finding if it is off, not recorded or not for this host."""
         rule, override = self._question.overrides.of(documented, host)
         signal = self._question.signals[rule.signal]
         notes = (override.note,) if override else ()
@@ -167,7 +168,7 @@ class _RunJudge:
             yield from self._judged(bare, subjects)
 
     def _fitted(self, bare: Finding, host: str) -> Finding:
-        """Return the finding unchanged if the rule is for this host, else as a note, or as not judged and why."""
+        """Return the finding: unchanged if the rule is for this host, else as info, or not judged and why."""
         fit = fitted(bare.rule, partial(self._facts.find, Subject(host)))
         only = f"it is for {hosts_text(fit.rule)}"
         if fit.outside:
@@ -191,7 +192,7 @@ class _RunJudge:
                 return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(missing, only, *bare.notes), needs=fit.unknown)
 
     def _judged(self, bare: Finding, subjects: Sequence[tuple[Subject, ResolvedSource]]) -> Iterator[Finding]:
-        """Yield the findings of a rule for the subjects of a host, all judged at once if no fact is lacking."""
+        """Yield the findings of a rule for the subjects of a host, evaluated together if all facts are known."""
         host = host_key(bare.subject.host) if bare.subject else ""
         at = self._grid(host) if host else np.empty(0, dtype=np.int64)
         try:
@@ -239,7 +240,7 @@ class _RunJudge:
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
 
     def _drawn(self, origin: ResolvedSource, track: RuleEvaluation) -> Samples:
-        """Return the samples to draw: as recorded in one series, or else the reduced values."""
+        """Return the samples to draw: those of a single recorded series, else the reduced values."""
         origin = recorded_as(origin)
         is_recorded = isinstance(origin, ResolvedSeries) and not origin.rate
         samples = signal_samples(origin, self._samples) if is_recorded else None
@@ -284,7 +285,7 @@ def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Map
 
 
 def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
-    """Return why a rule with `drive` is not judged: no disk is marked with it, or the marked ones were not recorded."""
+    """Return why a rule with `drive` is not judged: no disk is marked so, or the marked ones were not recorded."""
     marked = [
         subject.instance
         for subject, holds in drives.items()
@@ -307,7 +308,7 @@ def _too_short(finding: Finding) -> str:
 
 
 def _windows(rule: Rule, track: RuleEvaluation) -> Iterator[str]:
-    """Yield where the window was widened because samples are too far apart for the documented one."""
+    """Yield a note for each window that was widened because samples are too far apart."""
     if track.window > rule.over:
         widened = f"window widened from {duration_text(rule.over)} to {duration_text(track.window)}"
         yield f"{widened}, twice the sampling interval"
@@ -317,7 +318,7 @@ def _windows(rule: Rule, track: RuleEvaluation) -> Iterator[str]:
 
 
 def _weights(rule: Rule, subject: Subject, facts: Facts, signals: Mapping[str, Signal]) -> Iterator[str]:
-    """Yield which operands of the rule's signal count more than once, and by which fact."""
+    """Yield a note on which operands of the rule's signal have a weight above 1, and by which fact."""
     derived = signals[rule.signal].derived
     for name, weight in derived.weights.items() if derived else ():
         fact = facts.find(subject, weight.by)

@@ -28,10 +28,10 @@ RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 def with_processes(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn, phases: Sequence[Phase] = ()
 ) -> list[Finding]:
-    """Return the findings, with processes for those that were crossed, if any were recorded.
+    """Return the findings; those that were crossed include the processes that used most, if recorded.
 
-    `recorded` gives the instances of a signal on a host. What a process used in a breach is compared with what it
-    used in the rest of the phase that contains the breach.
+    `recorded` gives the instances of a signal on a host. What a process used in a breach is compared with what it used
+    in the rest of the phase that contains the breach.
     """
     with_users = list(findings)
     rows_by_signal: dict[tuple[str, str], list[int]] = {}
@@ -52,7 +52,7 @@ def _users(
     recorded: Callable[[], Iterable[tuple[str, Samples]]],
     phases: Sequence[Phase],
 ) -> list[dict[int, tuple[Use, ...]]]:
-    """Return for each list of breaches the processes that used most, by the start of the breach."""
+    """Return, for each list of breaches, the processes that used most, by the start of the breach."""
     chosen = [sorted(crossings, key=lambda crossing: -crossing.duration)[:MOST_BREACHES] for crossings in breaches]
     spans = [(crossing.start, crossing.end) for crossings in chosen for crossing in crossings]
     names, means = _highest(recorded(), *np.array(spans, dtype=np.int64).reshape(-1, 2).T)
@@ -83,7 +83,7 @@ def _users(
 
 
 def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times) -> tuple[NDArray[np.object_], Values]:
-    """Return for each span a row of the instances with the highest means, highest first; -inf fills empty places."""
+    """Return the instances with the highest means, a row for each span, highest first; -inf fills empty places."""
     names = np.full((_MOST, len(starts)), "", dtype=object)
     means = np.full((_MOST, len(starts)), -np.inf)
     for instances, times, values in _together(recorded, int(starts.min()), int(ends.max())):
@@ -100,7 +100,7 @@ def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times
 def _together(
     recorded: Iterable[tuple[str, Samples]], first: int, last: int
 ) -> Iterator[tuple[list[str], Times, NDArray[np.float64]]]:
-    """Yield the instances that share their times, a row of values from `first` to `last` for each."""
+    """Yield instances that share their times: names, times, and a row of values for each from `first` to `last`."""
     by_times = group_pairs((id(samples.times), (name, samples)) for name, samples in recorded if not is_idle(name))
     for alike in by_times.values():
         times = alike[0][1].times
@@ -141,7 +141,7 @@ def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | No
 def in_rest_of_phase(
     times: Times, name: str, crossings: Sequence[Crossing], phases: Sequence[Phase]
 ) -> NDArray[np.bool_]:
-    """Return which times are in the phases of this name but in none of the crossings; none if hardly any are left."""
+    """Return which times are in the phases of this name but in no crossing; none if hardly any are left."""
     inside = np.zeros(len(times), dtype=bool)
     for phase in phases:
         if phase.name == name:

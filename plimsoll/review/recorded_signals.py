@@ -1,4 +1,4 @@
-"""The samples of every signal: recorded values in the signal's unit, at the times they were recorded."""
+"""The samples of every signal: recorded values in the signal's unit, at the recorded times."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
@@ -30,7 +30,7 @@ from plimsoll.rules.window import FlatPairs, combined_fields, requests_per_secon
 
 
 class RecordedSignals:
-    """The signals of a review as recorded, each in its own unit, within the reviewed time span.
+    """The signals of a review as recorded, each in its own unit, within the reviewed part of the run.
 
     `finder` finds the series that each signal is computed from.
     """
@@ -53,9 +53,9 @@ class RecordedSignals:
         return self._recorded.series
 
     def of(self, name: str) -> Mapping[Subject, Samples]:
-        """Return the samples of a signal by subject; subjects without samples are left out.
+        """Return the samples of a signal by subject, without subjects that have no samples.
 
-        Empty for a signal that is not known or not recorded. A signal computed from others is included if those were
+        Empty if the signal is unknown or was not recorded. A signal computed from others is included if those were
         sampled at the same times.
         """
         if name not in self._merged:
@@ -70,7 +70,7 @@ class RecordedSignals:
         return {subject: s for subject, s in self.of(name).items() if host_key(subject.host) == host_key(host)}
 
     def is_recorded(self, name: str, host: str) -> bool:
-        """Return whether the counters of a signal were recorded on a host, if only without values."""
+        """Return whether the counters of a signal were recorded on a host, even if without values."""
         return any(on == host_key(host) for on, _ in self._origins(name))
 
     def samples(self, finding: Finding) -> Samples | None:
@@ -82,7 +82,7 @@ class RecordedSignals:
         return pair[1] if pair else None
 
     def count(self, finding: Finding) -> int | None:
-        """Return how many samples a finding was judged by; None if its counters were not sampled at the same times."""
+        """Return the number of samples of a finding's signal; None if its counters were sampled at different times."""
         origin = self._origin(finding)
         if origin and isinstance(recorded := recorded_as(origin), ResolvedSeries):
             return len(self.counter(recorded.series).present.times)
@@ -95,20 +95,20 @@ class RecordedSignals:
         return origin is not None and all(self.counter(series).any_present for series in series_of(origin))
 
     def times(self, finding: Finding) -> list[Times]:
-        """Return when each counter that a finding needs had a value (UTC ns); the parts of a total are one counter."""
+        """Return when (UTC ns) each counter that a finding needs had a value; parts of a total count as one counter."""
         origin = self._origin(finding)
         recorded = recorded_as(origin) if origin else None
         times = [self.counter(series).present.times for series in series_of(recorded)] if recorded else []
         return [merge_times(times)] if isinstance(recorded, ResolvedTotal) and times else times
 
     def grows(self, finding: Finding) -> bool:
-        """Return whether the counter is a growing count, whose signal is the change between two samples."""
+        """Return whether the finding's counter is a growing count, of which the signal is the rate."""
         origin = self._origin(finding)
         recorded = recorded_as(origin) if origin else None
         return isinstance(recorded, ResolvedSeries | ResolvedFields) and recorded.rate
 
     def unused_counters(self) -> list[Series]:
-        """Return the recorded counters that no known signal uses."""
+        """Return the recorded counters that no signal uses."""
         used = {
             series.key
             for name in self._question.signals
@@ -132,7 +132,7 @@ def signal_samples(
 ) -> Samples | None:
     """Return the samples of a signal; None if it is computed from series that were not sampled at the same times.
 
-    `where_shared`: such a signal is computed at the times that all its parts have, if there are any.
+    With `where_shared`, such a signal is computed at the times that all its parts share, if there are any.
     """
     match origin:
         case ResolvedSeries(series, rate, transform):
@@ -159,7 +159,7 @@ def signal_samples(
 def _together(
     parts: Sequence[ResolvedSource], samples_of: Callable[[Series], Samples], where_shared: bool
 ) -> tuple[Times, list[Values]]:
-    """Return the times that parts share, and the values of each; without values if they were not sampled together."""
+    """Return the times that parts share, and the values of each part; no values if they share no times."""
     sampled = [signal_samples(part, samples_of, where_shared=where_shared) for part in parts]
     recorded = [samples for samples in sampled if samples is not None]
     times = recorded[0].times if recorded else np.empty(0, np.int64)

@@ -48,13 +48,13 @@ from plimsoll.rules.subjects import Subject, host_of, host_tags, hosts_of
 
 @dataclass(frozen=True)
 class Review:
-    """A run and everything found in it. All outputs are made from this: terminal, HTML, JSON, JUnit.
+    """A run and everything found in it; all outputs are made from it.
 
     Attributes:
-        phases_found: The phases found from the load; None if they are set by hand.
-        before_steady: Findings crossed only before the steady state that was found; they do not count.
-        insight_doubts: Doubts from insights; plimsoll.insights adds them.
-        ahead: Sentences on limits that will soon be reached; plimsoll.insights adds them.
+            phases_found: The phases found from the load; None if they are set by hand.
+            before_steady: Findings crossed only before the found steady state; they do not count.
+            insight_doubts: Doubts from insights; plimsoll.insights adds them.
+            ahead: Sentences on limits that will soon be reached; plimsoll.insights adds them.
     """
 
     logs: tuple[Log, ...]
@@ -73,7 +73,7 @@ class Review:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Whether the run was good."""
+        """The verdict on the run: healthy, not healthy, or not known."""
         return verdict(self.findings, self.doubts)
 
     @property
@@ -105,7 +105,7 @@ class Review:
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
-        """Why the run is not known to be healthy although nothing was crossed; the most serious first, each once."""
+        """The doubts about a run in which nothing was crossed; the most serious first, without repeats."""
         too_short = tuple(doubts.too_short(self.findings))
         has_values = self.signals.has_values
         reasons = (
@@ -136,13 +136,13 @@ class Review:
             resources = self.question.resources
             reasons = tuple(unjudged(self.findings, resources, self.applied, has_values, too_short=bool(too_short)))
             reasons += self.partly_recorded
-        return tuple(dict.fromkeys(reasons))  # two rules of one signal give the same sentence
+        return tuple(dict.fromkeys(reasons))  # two rules on one signal give the same sentence
 
     @cached_property
     def interruptions(self) -> tuple[Doubt, ...]:
         """Doubts about hosts that were not recorded throughout, were restarted, or stopped.
 
-        A system in operation and its recorder may be restarted, so only the first is a doubt there.
+        A system in operation and its recorder may be restarted; there only missing recordings are doubts.
         """
         rows = rows_of_hosts(self.logs, self._part)
         apart = tuple(doubts.not_throughout(self.spans, rows, max(self.intervals, default=0)))
@@ -180,18 +180,18 @@ class Review:
 
     @cached_property
     def set_aside(self) -> tuple[Finding, ...]:
-        """Old limits that were crossed while the current limits that replace them held."""
+        """Old limits that were crossed while the current limits that replace them were not."""
         return set_aside(self.findings)
 
     @cached_property
     def unrecognised(self) -> tuple[Unrecognised, ...]:
-        """Counters whose names are not recognised: they look like Windows' own in a language that is not known."""
+        """Counters with unknown names that look like Windows' own in an unsupported language."""
         series = {series.key: series for log in self.logs for series in log.series}.values()
         return tuple(unrecognised(replace(series, host=self.host_of(series)) for series in series))
 
     @cached_property
     def maybe_needed(self) -> tuple[Unrecognised, ...]:
-        """Unrecognised counters of hosts on which a rule for every host finds no counter: it may need one of them."""
+        """Unrecognised counters of hosts on which a general rule finds no counter: it may need one of them."""
         lacking = {
             host_key(finding.subject.host)
             for finding in self.of(Outcome.NOT_RECORDED)
@@ -201,7 +201,7 @@ class Review:
 
     @cached_property
     def bad_counters(self) -> tuple[BadCounter, ...]:
-        """Counters that rules may need and whose values cannot be used."""
+        """Counters that rules may need but whose values cannot be used."""
         return bad_counters(self.logs, self.question.packs)
 
     def of(self, *outcomes: Outcome) -> list[Finding]:
@@ -210,12 +210,12 @@ class Review:
 
     @property
     def phases(self) -> Sequence[Phase]:
-        """The phases of the run: those set by hand, else those found from its load; empty where they are not known."""
+        """The phases of the run: those set by hand, else those found from its load; empty if unknown."""
         return self.phases_found.phases if self.phases_found else self.question.phases
 
     @property
     def judged_by_found(self) -> FoundPhases | None:
-        """The found phases, if rules for a phase were judged by them; else None."""
+        """The found phases, if rules for a phase were judged in them; else None."""
         found_phases = self.phases_found
         return found_phases if found_phases and found_phases.sure and not self.question.whole_run else None
 
@@ -243,7 +243,7 @@ class Review:
 
     @cached_property
     def missing_instances(self) -> tuple[Subject, ...]:
-        """The instances that plimsoll.toml names on recorded hosts, but no log has; empty if not all logs are given."""
+        """The instances that plimsoll.toml names on recorded hosts but no log has; empty if not all logs are given."""
         if not self.question.expected_hosts:
             return ()
         series = [series for log in self.logs for series in log.series]
@@ -253,11 +253,11 @@ class Review:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the hosts are not one system, so that each is looked at by itself."""
+        """Whether the hosts are not one system, so that each is examined separately."""
         return self.question.apart and len(self.hosts) > 1
 
     def only(self, host: str) -> "Review":
-        """Return the review of one of its hosts."""
+        """Return the review restricted to one of its hosts."""
         key = host_key(host)
         logs: list[Log] = []
         for log in self.logs:
@@ -280,7 +280,7 @@ class Review:
         )
 
     def hosts_of(self, log: Log) -> tuple[str, ...]:
-        """Return the computers of one log; if an agent polled others, those and not the agent's."""
+        """Return the computers of one log; if an agent polled others, those instead of the agent's."""
         return tuple(hosts_of(log.series, self._host_tags).values())
 
     def clock(self, zone: Zone, instant: int) -> str:
@@ -289,7 +289,7 @@ class Review:
         return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())
 
     def host_of(self, series: Series) -> str:
-        """Return the computer a series is of."""
+        """Return the computer that a series is of."""
         return host_of(series, self._host_tags)
 
     @cached_property
@@ -323,12 +323,12 @@ class Review:
 
     @cached_property
     def counters(self) -> int:
-        """How many different series were recorded."""
+        """The number of distinct recorded series."""
         return len({series.key for log in self.logs for series in log.series})
 
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
-        """Every series over the whole run and in each phase."""
+        """Statistics of every series, over the whole run and in each phase."""
         return tuple(statistics(self.logs, self.phases, self.question.start, self.question.end))
 
 

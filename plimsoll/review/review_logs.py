@@ -1,4 +1,4 @@
-"""Reviews the logs of a run that were read, with its plimsoll.toml."""
+"""Reviews logs that were read, with the plimsoll.toml of their run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,9 +40,9 @@ def review_logs(
         run_settings: The settings of the run.
         path: Where the settings are from; None if there are none.
         zone: The zone of the times that are given, if it is not the logs' own.
-        steady: The steady state, as typed; it replaces the phases of the run.
-        whole_run: Judge rules for a phase throughout the run, even if phases are found.
-        in_operation: The logs are of live hosts, of no test.
+        steady: The steady state as given by the user; it replaces the phases of the run.
+        whole_run: Judge rules for a phase over the whole run, even if phases are found.
+        in_operation: The logs are of live hosts, not of a test.
         when: The part of the run to judge, by default all of it.
 
     Raises:
@@ -53,7 +53,7 @@ def review_logs(
         logs, remarks = choose_runs(recordings.logs)
         recordings = recordings._replace(logs=logs, remarks=[*recordings.remarks, *remarks])
     refuse_unnamed(recordings.logs)
-    # plimsoll.toml may also set rules and phases of the shipped packs, which another review of these logs uses.
+    # plimsoll.toml may also set rules and phases of shipped packs, for other reviews of these logs.
     goal = objective(run_settings.objective)
     packs = (*catalogue.packs, goal) if goal else catalogue.packs
     signals = {**catalogue.signals, **goal.signals} if goal else catalogue.signals
@@ -98,7 +98,7 @@ def review_logs(
 
 
 def _part(when: TimeRange, zone: Zone, start: int, end: int) -> tuple[int | None, int | None]:
-    """Return the part of the run to judge (UTC ns; None: open). Unusable if it is empty."""
+    """Return the part of the run to judge (UTC ns; None: open). Raise Unusable if it is empty."""
     first, last = when.resolve(zone, start, end)
     begin, finish = first or start, last or end
     if begin > finish or begin > end or finish < start:

@@ -26,7 +26,7 @@ def breach_sentence(finding: Finding, title: str | None = None) -> str:
 
 
 def note_sentence(finding: Finding) -> str:
-    """Return what a note crossed, on which no verdict depends: `... went above 15,000 /s for 1 h; a note, which ...`"""
+    """Return what a finding of severity info crossed: `... went above 15,000 /s for 1 h; a note, which ...`"""
     limit = exactly(limit_of(finding).limit, finding.signal.unit)
     clause = crossed_clause(finding)
     text = clause.replace("its limit", limit, 1) if "its limit" in clause else f"{clause}, beyond {limit}"
@@ -48,7 +48,7 @@ def crossed_clause(finding: Finding) -> str:
 
 
 def _not_back(finding: Finding, track: RuleEvaluation) -> str:
-    """Return `, and did not come back to 20 % for 25 min` if `recover` kept an alert longer than its crossings."""
+    """Return `, and did not come back to 20 % for 25 min` if `recover` prolonged an alert; else empty."""
     recover, longest = finding.rule.recover, max((crossing.duration for crossing in finding.crossings), default=0)
     active = (track.states == State.PENDING) | (track.states == State.FIRING)
     kept = max((int(track.times[span][-1] - track.times[span][0]) for span in spans_of(active)), default=0)
@@ -58,7 +58,7 @@ def _not_back(finding: Finding, track: RuleEvaluation) -> str:
 
 
 def _throughout(finding: Finding, track: RuleEvaluation) -> str:
-    """Return `stayed below 1,064 s (1 min mean) throughout the steady phase` for a limit crossed all the time."""
+    """Return `stayed below 1,064 s (1 min mean) throughout the steady phase`, for a limit crossed all the time."""
     low, high = float(np.nanmin(track.values)), float(np.nanmax(track.values))
     nearest, side = (high, "below") if track.healthy.worse == "lower" else (low, "above")
     value = worst_text(finding, nearest)
@@ -67,13 +67,13 @@ def _throughout(finding: Finding, track: RuleEvaluation) -> str:
 
 
 def worst_crossed(finding: Finding) -> float:
-    """Return the value furthest past the limit within the crossings, where all conditions of the rule were true."""
+    """Return the value furthest past the limit within the crossings, where all conditions of the rule were met."""
     limit, worst = limit_of(finding).limit, [crossing.worst for crossing in shown_crossings(finding)]
     return max(worst, key=lambda value: abs(value - limit), default=finding.worst)
 
 
 def worst_shown(finding: Finding) -> float:
-    """Return the worst value for sentences: within the crossings, or else while the rule's other conditions held."""
+    """Return the worst value for sentences: within the crossings, else while the rule's other conditions were met."""
     if finding.outcome in CROSSED:
         return worst_crossed(finding)
     return finding.worst if np.isnan(finding.nearest) else finding.nearest
@@ -92,7 +92,7 @@ def subject_title(finding: Finding) -> str:
 
 
 def titled(title: str, subject: Subject | str) -> str:
-    """Return `Processor time of WEB01`; a title that contains a comma gets a second one before `of`."""
+    """Return `Processor time of WEB01`; if the title contains a comma, another comma precedes `of`."""
     return f"{title}{',' if ', ' in title else ''} of {subject}"
 
 
@@ -107,7 +107,7 @@ def should(finding: Finding) -> str:
 
 
 def limit_of(finding: Finding) -> Healthy:
-    """Return the limit that was applied, or would have been."""
+    """Return the limit that was applied, or would have been if the rule had been judged."""
     return finding.track.healthy if finding.track else finding.rule.healthy
 
 
@@ -130,7 +130,7 @@ def reduced(finding: Finding) -> str:
 
 
 def window(finding: Finding) -> str:
-    """Return `5 min`, or `1 min to 20 min` where the log was sampled at several intervals."""
+    """Return the window: `5 min`, or `1 min to 20 min` if the log has several sampling intervals."""
     if finding.track is None:
         return duration_text(finding.rule.over)
     return between((finding.track.window, *finding.track.other_windows))
@@ -142,7 +142,7 @@ def between(durations: Sequence[int]) -> str:
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:
-    """Return `15.8 GB (1 min mean)`: the worst value, of all or of one breach, and how it was computed."""
+    """Return `15.8 GB (1 min mean)`: a worst value and how it was computed; by default the worst of all."""
     value, how = quantity(finding.worst if worst is None else worst, finding.signal.unit), reduced(finding)
     return f"{value} ({how})" if how else value
 
@@ -163,5 +163,5 @@ def how_long(finding: Finding) -> str:
 
 
 def shown_crossings(finding: Finding) -> Sequence[Crossing]:
-    """Return the crossings that count, or all of them if none does."""
+    """Return the crossings that count; if none does, all of them."""
     return finding.counted or finding.crossings

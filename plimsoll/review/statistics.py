@@ -1,11 +1,9 @@
 """Statistics of every series, over the whole run and in each phase.
 
-Long averages hide spikes ("analyzing averages over a long period of time will not be useful in
-finding bottlenecks", OCS 2007 on HP BladeSystem, Test results), so the share of samples that are not zero and
-their mean are given as well.
-
-If the recorder changed its interval, samples are weighted by the interval: five minutes sampled every second count
-as five minutes, not as most of a day that was otherwise sampled every minute.
+Long averages hide spikes ("analyzing averages over a long period of time will not be useful in finding bottlenecks",
+OCS 2007 on HP BladeSystem, Test results), so the share of samples that are not zero and their mean are given as well.
+If the recorder changed its interval, samples are weighted by the interval: five minutes sampled every second count as
+five minutes, not as most of a day that was otherwise sampled every minute.
 """
 
 from collections.abc import Iterator, Sequence
@@ -61,7 +59,7 @@ def statistics(logs: Sequence[Log], phases: Sequence[Phase], start: int | None, 
 
 
 class Weights:
-    """The weights of samples, computed once for each recording: most series of one share their times."""
+    """The weights of samples, computed once for each recording, as most series of one share their times."""
 
     def __init__(self) -> None:
         self._by_times: dict[int, tuple[Times, Values | None]] = {}
@@ -84,7 +82,7 @@ def weights_of(samples: Samples) -> Values | None:
 
 
 def figures(samples: Samples, weights: Values | None, start: int | None, end: int | None) -> Figures:
-    """Return the statistics from `start` to `end`, both included; `weights` are those of all rows of the series."""
+    """Return the statistics from `start` to `end`, both included; `weights` has a weight for each row."""
     rows = samples.between(start, end)
     values = rows.present.values
     missing = len(rows.values) - len(values)

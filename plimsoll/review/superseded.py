@@ -1,4 +1,4 @@
-"""Turns superseded rules into notes, where a current document gives another limit for the same quantity."""
+"""Gives superseded rules severity info where a current document gives another limit for the same quantity."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -20,11 +20,11 @@ Known = Callable[[Subject, Fact], float | None]
 
 
 def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[str] = ()) -> list[Finding]:
-    """Return the findings; those of superseded rules are notes (info).
+    """Return the findings; those of superseded rules have severity info.
 
-    Where a current rule was judged on the same host, a superseded rule that could not be judged does not apply. Where
-    none was, the old one counts only on the systems that it was measured on, by the `known` facts. Rules of packs that
-    were chosen by name (`by_hand`) keep their severity, as do those for which plimsoll.toml sets a limit.
+    If a current rule was judged on the same host, a superseded rule that could not be judged does not apply. If none
+    was, the old rule counts only on systems like those it was measured on, by their facts (`result`). Rules of packs
+    chosen by name (`by_hand`) keep their severity, as do those for which plimsoll.toml sets a limit.
     """
     items = list(findings)
     judged: dict[tuple[str, str], list[Finding]] = group_pairs(
@@ -39,6 +39,7 @@ def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[st
 
 
 def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], result: Known) -> Finding:
+    """Return the finding of a rule; with severity info, or as not applying, if a current rule supersedes it."""
     subject = old.subject
     if subject is None or not old.rule.superseded_by:
         return old
@@ -60,14 +61,14 @@ def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], resu
 
 
 def _same_thing(old: Finding, current: Sequence[Finding]) -> bool:
-    """Return whether a current finding is of the same instance, or either is of the host as a whole."""
+    """Return whether a current finding is for the same instance, or either finding is for the whole host."""
     key = old.subject.key if old.subject else ("", None)
     instances = [finding.subject.key[1] for finding in current if finding.subject]
     return any(instance is None or key[1] is None or instance == key[1] for instance in instances)
 
 
 def without_stand_ins(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings; fallback rules do not apply where the rule they replace was judged."""
+    """Return the findings; a fallback rule does not apply if the rule it replaces was judged."""
     items = list(findings)
     judged = JudgedSubjects(
         (finding.rule, finding.subject) for finding in items if finding.subject and finding.outcome in JUDGED

@@ -1,4 +1,4 @@
-"""Remarks on settings in plimsoll.toml that are not used: they name hosts or instances that are not in the logs."""
+"""Remarks on unused settings in plimsoll.toml: they name hosts or instances that are not in the logs."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -60,6 +60,7 @@ def _is_same(name: str, other: str) -> bool:
 
 
 def _hosts(missing: Sequence[str], hosts: Sequence[str], named: Collection[Subject]) -> Iterator[Remark]:
+    """Yield remarks on missing hosts: one for each name that resembles a recorded host, one for all others."""
     candidates = _not_named(hosts, (subject.host for subject in named))
     resembling = {host: near for host in missing if (near := _nearest(host, candidates))}
     for host, near in resembling.items():
@@ -85,7 +86,7 @@ def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterat
 
 
 def _judged_by(facts: Mapping[str, float], drive: str | None, findings: Iterable[Finding]) -> list[str]:
-    """Return the instances that rules judge by these facts or this kind of drive; all instances if no rule does."""
+    """Return the instances that rules judge with these facts or this kind of drive; all instances if no rule does."""
     rules = [
         (finding.subject.instance, finding.rule) for finding in findings if finding.subject and finding.subject.instance
     ]
@@ -98,6 +99,7 @@ def _judged_by(facts: Mapping[str, float], drive: str | None, findings: Iterable
 
 
 def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> Iterator[Remark]:
+    """Yield a remark if an instance in plimsoll.toml is none of those judged on its host."""
     name = subject.instance or ""
     if name.casefold() in map(str.casefold, judged):
         return
@@ -113,7 +115,7 @@ def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> 
 
 
 def _nearest(name: str, items: Sequence[str]) -> str | None:
-    """Return the known name most similar to this one, without regard to case and domain; None if none is similar."""
+    """Return the most similar known name, without regard to case and domain; None if none is similar."""
     by_name = {text.casefold(): text for text in reversed(items)}
     short = name.casefold().partition(".")[0]
     same = next((text for folded, text in by_name.items() if folded.partition(".")[0] == short), None)
@@ -122,7 +124,7 @@ def _nearest(name: str, items: Sequence[str]) -> str | None:
 
 
 def _not_named(items: Iterable[str], named: Iterable[str]) -> list[str]:
-    """Return the known names that plimsoll.toml does not use, as candidates for what a misspelled name means."""
+    """Return the known names that plimsoll.toml does not contain, as candidates for a misspelled name."""
     entries = {name.casefold() for name in named}
     return [name for name in items if name.casefold() not in entries]
 

@@ -82,7 +82,7 @@ _BySignal = dict[str, list[Finding]]
 
 
 class Verdict(StrEnum):
-    """Whether the run was good."""
+    """The verdict on a run."""
 
     HEALTHY = "healthy"
     NOT_HEALTHY = "not-healthy"
@@ -94,7 +94,7 @@ _MOST_UNABLE = 3
 
 
 def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
-    """Return not healthy if a severe threshold was crossed, unknown if there is a doubt or none was judged."""
+    """Return NOT_HEALTHY if a severe threshold was crossed; UNKNOWN if there is a doubt, or none was judged."""
     severe = [finding for finding in findings if finding.severe]
     if any(finding.outcome in CROSSED for finding in severe):
         return Verdict.NOT_HEALTHY
@@ -142,7 +142,7 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
 
 
 def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield which limits plimsoll.toml changes or switches off, of those that would have been judged."""
+    """Yield the limits that plimsoll.toml changed or switched off, if they would have been judged."""
     names = dict.fromkeys(
         finding.rule.id
         for finding in findings
@@ -155,7 +155,7 @@ def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _left_out(planned: Sequence[Planned]) -> Iterator[str]:
-    """Yield what plimsoll.toml leaves out as planned work."""
+    """Yield the planned work in plimsoll.toml that was not judged."""
     if planned:
         reasons = [f"{printable(work.reason)}, {duration_text(work.end - work.start)}" for work in planned]
         limits = {name for work in planned for name in work.rules}
@@ -215,7 +215,7 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 
 
 def _closest(findings: Sequence[Finding]) -> str:
-    """Return a text on the finding that came closest to its limit: crossed briefly, else with the least room left."""
+    """Return a text on the finding closest to its limit: crossed briefly, else with the least room."""
     within_limits = _within_limits(findings)
     which = (
         "Every warning and critical threshold" if len(within_limits) > 1 else "The one warning or critical threshold"
@@ -234,7 +234,7 @@ def _within_limits(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def closest_of(findings: Sequence[Finding]) -> Finding | None:
-    """Return the finding that held and came closest to its limit: crossed briefly for longest, else the least room."""
+    """Return the finding that held and came closest to its limit: crossed briefly for longest, else with least room."""
     within_limits = _within_limits(findings)
     if briefly := [finding for finding in within_limits if finding.brief]:
         return max(briefly, key=lambda finding: finding.share_of_time or 0)
@@ -251,7 +251,7 @@ def _crossed_briefly(most: Finding, others: int) -> str:
 
 
 def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
-    """Yield which thresholds held with data for less than half of the run: a gap, blanks, a log that ends early."""
+    """Yield the thresholds that held with data for less than half of the run, because of gaps or early ends."""
     names: dict[str, None] = {}
     for finding in findings:
         kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
@@ -264,7 +264,7 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
 
 
 def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield how many thresholds were judged, if less than a quarter of those that apply: healthy says little then."""
+    """Yield how many thresholds were judged, if less than a quarter of the applicable ones."""
     result = coverage(findings)
     if 4 * result.judged < result.thresholds:
         verb = "was" if result.judged == 1 else "were"
@@ -272,7 +272,7 @@ def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _unable(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield which warning and critical thresholds could not have fired in this recording."""
+    """Yield the warning and critical thresholds that could not have fired in this recording."""
     unable = [finding for finding in findings if finding.severe and finding.cannot_fire]
     for reason, of_phase in (
         ("Too little was recorded to judge", False),
@@ -284,10 +284,10 @@ def _unable(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """Return the groups, worst first, of findings that are sorted so.
+    """Return the groups, worst first, of findings that are sorted worst first.
 
-    An old limit belongs to the group of its signal, else to that of a rule that supersedes it. If it was crossed and
-    neither of those was, it is a group of its own, unless a rule that supersedes it was judged: then it is set aside.
+    A crossed old limit belongs to the group of its signal, else to the group of a rule that supersedes it. If neither
+    has a group, it forms its own, unless a rule that supersedes it was judged: then it is set aside.
     """
     ordered = list(findings)
     by_signal, old, alone, _ = _placed(ordered)
@@ -302,12 +302,12 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
 
 
 def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return old limits that were crossed but are in no group, as the current limits that replace them held."""
+    """Return crossed old limits in no group, as the current limits that replace them held."""
     return tuple(_placed(list(findings))[3])
 
 
 def _placed(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
-    """Return crossed and superseded findings: grouped with current limits, in own groups, and set aside."""
+    """Return crossed and superseded findings: with current limits, in groups of their own, and set aside."""
     by_signal: _BySignal = {}
     signal_of: dict[str, str] = {}
     judged: set[tuple[str, str]] = set()
@@ -338,6 +338,6 @@ def _host(finding: Finding) -> str:
 
 
 def severities(groups: Iterable[Group]) -> str:
-    """Return the number of groups of each severity, as `1 critical, 2 warning`; empty without groups."""
+    """Return the number of groups of each severity: `1 critical, 2 warning`; empty without groups."""
     names = [group.severity for group in groups]
     return ", ".join(f"{names.count(severity):,} {severity}" for severity in SEVERITIES if severity in names)

@@ -1,4 +1,4 @@
-"""The test cases of rules: judges the samples of a case and compares the result with the one it expects."""
+"""Runs the test cases of rules: judges a case's samples and compares the result with the expected one."""
 
 from collections.abc import Iterator, Mapping
 
@@ -26,10 +26,10 @@ _ANYTHING, _ROWS = "anything", 60  # placeholder series and its rows, for a case
 
 
 def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | None:
-    """Return None if the case passes, else a sentence that says what happened instead.
+    """Return None if the case passes, else a sentence on what happened instead.
 
-    The series of a case hold the values of signals, after any rate or transform. For a derived signal the case gives
-    its operands. If the rule has `drive`, the instance is judged as one that is marked with that drive.
+    The series of a case contain values of signals, after any rate or transform. For a derived signal the case gives its
+    operands. If the rule has `drive`, the instance counts as marked with that drive.
     """
     try:
         track = _judged(rule, case, signals)
@@ -58,7 +58,7 @@ class _BadCase(ValueError):
 def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvaluation | None:
     """Return the evaluation of the rule for the one subject of the case.
 
-    None if the case does not give its signal, or has facts that the rule is not for.
+    None if the case has no samples of its signal, or facts that exclude its host.
     """
     of_fact = signals[rule.signal].fact
     if not applies(rule, case.facts.get) or (of_fact and of_fact not in case.facts):
@@ -82,7 +82,7 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvalua
 
 
 def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Series, Samples]]:
-    """Yield the series of a case and their samples from second 0 on, each named after its signal."""
+    """Yield the series of a case and their samples from second 0 on; each is named like its signal."""
     for name, values in case.series.items():
         signal = signals.get(name)
         if signal is None:
@@ -101,14 +101,14 @@ def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Serie
 
 
 def _as_recorded(signal: Signal, name: str) -> Signal:
-    """Return the signal with one source: the series that `_recorded` makes, without rate or transform."""
+    """Return the signal with a single source: the series that `_recorded` makes, without rate or transform."""
     has_instances = signal.instances == "each"
     source = Source(measurement=name, field=_FIELD, instance=_INSTANCE if has_instances else None)
     return signal.model_copy(update={"sources": (source,), "instances": "each" if has_instances else "none"})
 
 
 def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
-    """Return why a rule had no data in the whole case, as far as the case shows it."""
+    """Return why a rule had no data in the whole case, if the case shows why."""
     if case.phase and rule.phase and case.phase != rule.phase:
         return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
     if not applies(rule, case.facts.get):
@@ -120,7 +120,7 @@ def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
 
 
 def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
-    """Return the recorded signals that a signal is computed from, at any depth; the signal itself if it is recorded."""
+    """Return the recorded signals that a signal is computed from, at any depth; only the signal itself if recorded."""
     if signals[name].fact:
         return []
     derived = signals[name].derived
@@ -128,7 +128,7 @@ def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
 
 
 def _why_not(rule: Rule, track: RuleEvaluation, unit: str) -> str:
-    """Return a sentence on why a rule that was judged did not fire."""
+    """Return a sentence on why a judged rule did not fire."""
     brief = track.crossings.crossings()
     if brief:
         longest = max(brief, key=lambda crossing: crossing.duration)

@@ -1,4 +1,4 @@
-"""A rule judged for several subjects as a matrix, and its crossings, both those that fired and brief ones."""
+"""A rule judged for several subjects as a matrix, and its crossings: those that fired, and brief ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, Truths
 
-NOT_JUDGED = -2  # where a truth of -1 is no data
+NOT_JUDGED = -2  # the place of a truth of -1, which is no data
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Crossing:
     Attributes:
         start: The first evaluation (UTC ns).
         end: The last evaluation (UTC ns). An alert that `recover` keeps pending may fire later than this.
-        fired_at: The first evaluation at which the rule was firing; None for a brief crossing, one that did not fire or
+        fired_at: The first evaluation at which the rule was firing; None for a brief one, which did not fire, or
             whose condition was true for less than `for` in all while the alert lasted.
         worst: The worst of the rule's reduced values.
         mean: The mean of the rule's reduced values.
@@ -44,16 +44,16 @@ class Crossing:
 
 @dataclass(frozen=True, eq=False)
 class CrossingColumns:
-    """Crossings in time order, as one array for each attribute; most are only counted and compared.
+    """Crossings in time order as one array for each attribute, since most are only counted and compared.
 
     Attributes:
-        starts: The first evaluation of each crossing (UTC ns).
-        ends: The last evaluation of each crossing (UTC ns).
-        fired_at: When each crossing fired (UTC ns); 0 for a brief one.
-        fired: Whether each crossing fired.
-        worst: The worst value of each crossing.
-        means: The mean value of each crossing.
-        cut: Whether each crossing begins or ends where data or judged time does.
+            starts: The first evaluation of each crossing (UTC ns).
+            ends: The last evaluation of each crossing (UTC ns).
+            fired_at: When each crossing fired (UTC ns); 0 for a brief one.
+            fired: Whether each crossing fired.
+            worst: The worst value of each crossing.
+            means: The mean value of each crossing.
+            cut: Whether each crossing begins or ends where data, or the judged time, does.
     """
 
     starts: Times
@@ -68,7 +68,7 @@ class CrossingColumns:
         return len(self.starts)
 
     def part(self, first: int, stop: int) -> "CrossingColumns":
-        """Return the crossings with indices from `first` up to, but not including, `stop`."""
+        """Return the crossings from index `first` to before `stop`."""
         return CrossingColumns(*(column[first:stop] for column in vars(self).values()))
 
     def crossings(self) -> tuple[Crossing, ...]:
@@ -138,7 +138,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _goes_on(self) -> NDArray[np.bool_]:
-        """Whether each run of equal truth, and the run before it in its row, were both judged."""
+        """Whether each run of equal truth and its predecessor in the row were both judged."""
         runs, truths = self._runs
         goes_on = truths >= Truth.FALSE
         goes_on[1:] &= goes_on[:-1] & (runs.row[1:] == runs.row[:-1])
@@ -176,7 +176,7 @@ class EvaluationMatrix:
 
     @cached_property
     def longest_fired(self) -> Sequence[int]:
-        """The duration (ns) of the longest crossing that fired in each row; -1 for a row in which none fired."""
+        """The duration (ns) of the longest crossing that fired in each row; -1 if none fired."""
         columns = self.crossings
         return self._longest(self._true.row, np.where(columns.fired, columns.ends - columns.starts, -1), -1)
 
@@ -198,9 +198,10 @@ class EvaluationMatrix:
 
     @cached_property
     def telling(self) -> NDArray[np.bool_]:
-        """Whether the window of each evaluation lies within the data; worst values are taken from these evaluations.
+        """Whether the window of each evaluation is filled with data; worst values are taken from these evaluations.
 
-        Where data begins, a window holds only a sample or two. A crossing that ended before a window was full counts.
+        At the start of the data, a window contains only a sample or two. A crossing that ended before its window was
+        full counts nevertheless.
         """
         first, stop, row = self._stretches
         count = len(self.times)
@@ -216,7 +217,7 @@ class EvaluationMatrix:
         return telling
 
     def _mark(self, first: NDArray[np.intp], stop: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return a matrix that is true inside the given spans, which do not overlap."""
+        """Return a matrix that is true within the given spans, which do not overlap."""
         edges = np.zeros(self.values.size + 1, dtype=np.int8)
         np.add.at(edges, first, 1)
         np.subtract.at(edges, stop, 1)
@@ -224,12 +225,12 @@ class EvaluationMatrix:
 
     @cached_property
     def worst(self) -> Sequence[float]:
-        """The value of each row closest to its limit, or furthest past it, of windows within the data; NaN if none."""
+        """The value of each row closest to its limit, or furthest past it, of windows filled with data; NaN if none."""
         return self._worst(None).tolist()
 
     @cached_property
     def nearest(self) -> Sequence[float]:
-        """The worst value of each row while all other conditions of the rule held; NaN if they never held."""
+        """The worst value of each row while all other conditions of the rule were met; NaN if they never were."""
         return self.worst if self.other_conditions_hold.all() else self._worst(self.other_conditions_hold).tolist()
 
     def _worst(self, where: NDArray[np.bool_] | None) -> Values:
@@ -239,6 +240,7 @@ class EvaluationMatrix:
         return np.where(missing, self._furthest(values), worst) if missing.any() else worst
 
     def _furthest(self, values: Values) -> Values:
+        """Return, for each row, the value nearest to the limit or furthest past it; NaN if there is none."""
         match self.healthy[0].worse:
             case "higher":
                 return np.fmax.reduce(values, axis=1, initial=np.nan)
@@ -285,7 +287,7 @@ class EvaluationMatrix:
         return np.searchsorted(self._true.row, np.arange(len(self.values) + 1)).tolist()
 
     def _worst_and_mean(self) -> tuple[Values, Values]:
-        """Return the worst and the mean value of each crossing; the rule has a value at all its evaluations."""
+        """The worst and the mean value of each crossing; within crossings there are no missing values."""
         first, stop, row = self._true
         if not len(first):
             return np.empty(0), np.empty(0)
@@ -307,7 +309,7 @@ class EvaluationMatrix:
         return worst, means
 
     def gaps_crossed(self, row: int) -> NDArray[np.bool_]:
-        """Return for each crossing of a row whether only evaluations without data separate it from the one before."""
+        """Return, for each crossing of a row, whether only missing data separates it from the crossing before."""
         return self._gaps_crossed[self._bounds[row] : self._bounds[row + 1]]
 
     @cached_property

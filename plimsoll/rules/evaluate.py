@@ -53,13 +53,13 @@ _OF_SAMPLES: tuple[Reduce, ...] = ("mean", "min", "max", "last", "median")
 
 
 class Constants:
-    """The last value of each row, remembered between calls; the calls must be in the order of time."""
+    """The last value of each row, remembered between calls, which must be in order of time."""
 
     def __init__(self, rows: int) -> None:
         self._last = np.full((rows, 1), np.nan)
 
     def filled(self, values: Values) -> Values:
-        """Return the values with each NaN replaced by the last value before it, else by the next value after it."""
+        """Return the values with each NaN replaced by the last value before it, else by the next value."""
         if not values.shape[1]:
             return values
         filled = _forward(np.concatenate((self._last, values), axis=1))[:, 1:]
@@ -67,7 +67,7 @@ class Constants:
         return _forward(filled[:, ::-1])[:, ::-1]
 
 
-_MOST_CELLS = 2_000_000  # evaluations times subjects that are judged at once; more need memory and are no faster
+_MOST_CELLS = 2_000_000  # evaluations times subjects that are judged at once; more need memory but are no faster
 
 
 class _Idle(NamedTuple):
@@ -93,7 +93,7 @@ class _Joint(NamedTuple):
 
 
 class SubjectBatch(NamedTuple):
-    """A rule and the subjects that it judges in one go. Valid while their sampling intervals do not change.
+    """A rule with subjects that are judged together. Valid while their sampling intervals do not change.
 
     `borders` are the times (UTC ns) around each change of a sampling interval.
     """
@@ -110,10 +110,10 @@ class SubjectBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class RuleEvaluator:
-    """Evaluates rules by the sources of signals, their samples, host facts and phases.
+    """Evaluates rules from the sources of signals, their samples, host facts and phases.
 
-    Samples with values that a signal in `signals` cannot have are ignored. Detected phases say when to judge, but not
-    that a host is warm, so conditions under `when_phase_unknown` apply to them too; phases set by hand say both.
+    Samples with values that a signal in `signals` cannot have are ignored. Phases set by hand say when to judge and
+    that a host is warm. Detected phases only say when, so conditions under `when_phase_unknown` apply to them too.
     Evaluations whose windows reach into `planned` work are not judged.
     """
 
@@ -131,9 +131,7 @@ class RuleEvaluator:
         return SignalValues(self.samples, self.fact, self.series_together)
 
     def evaluate(self, rule: Rule, times: Callable[[Subject], Times]) -> Iterable[RuleEvaluation]:
-        """Yield the evaluation of a rule for every subject that has the rule's signal; `times` gives the evaluation
-        times of each.
-        """
+        """Yield the evaluation of a rule for every subject of its signal; `times` gives each one's evaluation times."""
         for subject, source in self.sources(rule.signal).values():
             yield from self.evaluate_subjects(rule, [(subject, source)], times(subject))
 
@@ -152,6 +150,7 @@ class RuleEvaluator:
         return next(self.matrices(rule, [(subject, source)], at)).row(0)
 
     def _run_states(self, rule: Rule, matrix: ConditionMatrix, begun: bool) -> Iterator[RuleEvaluation]:
+        """Yield the evaluations of a matrix of conditions: run the state machine, within the rule's phase."""
         inside = self._inside(rule, matrix.times)
         enter, values, together, odd = matrix.enter, matrix.values, matrix.other_conditions_hold, matrix.impossible
         if inside.all():
@@ -180,7 +179,7 @@ class RuleEvaluator:
     def split_batches(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], evaluations: int
     ) -> Iterator[SubjectBatch]:
-        """Yield the subjects in batches small enough to judge in one go at this number of evaluations."""
+        """Yield the subjects in batches small enough to judge together at this number of evaluations."""
         batch: list[tuple[Subject, ResolvedSource]] = []
         for pair in subjects:
             window, stretches = self._values.windows(rule, pair[1])
@@ -198,6 +197,7 @@ class RuleEvaluator:
     def _part(
         self, rule: Rule, pairs: Sequence[tuple[Subject, ResolvedSource]], borders: Sequence[tuple[int, int]] = ()
     ) -> SubjectBatch:
+        """Return a batch of subjects, with its conditions, limits and sources resolved."""
         subjects, sources = [subject for subject, _ in pairs], [source for _, source in pairs]
         # A host may warm up although its load is steady, so detected phases are not enough.
         is_phase_sure = not rule.phase or (self.phases and self.phases_by_hand)
@@ -239,7 +239,7 @@ class RuleEvaluator:
         )
 
     def coverage(self, source: ResolvedSource, track: RuleEvaluation) -> int | None:
-        """Return the longest part of a window (ns) that samples covered; None if they covered some window fully."""
+        """Return the longest part of a window (ns) that samples covered; None if they covered a whole window."""
         fullest = 0
         for series in series_of(source):
             samples = self.samples(series)
@@ -259,7 +259,7 @@ class RuleEvaluator:
         return not rule.phase or (bool(self.phases) and phase_exists)
 
     def _inside(self, rule: Rule, at: Times) -> np.ndarray:
-        """Return which evaluations lie in the phase of a rule (if it is known) and not in planned work."""
+        """Return which evaluations are in the phase of a rule (if known) and not in planned work."""
         inside = np.ones(len(at), dtype=bool)
         if rule.phase and self._knows(rule):
             inside[:] = False
@@ -273,7 +273,7 @@ class RuleEvaluator:
         return inside
 
     def _layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
-        """Return the layout of sources. Raise UnknownFact if a fact that they need is not known."""
+        """Return the layout of sources. Raise UnknownFact if a fact that they need is unknown."""
         for source in sources:
             for fact in facts_of(source):
                 self.fact(fact.subject, fact.fact)
@@ -284,6 +284,7 @@ class RuleEvaluator:
         return RowLimits.of([limit.scaled(self.fact(subject, scale)) if scale else limit for subject in subjects])
 
     def _joint(self, condition: Condition, subjects: Sequence[Subject]) -> _Joint:
+        """Return a further condition with its sources for these subjects; subjects may share a source."""
         candidates, signal = self.sources(condition.signal), self.signals.get(condition.signal)
         sources = [find_source(candidates, subject) for subject in subjects]
         different = {id(source): source for source in sources if source is not None}
@@ -303,7 +304,7 @@ class RuleEvaluator:
         )
 
     def _joint_truths(self, joint: _Joint, at: Times) -> Truths:
-        """Return whether a further condition holds, with a row for each subject."""
+        """Return whether a further condition is met, with a row for each subject."""
         condition = joint.condition
         reduced, _ = self._possible(condition, self._values.of(joint.layout, at))
         if joint.constants:
@@ -316,6 +317,7 @@ class RuleEvaluator:
         return truths
 
     def _idle_rows(self, condition: Condition, sources: Sequence[ResolvedSource]) -> _Idle | None:
+        """Return the rows whose source is a time per request; None if there are none."""
         weighted = [(row, source) for row, source in enumerate(sources) if isinstance(source, ResolvedRequestTime)]
         if not weighted:
             return None
@@ -333,7 +335,7 @@ class RuleEvaluator:
         )
 
     def _idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
-        """Return which values are times per request of windows with no requests, or with too few to judge."""
+        """Return which values are times per request over windows with no requests, or too few to judge."""
         idle = np.zeros(values.shape, dtype=bool)
         if rows and rows.rated:
             idle[rows.rated] = is_idle(values[rows.rated], self._values.of(rows.rates, at), rows.minimum_rates)
@@ -351,7 +353,7 @@ class RuleEvaluator:
 
 
 def _forward(values: Values) -> Values:
-    """Return the values, with each NaN replaced by the last value before it, if there is one."""
+    """Return the values with each NaN replaced by the last value before it, if any."""
     columns = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
     return np.take_along_axis(values, np.maximum.accumulate(columns, axis=1), axis=1)
 
@@ -362,9 +364,7 @@ def possible(values: Values, signal: Signal, reduce: Reduce) -> NDArray[np.bool_
 
 
 def impossible(values: Values, signal: Signal) -> NDArray[np.bool_]:
-    """Return which samples have values that a signal cannot have: too far below zero, or above its maximum; False for
-    NaN.
-    """
+    """Return which samples are impossible: too far below zero, or above the signal's maximum; False for NaN."""
     above_zero = not signal.negative and signal.unit in _NEVER_BELOW_ZERO
     low = -_SMALL.get(signal.unit, -BELOW_ZERO) if above_zero else -np.inf
     return (values <= low) | (values > (np.inf if signal.highest is None else _ABOVE * signal.highest))

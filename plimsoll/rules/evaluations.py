@@ -18,7 +18,7 @@ _Value = TypeVar("_Value")
 
 
 class _Cell(Generic[_Value]):
-    """What an attribute of an `EvaluationMatrix` has in the row of one subject."""
+    """A descriptor that reads an attribute of `EvaluationMatrix` in the row of one subject."""
 
     def __init__(self, attribute: str) -> None:
         self._attribute = attribute
@@ -133,14 +133,14 @@ class ConditionMatrix:
 
 
 class RowLimits(NamedTuple):
-    """The limits of several rows, which all have one operator."""
+    """The limits of several rows, all with one operator."""
 
     limits: Sequence[Healthy]
     values: Values
 
     @classmethod
     def of(cls, limits: Sequence[Healthy]) -> "RowLimits":
-        """Return the limits of several rows, one for each row."""
+        """Return the limits of several rows, given one for each row."""
         return cls(limits, np.array([limit.limit for limit in limits])[:, np.newaxis])
 
     def hold(self, values: Values) -> NDArray[np.bool_]:
@@ -149,13 +149,13 @@ class RowLimits(NamedTuple):
 
 
 def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
-    """Return whether the condition holds: false where `idle` (no requests), no data where the value is NaN."""
+    """Return whether the condition is met: false where `idle` (no requests), no data where the value is NaN."""
     truths = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
     return np.where(idle, np.int8(Truth.FALSE), truths).astype(np.int8)
 
 
 def together_of(truths: Sequence[Truths]) -> Truths:
-    """Return several conditions joined by AND: false if one is false, else no data if one has none, else true."""
+    """Return several conditions joined by AND: false if one is false, else no data if one lacks data, else true."""
     if len(truths) == 1:
         return truths[0]
     stacked = np.stack(truths)

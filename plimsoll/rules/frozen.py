@@ -1,4 +1,4 @@
-"""Finds frozen counters: those that repeat one value because their agent goes on sending the last one it read."""
+"""Finds frozen counters, which repeat one value because their agent keeps sending the last one it read."""
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
@@ -9,7 +9,7 @@ import numpy as np
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 
-# Our choices. Few digits may come many times in a row by chance; as many as these, of all values together, do not.
+# Our choices. Values with few digits may repeat by chance; values with this many digits in all do not.
 MANY_DIGITS = 8
 _LONG = 300 * SECOND
 _SAMPLES = 10
@@ -17,7 +17,7 @@ _MB = 1 << 20
 
 
 def count_digits(values: Iterable[float]) -> int:
-    """Return the significant digits of all values together; 0 if all are small whole numbers. Whole MB do not count."""
+    """Return the number of significant digits of all values; 0 if all are small whole numbers or whole MB."""
     numbers = list(values)
     if all(value.is_integer() and value < _MB for value in numbers):
         return 0
@@ -25,7 +25,7 @@ def count_digits(values: Iterable[float]) -> int:
 
 
 def frozen_times(series: Sequence[Samples]) -> list[tuple[int, int]]:
-    """Return the times (start and end, UTC ns) at which all of some related series repeat values with many digits.
+    """Return the times (start and end, UTC ns) in which all of some related series repeat values with many digits.
 
     Each is longer than five minutes and ten samples, and ends with the first new value, or with the last sample.
     """

@@ -1,4 +1,4 @@
-"""Decides by the facts of a host whether a rule is for it (`where`)."""
+"""Decides, by the facts of a host, whether a rule applies to it (`where`)."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from plimsoll.rules.wording import fact_text
 
 
 class JudgedSubjects:
-    """The instances that each rule was judged for, by rule and host, in lower case."""
+    """The instances for which each rule was judged, by rule and host (lower case)."""
 
     def __init__(self, judged: Iterable[tuple[Rule, Subject]]) -> None:
         self._instances_by_rule: dict[tuple[str, str], _JudgedInstances] = {}
@@ -25,7 +25,7 @@ class JudgedSubjects:
             judged.discard(subject.key[1])
 
     def better(self, rule: Rule, subject: Subject) -> str | None:
-        """Return the rule that was judged instead of one that stands in for it; None if there is none."""
+        """Return the rule that was judged instead of a fallback rule; None if there is none."""
         host, instance = subject.key
         for name in rule.stands_in_for:
             judged = self._instances_by_rule.get((name, host))
@@ -38,7 +38,7 @@ class _JudgedInstances:
     """The instances of one host for which one rule was judged."""
 
     def __init__(self) -> None:
-        self._whole: set[str | None] = set()  # the host as a whole: without a name, or a total
+        self._whole: set[str | None] = set()  # the host as a whole: no instance, or a total
         self._named: set[str] = set()
         self._instances = Instances()
 
@@ -56,7 +56,7 @@ class _JudgedInstances:
             self._instances.remove(instance)
 
     def has(self, instance: str | None) -> bool:
-        """Return whether the rule was judged for this instance, or for the host as a whole, or vice versa."""
+        """Return whether the rule was judged for this instance, or whether either is the host as a whole."""
         if self._whole:
             return True
         if instance is None or is_total(instance):
@@ -68,9 +68,9 @@ _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at leas
 
 
 def matches(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool | Fact:
-    """Return whether a rule is for a host with these facts; the first missing fact if that decides.
+    """Return whether a rule is for a host with these facts; if an unknown fact decides, return that fact.
 
-    One known fact that does not match is enough for False, even if others are missing.
+    One known fact that does not match is enough for False, even if others are unknown.
     """
     values: dict[Fact, float | None] = {fact: fact_of(fact) for fact in rule.where}
     if any(value is not None and not rule.where[fact].holds(np.array(value)) for fact, value in values.items()):
@@ -80,12 +80,12 @@ def matches(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool | Fact:
 
 @dataclass(frozen=True)
 class Fitted:
-    """How a rule applies to one host, by the facts of the host.
+    """How a rule applies to one host, given the host's facts.
 
     Attributes:
-        rule: The rule with its severity on that host: info where it is only a note.
-        outside: Whether the rule is for other hosts.
-        unknown: The unknown fact that would decide whether the rule is for the host; None if the facts suffice.
+            rule: The rule with its severity on that host.
+            outside: Whether the rule is for other hosts.
+            unknown: The unknown fact that decides whether the rule is for the host; None if the facts suffice.
     """
 
     rule: Rule
@@ -95,7 +95,7 @@ class Fitted:
 
 
 def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
-    """Return how a rule applies to a host with these facts (None for a fact that is not known)."""
+    """Return how a rule applies to a host with these facts (None for an unknown fact)."""
     note = rule.model_copy(update={"severity": "info"})
     match matches(rule, fact_of):
         case True:
@@ -109,18 +109,18 @@ def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
 
 
 def applies(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Return whether a rule is judged on a host with these facts, at least as a note."""
+    """Return whether a rule is judged on a host with these facts, even if with severity info."""
     return rule.where_outside != "skip" or matches(rule, fact_of) is not False
 
 
 def hosts_text(rule: Rule) -> str:
-    """Return the hosts a rule is for: `hosts with at most 4,096 MB of memory`."""
+    """Return the hosts that a rule is for: `hosts with at most 4,096 MB of memory`."""
     limits = [f"{_SIDES[limit.operator]}{fact_text(fact, limit.limit)}" for fact, limit in rule.where.items()]
     return f"hosts with {' and '.join(limits)}"
 
 
 def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack, ...]:
-    """Return the packs with severity info for rules superseded by a loaded rule; packs in `by_hand` are unchanged."""
+    """Return the packs; rules superseded by a loaded rule have severity info, except in the packs `by_hand`."""
     ids = {rule.id for pack in packs for rule in pack.rules}
 
     def noted(rule: Rule) -> Rule:
@@ -131,7 +131,7 @@ def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack
 
 
 def is_for_such(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Return whether a host or instance is one of the systems that an old limit was measured on.
+    """Return whether a host or instance is like the systems on which an old limit was measured.
 
     All facts in `where` must match, and the fact that scales the limit must be known (a disk has spindles only if
     plimsoll.toml gives them). False for a rule with neither, as nothing identifies its systems.
@@ -141,11 +141,11 @@ def is_for_such(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
 
 
 def says_nothing(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Return whether a rule is a superseded limit kept as a note, scaled by a fact that is not known of the host."""
+    """Return whether a rule is a superseded limit of severity info that scales with an unknown fact of the host."""
     is_old_note = rule.severity == "info" and bool(rule.superseded_by)
     return is_old_note and rule.scale is not None and fact_of(rule.scale) is None
 
 
 def is_note(rule: Rule) -> bool:
-    """Return whether a rule from `as_notes` is a note because it is superseded."""
+    """Return whether a rule from `as_notes` has severity info because it is superseded."""
     return bool(rule.superseded_by) and rule.severity == "info"

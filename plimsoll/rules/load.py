@@ -34,7 +34,7 @@ class UniqueNames:
         self.places = dict(places or {})
 
     def mistakes(self, document: StrictDocument, place: Place, name: str) -> Iterator[str]:
-        """Yield a message if the name was already used, else remember it."""
+        """Yield a message if the name is already used; else remember it."""
         if name in self.places:
             first = self.places[name]
             text = f"{first} has a {self._kind} of that {'id' if self._kind == 'rule' else 'name'} already"
@@ -47,14 +47,14 @@ YAML = (".yaml", ".yml")
 _HERE = Path(__file__).parent
 _TEMPLATE_HINT = "; `plimsoll rules new FILE` writes one to begin with"
 _Signals = tuple[Mapping[str, Signal], Mapping[str, str]]
-_Checked = tuple[StrictDocument, Pack]  # of the document only where its names are defined
+_Checked = tuple[StrictDocument, Pack]  # of each document, only the places of its names
 
 
 @dataclass(frozen=True)
 class Catalogue:
     """Packs, and all signals that their rules may use.
 
-    `by_hand` holds the names of packs that the user chose, `files` the file of each pack.
+    `by_hand` contains the names of packs that the user chose, `files` the file of each pack.
     """
 
     packs: tuple[Pack, ...]
@@ -75,21 +75,21 @@ class Catalogue:
 
     @property
     def chosen(self) -> bool:
-        """Whether the user chose packs in place of all others."""
+        """Whether packs chosen by the user replace all others."""
         return all(pack.pack in self.by_hand for pack in self.packs)
 
     @property
     def named(self) -> tuple[Pack, ...]:
-        """The packs that the user chose, or all packs if none was chosen."""
+        """The packs that the user chose; all packs if the user chose none."""
         return tuple(pack for pack in self.packs if pack.pack in self.by_hand) or self.packs
 
 
 def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
-    """Return the shipped packs, or those of `only` instead, and those of `added`, given by name or file path.
+    """Return the shipped packs (or those of `only` instead), and the packs of `added`; each by name or file path.
 
     Raises:
-        Unusable: A pack is not known.
-        Mistakes: A file has mistakes; lists all of them.
+            Unusable: A pack does not exist.
+            Mistakes: A file has mistakes; lists all of them.
     """
     if not added and not only:
         return _shipped()[0]
@@ -97,7 +97,7 @@ def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
     by_hand = [_text(name, ours) for name in (*only, *added)]
     texts = dict(by_hand if only else [*ours.values(), *by_hand])
     _, signals, checked = _shipped()
-    # A file of the user may have the display name of one that ships.
+    # A file of the user may have the display name of a shipped file.
     unchanged = {file: checked[file] for file, text in ours.values() if texts.get(file) == text}
     return _PackLoader(*signals, unchanged).catalogue(texts, frozenset(file for file, _ in by_hand))
 
@@ -156,7 +156,7 @@ class _PackLoader:
             self._mistakes += error.lines
             return None
         places = self._add(document, pack)
-        # Only its own signals and the shipped ones: a pack must not depend on which others are loaded.
+        # A pack may use its own signals and the shipped ones, so that it does not depend on other packs.
         signals = {**pack.signals, **self._shipped}
         self._mistakes += check_signals(document, pack.signals, signals)
         rules = tuple(self._rule(document, at, rule, signals) for at, rule in enumerate(pack.rules))
@@ -165,7 +165,7 @@ class _PackLoader:
         return pack
 
     def _add(self, document: StrictDocument, pack: Pack) -> list[Place]:
-        """Register the names and signals of a pack, note duplicate names as mistakes, and return the names' places."""
+        """Register a pack's names and signals, report duplicates as mistakes, and return the names' places."""
         packs, rules, signals = self._names
         named: list[tuple[UniqueNames, Place, str]] = [
             (packs, ("pack",), pack.pack),
@@ -213,7 +213,7 @@ def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
 
 
 def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]:
-    """Return the display name and the content of a pack's file. Raise Unusable if it is not known or cannot be read."""
+    """Return the display name and content of a pack's file. Raise Unusable if it does not exist or cannot be read."""
     if name in ours:
         return ours[name]
     if Path(name).suffix not in YAML:
@@ -245,9 +245,7 @@ def check_signals(
 
 
 def check_rule(document: StrictDocument, place: Place, rule: Rule, signals: Mapping[str, Signal]) -> list[str]:
-    """Return the mistakes in the signals that a rule names: unknown ones, and ones with instances where its own has
-    none.
-    """
+    """Return the mistakes in a rule's signals: unknown ones, or with instances although its own has none."""
     named: list[tuple[Place, str]] = [((*place, "signal"), rule.signal)]
     conditions: list[tuple[Place, Condition]] = []
     for field, extra in (("and", rule.and_), ("when_phase_unknown", rule.when_phase_unknown)):
@@ -265,7 +263,7 @@ def check_rule(document: StrictDocument, place: Place, rule: Rule, signals: Mapp
 
 
 def _below(operands: Iterable[str], signals: Mapping[str, Signal]) -> set[str]:
-    """Return the operands, and all signals that the operands are computed from."""
+    """Return the operands, and all signals from which they are computed."""
     names: set[str] = set()
     left = list(operands)
     while left:

@@ -50,14 +50,14 @@ _SIGNAL = """\
 
 
 def chosen(counters: Sequence[UnknownCounter], patterns: Sequence[str]) -> list[UnknownCounter]:
-    r"""Return those whose `Object\\Counter` matches any of the patterns, `*` being any text; all without a pattern."""
+    r"""Return the counters whose `Object\\Counter` matches any pattern (`*`: any text); all without patterns."""
     folded = [pattern.casefold().lstrip("\\").replace("[", "[[]") for pattern in patterns] or ["*"]
     names = {counter: f"{counter.object}\\{counter.counter}".casefold() for counter in counters}
     return [counter for counter, name in names.items() if any(fnmatchcase(name, pattern) for pattern in folded)]
 
 
 def pack_text(name: str, head: str, counters: Sequence[UnknownCounter]) -> str:
-    """Return the text of a pack: a signal for each counter, and how to write a rule on the first."""
+    """Return the text of a pack: a signal for each counter, and an example of a rule on the first one."""
     signals: dict[str, UnknownCounter] = {}
     for counter in counters:
         signals[_signal_name(name.replace("-", "_"), counter, signals)] = counter
@@ -84,7 +84,7 @@ def pack_text(name: str, head: str, counters: Sequence[UnknownCounter]) -> str:
 
 
 def _signal_name(prefix: str, counter: UnknownCounter, taken: Collection[str]) -> str:
-    """Return a name such as `mine.requests_per_sec`; a number is added where two counters have one name."""
+    """Return a name such as `mine.requests_per_sec`; a number is added if the name is taken."""
     words = counter.counter.casefold().replace("%", " percent ").replace("/", " per ")
     words = re.sub(r"[^a-z0-9]+", "_", words).strip("_")
     base = name = f"{prefix}.{words if words[:1].isalpha() else f'counter_{words}'.rstrip('_')}"
@@ -95,5 +95,5 @@ def _signal_name(prefix: str, counter: UnknownCounter, taken: Collection[str]) -
 
 
 def _quoted(text: str) -> str:
-    """Return text in single quotes, in which YAML takes every character as it is, without control characters."""
+    """Return a text in YAML's single quotes, in which no character is special, without control characters."""
     return "'" + "".join(letter for letter in text if letter.isprintable()).replace("'", "''") + "'"

@@ -1,4 +1,4 @@
-"""Finds each signal among recorded series: for every host and instance, the series it is computed from."""
+"""Finds each signal among recorded series: for every host and instance, the series to compute it from."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from plimsoll.rules.subjects import Instances, Subject, host_tags, hosts_of, sub
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSeries:
-    """A signal recorded as one series: its values, or their rate, are transformed."""
+    """A signal recorded as one series, whose values or rate are transformed."""
 
     series: Series
     rate: bool
@@ -57,7 +57,7 @@ class ResolvedDerivation:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTotal:
-    """A sum, mean, maximum or minimum: at each time, of those parts that have data."""
+    """A sum, mean, maximum or minimum over the parts that have data at each time."""
 
     parts: tuple[ResolvedRecording, ...]
     across: Across = "sum"
@@ -75,7 +75,7 @@ ResolvedSource: TypeAlias = ResolvedRecording | ResolvedRequestTime | ResolvedDe
 
 
 class ResolvedSources(dict[tuple[str, str | None], tuple[Subject, ResolvedSource]]):
-    """The subjects of a signal and their sources, by the key of the subject. It does not change."""
+    """The subjects of a signal and their sources, by the key of the subject. Immutable."""
 
     @cached_property
     def by_host(self) -> Mapping[str, Sequence[tuple[Subject, ResolvedSource]]]:
@@ -83,7 +83,7 @@ class ResolvedSources(dict[tuple[str, str | None], tuple[Subject, ResolvedSource
         return group_pairs((host, pair) for (host, _), pair in self.items())
 
     def same(self, host: str, instance: str) -> tuple[Subject, ResolvedSource] | None:
-        """Return the source of the same instance of a host under another name."""
+        """Return subject and source of the same instance of a host under another name; None if there is none."""
         if host not in self._instances:
             self._instances[host] = Instances(subject.key[1] or "" for subject, _ in self.by_host.get(host, ()))
         name = self._instances[host].same(instance)
@@ -110,7 +110,7 @@ Chosen: TypeAlias = Mapping[_Key, tuple[Subject, ResolvedRecording | ResolvedTot
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A source for a subject; `filled`: all its series have samples."""
+    """A possible source for a subject; `filled` means that all its series have samples."""
 
     subject: Subject
     resolved: ResolvedRecording | ResolvedTotal
@@ -118,7 +118,7 @@ class Candidate:
 
 
 class SourceChoice:
-    """The best candidate for each subject; sources are added in the order of the signal."""
+    """The best candidate for each subject; sources are added in the signal's order."""
 
     def __init__(self, signal: Signal) -> None:
         self._has_instances = signal.instances == "each"
@@ -127,7 +127,7 @@ class SourceChoice:
         self._filled: Counter[str] = Counter()  # how many of each host's candidates have samples
 
     def add(self, source: Source, candidate: Candidate) -> None:
-        """Take a candidate where no earlier source gives the instance, or gives it without samples."""
+        """Use a candidate unless an earlier source gives its instance, with samples."""
         host = candidate.subject.key[0]
         if source.fallback and self._has_instances and not source.has_instances:
             if self._filled[host]:
@@ -145,7 +145,7 @@ class SourceChoice:
         self._on_host.setdefault(host, Instances()).add(key[1] or "")
 
     def _twin(self, subject: Subject) -> _Key | None:
-        """Return the key under which the same subject was chosen by another name."""
+        """Return the key of the same subject, chosen before under another name; None if there is none."""
         host, instance = subject.key
         instances = self._on_host.get(host)
         name = instances.holding(instance) if instances and instance is not None else None
@@ -159,7 +159,7 @@ class Finder:
     """Finds signals among the series of a run.
 
     `has_samples` says whether a series has any samples; `fact_of` gives a fact of a host or instance, None if it is
-    not known.
+    unknown.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class Finder:
         return self._chosen[name]
 
     def _weighted(self, subjects: _Resolved, weight: RequestRate | None) -> _Resolved:
-        """Return times per request, each with the rate of its requests where that has samples."""
+        """Return times per request, each with the rate of its requests if that has samples."""
         weighted: dict[_Key, tuple[Subject, ResolvedSource]] = {}
         for key, (subject, resolved) in subjects.items():
             if weight and isinstance(resolved, ResolvedRecording):
@@ -200,6 +200,7 @@ class Finder:
         return weighted
 
     def _find(self, signal: Signal) -> _Resolved:
+        """Return the resolved sources of a signal that has not been looked up before."""
         if signal.derived:
             return self._derive(signal)
         if signal.fact:
@@ -234,7 +235,7 @@ class Finder:
             yield Candidate(whole, ResolvedTotal(tuple(recordings), source.across or "mean"), filled=True)
 
     def _resolve(self, source: Source, series: Series, subject: Subject) -> ResolvedRecording | None:
-        """Return how a source is computed; None without a field of the measurement, or the fact that it divides by."""
+        """Return how a source is computed; None if a field, or the fact that it divides by, is missing."""
         transform = source.transform
         if source.per:
             fact = self._fact_of(Subject(subject.host), source.per)
@@ -253,11 +254,12 @@ class Finder:
         """Return the series of another field with the same host, measurement and tags."""
         place = series.measurement, field.casefold()
         if place not in self._by_tags:
-            # The first of each: fields that differ in case only are the same counter.
+            # Keep the first of each name: fields that differ only in case are the same counter.
             self._by_tags[place] = {series.key[:3]: series for series in reversed(self._by_field.get(place, ()))}
         return self._by_tags[place].get(series.key[:3])
 
     def _derive(self, signal: Signal) -> _Resolved:
+        """Return the resolved sources of a derived signal: for each subject that its operands have."""
         derived = signal.derived
         if derived is None:
             raise ValueError(f"{signal.title} is not derived")
@@ -289,7 +291,7 @@ def _whole(subject: Subject, part_after: str | None) -> Subject:
 
 
 def _totals(recorded: Chosen) -> _Resolved:
-    """Return the sums over the instances of each host."""
+    """Return sums over the instances of each host."""
     by_host = group_pairs(
         (host, (subject, resolved))
         for (host, _), (subject, resolved) in recorded.items()
@@ -330,16 +332,16 @@ def facts_of(source: ResolvedSource) -> tuple[ResolvedFact, ...]:
 
 
 def recorded_as(source: ResolvedSource) -> ResolvedSource:
-    """Return the source without the weights of a time per request."""
+    """Return the source; of a time per request, without its weights."""
     return source.value if isinstance(source, ResolvedRequestTime) else source
 
 
 def find_source(sources: ResolvedSources, subject: Subject) -> ResolvedSource | None:
-    """Return the source for a subject: of the same instance, else of its host as a whole. None if there is no match.
+    """Return the source for a subject: of the same instance, else of its whole host; None if there is none.
 
-    Processor 3 of one object may be named `0,3` by another, and a volume `C:` be on the disk `0 C:`. If the signal
-    belongs to a named instance of a service on the host, that is used for a disk or a processor, unless the host has
-    several: the log does not say which of them a disk serves.
+    An instance may have another name in another object: processor 3 may be `0,3`, and a volume `C:` be on the disk `0
+    C:`. If the signal belongs to a named instance of a service on the host, that source is used for a disk or a
+    processor, unless the host has several: the log does not say which of them a disk serves.
     """
     host, instance = subject.key
     pair = sources.get(subject.key) or sources.get((host, None))

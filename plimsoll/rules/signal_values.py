@@ -50,13 +50,13 @@ Windows = tuple[int, list[tuple[Stretch, int]]]
 
 
 class _Alike(NamedTuple):
-    """Sources, `number` in all, by how they are computed; each part has the rows of its sources.
+    """Sources (`number` in all), divided by how they are computed; each part has the rows of its sources.
 
     Attributes:
-        recorded: Series that are transformed alike, and whether their rate is.
-        derived: Sources derived by one operation, with their operands and weights.
-        by_form: Fields and times per request of one form.
-        single: Sources that are computed alone.
+            recorded: Series with the same transform and use of rates.
+            derived: Sources derived by one operation, with their operands and weights.
+            by_form: Fields and times per request of one form.
+            single: Sources that are computed alone.
     """
 
     number: int
@@ -67,7 +67,7 @@ class _Alike(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The sources of a condition, by window, and those in parts. It is valid while sampling intervals stay the same."""
+    """The sources of a condition by window, and those in parts. Valid while sampling intervals stay the same."""
 
     sources: Sequence[ResolvedSource]
     reduce: Reduce
@@ -77,7 +77,7 @@ class Layout(NamedTuple):
 
 
 class _ConditionCache:
-    """A cache of computed condition values, by evaluation times, sources and reduction.
+    """A cache of condition values, by evaluation times, sources and reduction.
 
     Times and sources are compared by identity, so they are kept as long as their values.
     """
@@ -94,7 +94,7 @@ class _ConditionCache:
             return self._cache[key][2]
         values = compute(layout, at)
         values.setflags(write=False)
-        # Live, time moves on, and values before it are not needed again.
+        # Live, values of earlier times are not needed again.
         if self._size + values.size > _MOST_CACHED or at[0] > self._end:
             self._cache.clear()
             self._size = 0
@@ -111,7 +111,7 @@ class SignalValues:
     samples: Callable[[Series], Samples]
     fact: Facts
     together: Callable[[Sequence[Series]], Together] | None = None
-    # With the source, so that no other gets its identity.
+    # The source is kept, so that no other object gets its id.
     _intervals_by_source: dict[int, tuple[ResolvedSource, int, list[Stretch]]] = field(
         init=False, default_factory=dict[int, tuple[ResolvedSource, int, list[Stretch]]]
     )
@@ -119,13 +119,13 @@ class SignalValues:
     _cache: _ConditionCache = field(init=False, default_factory=_ConditionCache)
 
     def windows(self, condition: Condition, source: ResolvedSource) -> Windows:
-        """Return the window, at least twice the sampling interval: for the log, and for parts with another interval."""
+        """Return the window (at least twice the sampling interval) of the log, and of parts with another interval."""
         longest, parts = self._intervals(source)
         window = max(condition.over, 2 * longest)
         return window, [(part, max(condition.over, 2 * part.interval)) for part in parts] if parts else []
 
     def _intervals(self, source: ResolvedSource) -> tuple[int, list[Stretch]]:
-        """Return the longest sampling interval (ns) of what a source reads, and the parts that have another one."""
+        """Return the longest sampling interval (ns) of a source's series, and the parts with another interval."""
         entry = self._intervals_by_source.get(id(source))
         if entry is None:
             longest, parts = 0, list[Stretch]()
@@ -140,7 +140,7 @@ class SignalValues:
     def rows(self, condition: Condition, sources: Sequence[ResolvedSource], at: Times) -> Values:
         """Return one value for each source and evaluation; NaN for no data.
 
-        Parts of a recording that were sampled at another interval are reduced apart, with their own window.
+        Parts of a recording with another sampling interval are reduced separately, with their own window.
         """
         return self.of(self.layout(condition, sources), at)
 
@@ -172,6 +172,7 @@ class SignalValues:
         return values
 
     def _in_parts(self, reduce: Reduce, source: ResolvedSource, at: Times, windows: Windows) -> Values:
+        """Return the values of a source, reduced with the window of each part of the recording."""
         window, stretches = windows
         values = np.full(len(at), np.nan)
 
@@ -189,7 +190,7 @@ class SignalValues:
         return values
 
     def _alike(self, sources: Sequence[ResolvedSource]) -> _Alike:
-        """Return how sources are computed; those that are a series each are reduced together."""
+        """Return sources divided by how they are computed; sources of one series each are reduced together."""
         recorded: dict[object, list[tuple[int, ResolvedSeries]]] = {}
         derived: dict[tuple[Operation, int], list[tuple[int, ResolvedDerivation]]] = {}
         by_form: dict[object, list[tuple[int, Recorded]]] = {}
@@ -245,7 +246,7 @@ class SignalValues:
         return values
 
     def _recorded(self, sources: Sequence[Recorded], at: Times, window: int, reduce: Reduce) -> Values:
-        """Return one row for each of several sources of one form, all at once unless these are too many samples."""
+        """Return one row for each of several sources of one form, together unless there are too many samples."""
         recorded = [self.samples(series) for source in sources for series in series_of(source)]
         if len(sources) > 1 and not _fit_together(recorded, len(sources)):
             return np.concatenate([self._recorded([source], at, window, reduce) for source in sources])
@@ -270,7 +271,7 @@ class SignalValues:
                 together = combine_fields(operation, fields, transform)
                 if together:
                     return together
-                # Fields that were not sampled at the same times.
+                # The fields were not sampled at the same times.
                 pairs = [combined_fields(operation, row, transform, rate=rate) for row in rows]
                 return FlatPairs.of_rows(pairs)
 
@@ -285,7 +286,7 @@ class SignalValues:
 
 
 def _fit_together(recorded: Sequence[Samples], rows: int) -> bool:
-    """Return whether samples are few and close enough that the keys of all rows fit into 64 bits."""
+    """Return whether samples are few and close enough for the keys of all rows to fit into 64 bits."""
     if sum(len(samples.times) for samples in recorded) > _MOST_SAMPLES:
         return False
     filled = [samples.times for samples in recorded if len(samples.times)]
@@ -295,12 +296,12 @@ def _fit_together(recorded: Sequence[Samples], rows: int) -> bool:
 
 def _changed(transform: Transform, values: Values) -> Values:
     if transform.most is not None:
-        values = np.where(np.isfinite(values), values, np.nan)  # infinity is no data, and not the most
+        values = np.where(np.isfinite(values), values, np.nan)  # infinity counts as no data, not as a maximum
     return transformed(values, transform)
 
 
 def _form(source: Recorded | None) -> tuple[object, ...]:
-    """Return a key that is equal for sources that can be computed at once."""
+    """Return a key that is equal for sources that can be computed together."""
     match source:
         case ResolvedSeries():
             return source.rate, id(source.transform)

@@ -1,6 +1,6 @@
 """The state machine of alerts, with `for` and hysteresis (`recover`).
 
-Live alerting calls `step`; a review calls `run`, which folds it over a matrix.
+Live alerting calls `step`; a review calls `run`, which applies it over a matrix.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _MOST_EVALUATIONS = 20_000_000
 
 
 class Truth(IntEnum):
-    """Whether a condition holds at one evaluation."""
+    """Whether a condition is met at one evaluation."""
 
     NO_DATA = -1
     FALSE = 0
@@ -52,7 +52,7 @@ class Status:
 def step(states: States, since: Times, at: int, enter: Truths, stay: Truths, hold: int) -> tuple[States, Times]:
     """Return the states of subjects after the evaluation at `at`, and from when the condition has been true.
 
-    `since` (UTC ns) counts where a subject is pending or firing, and is 0 elsewhere. `enter` is the condition for
+    `since` (UTC ns) is used for subjects that are pending or firing, and 0 elsewhere. `enter` is the condition for
     leaving OK, `stay` the one for remaining pending or firing; they differ only if the rule has a `recover` limit.
     `hold` is the rule's `for` in ns.
     """
@@ -67,10 +67,10 @@ def step(states: States, since: Times, at: int, enter: Truths, stay: Truths, hol
 
 
 def run(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
-    """Return the states of subjects, a row each, at every evaluation, a column each.
+    """Return the states of subjects (rows) at every evaluation (columns).
 
-    Equal to calling `step` at every evaluation, but computed from runs of equal conditions, of all rows at once. It
-    takes for granted that a condition that is true keeps an alert; `step` is called where `recover` contradicts that.
+    The result equals calling `step` at every evaluation, but is computed from runs of equal conditions, for all rows at
+    once. It assumes that a true condition keeps an alert; `step` is called where `recover` contradicts that.
     """
     states = np.where(enter == Truth.NO_DATA, np.int8(State.NO_DATA), np.int8(State.OK))
     crossed = (enter == Truth.TRUE).any(axis=1)
@@ -96,7 +96,7 @@ def _stepped(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
 
 
 def _run_crossed(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
-    """Return the states of rows, each of which is crossed; every run has one state, or a second one in its end."""
+    """Return the states of rows with at least one crossing, computed run by run; a run changes state at most once."""
     changed = np.ones(enter.shape, dtype=np.bool_)
     changed[:, 1:] = enter[:, 1:] != enter[:, :-1]
     if stay is not enter:
@@ -105,12 +105,12 @@ def _run_crossed(times: Times, enter: Truths, stay: Truths, hold: int) -> States
     lengths = np.diff(starts, append=enter.size)
     first = starts % len(times)
     on, off, opens = enter.ravel()[starts], stay.ravel()[starts], first == 0
-    # Without regard to an alert that fires: true runs begin it, and what is not true ends it.
+    # First without firing alerts: true runs begin an alert, all others end it.
     pending = (on == Truth.TRUE)[_latest((on == Truth.TRUE) | (off != Truth.TRUE) | opens)]
     begun = times[first[_latest(pending & (opens | ~_before(pending)))]]
     fires_at = np.maximum(np.searchsorted(times, begun + hold) - first, 0)
     fires = pending & (fires_at < lengths)
-    # What fires goes on until its condition is false, whether there is data or not.
+    # A firing alert continues, even without data, until its condition is false.
     number = np.arange(len(starts))
     last_fired = np.maximum.accumulate(np.where(fires, number, -1))
     firing = np.concatenate(([-1], last_fired[:-1])) >= _latest((off == Truth.FALSE) | opens)
@@ -126,21 +126,20 @@ def _run_crossed(times: Times, enter: Truths, stay: Truths, hold: int) -> States
 
 
 def _latest(decisive: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return for each run the index of the last decisive run up to and including it; the first run is decisive."""
+    """Return, for each run, the index of the last decisive run up to and including it; the first run is decisive."""
     return np.maximum.accumulate(np.where(decisive, np.arange(len(decisive)), 0))
 
 
 def _before(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return for each run whether the run before it is marked."""
+    """Return, for each run, whether the run before it is marked."""
     return np.concatenate(([False], runs[:-1]))
 
 
 def evaluation_times(times: Times, interval: int = EVALUATION_INTERVAL, reach: int = 0) -> Times:
-    """Return the evaluations of a recording: from the first grid point at or after the first sample to the
-    first at or after the last.
+    """Return the evaluations of a recording, from the grid point at or after the first sample to that after the last.
 
-    Of a pause longer than `reach` (the longest window) only the first evaluation without data is kept: the others
-    change no state. Unusable if there are still too many evaluations to hold in memory.
+    Of a pause longer than `reach` (the longest window) only the first evaluation without data is kept, as the others
+    change no state. Raise Unusable if there are still too many evaluations for memory.
     """
     if not len(times):
         return np.empty(0, dtype=np.int64)

@@ -17,18 +17,18 @@ from plimsoll.rules.schema.signal import Signal, Source
 _VOLUME = re.compile(r"[a-z]:", re.IGNORECASE)
 _WITHOUT_LETTER = re.compile(r"harddiskvolume\d+", re.IGNORECASE)
 _PHYSICAL = re.compile(r"\d+(?: [a-z]:)*", re.IGNORECASE)
-# More digits than any machine needs would only make a number that takes long to compute with.
+# More digits would only make numbers that are slow to compute with.
 _NUMBER = re.compile(r"\d{1,9}")
 _IN_NODE = re.compile(r"(\d{1,4}),(\d{1,6})")
-_ON = "\0"  # begins the key of a volume that lies on a disk
+_ON = "\0"  # the prefix of the key of a volume on a disk
 _Key = str | int | tuple[int, int] | None
 
 
 class Instances:
-    """The instances of one host, indexed to find the same disk or processor under the name that another object uses."""
+    """The instances of one host, indexed to find the same disk or processor under another object's name."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        # By case-folded name, volume, number of a processor, and node with the processor in it; physical disks by None.
+        # Keys: case-folded name, volume, processor number, or (node, processor in it); None for physical disks.
         self._names: dict[_Key, dict[str, None]] = {}
         self._nodes: dict[int, set[int]] = {}
         for name in names:
@@ -42,7 +42,7 @@ class Instances:
                 self._nodes.setdefault(key[0], set()).add(key[1])
 
     def remove(self, name: str) -> None:
-        """Take a name out again."""
+        """Remove a name."""
         for key in _keys(name):
             self._names.get(key, {}).pop(name, None)
             if isinstance(key, tuple) and not self._names.get(key):
@@ -55,7 +55,7 @@ class Instances:
         if _NUMBER.fullmatch(instance):
             return self._processor(int(instance))
         if match := _IN_NODE.fullmatch(instance):
-            # By itself, only a processor of the first node has a number.
+            # Without the other nodes, only processors of the first node have a number.
             return None if int(match[1]) else self._first(int(match[2]))
         volumes = letters(instance)
         return self._first(volumes[0]) if len(volumes) == 1 else None
@@ -65,10 +65,10 @@ class Instances:
         return self._first(None) if _WITHOUT_LETTER.fullmatch(instance) else self.same(instance)
 
     def _processor(self, number: int) -> str | None:
-        """Return the processor of a node that has this number among those of all nodes.
+        """Return the processor, of any node, that has this number over all nodes.
 
-        A node's numbering starts after the highest recorded processor of the node before it. None if an earlier node
-        was not recorded.
+        A node's numbers start after the highest recorded processor of the node before it. None if an earlier node was
+        not recorded.
         """
         node = 0
         while size := max(self._nodes.get(node, ()), default=-1) + 1:
@@ -84,7 +84,7 @@ class Instances:
 _TOTAL = TOTAL.casefold()
 _WITH_ID = "Process V2"  # its instances are a process and its number: sqlservr:4242
 _TOTALS = (_TOTAL, "cpu-total", "all")
-_OF_NODE = f",{_TOTAL}"  # of the processors of a node: 0,_Total
+_OF_NODE = f",{_TOTAL}"  # the total of a node's processors: 0,_Total
 _OF_ALL = f"{_TOTAL}/{_TOTAL}"
 _THIS_COMPUTER = "localhost"
 
@@ -93,8 +93,8 @@ _THIS_COMPUTER = "localhost"
 class Subject:
     """The subject of a rule: a host, or one instance of a host.
 
-    `service`: the instance is a named instance of a service (SQL Server), not a disk or a processor of the host.
-    `key`: the case-folded names by which subjects compare, computed once as it is used very often.
+    `service` marks a named instance of a service (SQL Server), not a disk or a processor of the host. `key` has the
+    case-folded names by which subjects compare, computed once because it is used very often.
     """
 
     host: str
@@ -114,14 +114,15 @@ class Subject:
 def subject_of(source: Source, series: Series) -> Subject | None:
     """Return the subject of a series, or None if the source does not match the series."""
     subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
-    # The tag, not the subject's instance: that may begin with the name of a server.
+    # Compare the tag; the subject's instance may begin with the name of a server.
     recorded = series.tag("instance" if source.path else source.instance or "") or ""
-    # Only `*` is special, as names of network adapters contain brackets.
+    # Only `*` is special; names of network adapters contain brackets.
     patterns = (name.casefold().replace("[", "[[]").replace("?", "[?]") for name in source.but)
     return None if any(fnmatchcase(recorded.casefold(), pattern) for pattern in patterns) else subject
 
 
 def _subject_of_measurement(source: Source, series: Series) -> Subject | None:
+    """Return the subject of a series that matches a source with a measurement; None if it does not match."""
     for name, value in source.tags.items():
         tag_value = series.tag(name)
         if name == "object" and tag_value is not None:
@@ -140,8 +141,8 @@ def _subject_of_measurement(source: Source, series: Series) -> Subject | None:
 def host_of(series: Series, tags: Collection[str] = ()) -> str:
     """Return the computer that a series describes.
 
-    The first of `tags` (see `host_tags`) that the series has names it. For a Windows counter it is the computer that
-    was polled (`source`): an agent that polls others writes its own name as the host.
+    The first of `tags` (see `host_tags`) that the series has names it. For a Windows counter it is the polled computer
+    (`source`), as an agent that polls others writes its own name as the host.
     """
     named = next((value for tag in tags if (value := series.tag(tag))), None)
     if named is None and series.tag("objectname") is not None:
@@ -159,7 +160,7 @@ def hosts_of(recorded: Iterable[Series], tags: Collection[str] = ()) -> dict[str
 
 
 def host_tags(signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Return the tags that name the host in place of `host`, in the sources of any signal."""
+    """Return the tags that name the host instead of `host`, in the sources of all signals."""
     return tuple(dict.fromkeys(source.host for signal in signals.values() for source in signal.sources if source.host))
 
 
@@ -171,6 +172,7 @@ def _same_computer(name: str, host: str) -> bool:
 
 
 def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
+    """Return the subject of a series that matches a counter path; None if it does not match."""
     generic, named = generic_object(series.tag("objectname") or "")
     if generic.casefold() != path.object.casefold():
         return None
@@ -188,7 +190,7 @@ def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
 def is_total(instance: str) -> bool:
     """Return whether an instance is a total of the others (`_Total`, `0,_Total`, `cpu-total`, sysstat's `all`).
 
-    Exchange calls each of its databases `DB02/_Total`, which is no total of them.
+    Exchange's `DB02/_Total` is one of its databases, not a total.
     """
     name = instance.casefold()
     return name in _TOTALS or name.endswith((_OF_NODE, _OF_ALL))
@@ -217,7 +219,7 @@ def is_volume(instance: str) -> bool:
 
 
 def is_physical(instance: str) -> bool:
-    """Return whether an instance is named as a physical disk is: `0 C:`."""
+    """Return whether an instance has the name of a physical disk: `0 C:`."""
     return _PHYSICAL.fullmatch(instance) is not None
 
 

@@ -1,7 +1,7 @@
-"""Reduces the samples of a window that ends at an evaluation to one value, of several series at once.
+"""Reduces the samples in a window, which ends at an evaluation, to one value; for several series at once.
 
-The mean of a time per request is taken over the requests of a window, not over its intervals. Otherwise an idle
-interval would count as 0, and one slow request of a night as a slow hour.
+The mean of a time per request is taken over the requests in a window, not over its intervals. Otherwise an idle
+interval would count as 0, and one slow request at night as a slow hour.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Across, Operation, Reduce
 from plimsoll.rules.schema.signal import Transform
 
-OCCUPIED = 0.5  # requests outstanding on average from which few requests are slow ones, and no idleness; ours
+OCCUPIED = 0.5  # from this many outstanding requests on average, few requests mean slow ones, not idleness; our choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class FlatPairs:
 
     @classmethod
     def of_samples(cls, recorded: Sequence[Samples], transform: Transform | None = None, *, rate: bool) -> "FlatPairs":
-        """Return the samples of each row, or their increase per second; a decrease is a reset, and gives no pair."""
+        """Return the samples of each row, or their increase per second; a decrease is a reset and gives no pair."""
         values = np.concatenate([samples.values for samples in recorded])
         row = np.repeat(np.arange(len(recorded)), [len(samples.values) for samples in recorded])
         times = np.concatenate([samples.times for samples in recorded])
@@ -68,13 +68,13 @@ class FlatPairs:
 
 
 OPERATORS: Mapping[Operation, str] = {"sum": "+", "difference": "-", "ratio": "/", "product": "*"}
-_MOST_CACHED = 1_000_000  # bounds, of arrays of times; and samples, of windows of one length
+_MOST_CACHED = 1_000_000  # cached bounds of arrays of times; cached samples of windows of one length
 _NO_TIMES = np.empty(0, dtype=np.int64)
 _EPSILON = np.finfo(np.float64)
 
 
 class WindowBounds:
-    """Finds the rows of a recording in the window of each evaluation, once for each array of times."""
+    """The rows of a recording in the window of each evaluation, computed once for each array of times."""
 
     def __init__(self, at: Times, window: int) -> None:
         self.at = at
@@ -82,7 +82,7 @@ class WindowBounds:
         self._rows_by_times: dict[int, tuple[Times, NDArray[np.intp], NDArray[np.intp]]] = {}
 
     def __call__(self, times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the first row of each window, and the one after the last."""
+        """Return, for each window, its first row and the row after its last."""
         cached = self._rows_by_times.get(id(times))
         if cached is None:
             if len(self._rows_by_times) * len(self.at) > _MOST_CACHED:
@@ -93,7 +93,7 @@ class WindowBounds:
 
 
 class Cut(NamedTuple):
-    """Several series one after the other, as far as they lie in any window, with NaN where there is no sample.
+    """The parts of several series, joined, that lie in any window; NaN for missing samples.
 
     `first` and `last` are the bounds of the window of each evaluation, a row for each series; `ends` are the ends of
     the series.
@@ -115,7 +115,7 @@ class Together(Protocol):
 
 
 class Apart:
-    """Series whose samples are arrays of their own."""
+    """Series that each have their own array of samples."""
 
     def __init__(self, recorded: Sequence[Samples]) -> None:
         self._recorded = recorded
@@ -141,14 +141,14 @@ def reduce_rows(
 ) -> Values:
     """Return one value per series and evaluation e, from the samples with `e - window <= time <= e`; NaN for no data.
 
-    The values are changed first, and `rate` is that of growing counts.
+    Values are first passed through `change`; with `rate`, they are growing counts of which the rate is used.
     """
     cut = recorded.cut(bounds)
     values, first, last, ends = change(cut.values), cut.first.ravel(), cut.last.ravel(), cut.ends
     times = cut.times() if rate or reduce == "increase" else _NO_TIMES
     filled = np.isfinite(values)
     if not filled.all():
-        before = np.concatenate(([0], np.cumsum(filled)))  # samples that are present, before each
+        before = np.concatenate(([0], np.cumsum(filled)))  # the number of present samples before each
         first, last, ends = before[first], before[last], before[ends]
         values, times = values[filled], times[filled] if len(times) else times
     if rate and len(values):
@@ -183,6 +183,7 @@ def _spans(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], last: NDArr
 
 
 def _mean(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int) -> Values:
+    """Return the mean of each window; rounding cannot move it outside the range of the samples."""
     count, start = last - first, values[first]
     mean = _spans(np.add, values, first, last) / count
     # Rounding must not move a mean outside its samples: a constant 80 is 80, not 79.99999999999999. It can only where
@@ -223,7 +224,7 @@ _REDUCERS = {
 def combined_fields(
     operation: Operation, fields: Sequence[Samples], transform: Transform, *, rate: bool = False
 ) -> Pairs:
-    """Return several fields, or the rates of several counters, under an operation, at times where all have a value."""
+    """Return several fields, or rates of counters, combined by an operation, at the times where all have a value."""
     parts = [FlatPairs.of_samples([samples], rate=rate).pairs for samples in fields]
     later = _shared([part.later for part in parts])
     at = [(slice(None) if len(later) == len(part.later) else np.searchsorted(part.later, later)) for part in parts]
@@ -234,14 +235,14 @@ def combined_fields(
 
 
 def transformed(values: Values, transform: Transform) -> Values:
-    """Return values scaled and shifted to the unit of the signal."""
+    """Return values scaled and shifted to the signal's unit."""
     scale, offset = transform.scale, transform.offset
     moved = values if scale == 1 and offset == 0 else scale * values + offset
     return moved if transform.most is None else np.minimum(moved, transform.most)
 
 
 def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
-    """Return the result of an operation. A divisor of 0 or less gives NaN: no divisor of a signal can be negative."""
+    """Return the result of an operation. A divisor of 0 or less gives NaN: no valid divisor is negative."""
     match operation:
         case "sum":
             return np.sum(values, axis=0)
@@ -254,7 +255,7 @@ def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
 
 
 def total(values: Sequence[Values], across: Across = "sum") -> Values:
-    """Return the sum, mean, maximum or minimum of the values that are present; NaN where all are missing."""
+    """Return the sum, mean, maximum or minimum of the present values; NaN if all are missing."""
     stacked = np.stack(values)
     present = ~np.isnan(stacked)
     match across:
@@ -272,13 +273,13 @@ def total(values: Sequence[Values], across: Across = "sum") -> Values:
 def combined(
     operation: Operation, values: Sequence[Values], weights: Sequence[float] | Sequence[Values] = ()
 ) -> Values:
-    """Return the value of a derived signal: its operands, each times its weight, under the operation."""
+    """Return the value of a derived signal: its operands, each times its weight, combined by the operation."""
     weighed = [weight * value for weight, value in zip(weights, values, strict=True)] if weights else values
     return apply_operation(operation, weighed)
 
 
 def _shared(times: Sequence[Times]) -> Times:
-    """Return the times that occur in all arrays."""
+    """Return the times that are in all arrays."""
     shared = times[0]
     for other in times[1:]:
         if not np.array_equal(shared, other):
@@ -287,7 +288,7 @@ def _shared(times: Sequence[Times]) -> Times:
 
 
 def combine_fields(operation: Operation, fields: Sequence[FlatPairs], transform: Transform) -> FlatPairs | None:
-    """Return several fields under an operation; None if they do not have pairs at the same times in the same rows."""
+    """Return several fields combined by an operation; None unless their pairs have equal times and rows."""
     first, *rest = fields
     if not all(
         np.array_equal(first.pairs.later, other.pairs.later) and np.array_equal(first.row, other.row) for other in rest
@@ -300,10 +301,10 @@ def combine_fields(operation: Operation, fields: Sequence[FlatPairs], transform:
 
 
 def requests_per_second(times: FlatPairs, rate: FlatPairs | None, rows: int) -> Values:
-    """Return the requests per second in the interval of each time per request; NaN where the rate has no sample.
+    """Return the requests per second in the interval of each time per request; NaN if the rate has no sample.
 
-    Of a row without a rate, or whose rate has no sample at any of the times, an interval of exactly 0 had no requests
-    and all others count alike.
+    If a row has no rate, or no sample of it at any of these times, an interval with exactly 0 counts as one without
+    requests and all others count equally.
     """
     values, later = times.pairs.values, times.pairs.later
     alike = np.where(values == 0, 0.0, 1.0)
@@ -323,8 +324,8 @@ def reduce_pairs(
 ) -> Values:
     """Return one value for each row and evaluation e, from the pairs with both samples in `e - window` to `e`.
 
-    NaN is no data. Pairs are not weighted by their length, as with InfluxQL's non_negative_derivative in a subquery;
-    a mean is weighted by the requests `per_second`, if given.
+    NaN is no data. Pairs are not weighted by their length, as in InfluxQL's non_negative_derivative in a subquery; a
+    mean is weighted by the requests `per_second`, if given.
     """
     first, last = _bounds(flat, rows, at, window)
     later, values = flat.pairs.later, flat.pairs.values
@@ -338,22 +339,22 @@ def reduce_pairs(
 
 
 def is_idle(values: Values, rates: Values, minimum_rate: float | Values) -> NDArray[np.bool_]:
-    """Return which windows have no requests, or fewer per second than `minimum_rate` and these not slow.
+    """Return which windows have no requests, or fewer per second than `minimum_rate` that are not slow.
 
-    By Little's law the rate times the time (`values`, in seconds) is how many requests are outstanding: a disk that
-    takes seconds for each request does few of them.
+    By Little's law the rate times the time (`values`, in seconds) is the number of outstanding requests: a disk that
+    needs seconds for each request completes few of them.
     """
     return (rates <= 0) | ((rates < minimum_rate) & ~(rates * values >= OCCUPIED))
 
 
 def _bounds(flat: FlatPairs, rows: int, at: Times, window: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first pair in each window of each row, and the one after the last."""
+    """Return, for each window of each row, the first pair and the one after the last."""
     earlier, later = flat.pairs.earlier, flat.pairs.later
     if not len(later):
         none = np.zeros(rows * len(at), dtype=np.intp)
         return none, none
     start = int(earlier.min())
-    room = int(later.max()) - start + 3  # of a row, with a place before its first pair and one behind its last
+    room = int(later.max()) - start + 3  # of a row, with a place before its first pair and one after its last
     base = np.arange(rows)[:, np.newaxis] * room + 1
     begin = (base + np.clip(at - window - start, 0, room - 2)).ravel()
     end = (base + np.clip(at - start, -1, room - 3)).ravel()

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from plimsoll.model.value_text import exact, exactly
 from plimsoll.rules.schema.field_types import Fact, Healthy, Reduce, Severity
 
-SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")  # the gravest first
+SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")  # the most severe first
 MARKS: Mapping[str, str] = {"critical": "◆", "warning": "▲", "info": "○"}
 COLOURS: Mapping[str, str] = {"critical": "red", "warning": "yellow", "info": "cyan"}  # on a terminal
 _MB = 1024**2
-# One of what a fact counts, and several.
+# The singular and plural of what a fact counts.
 _COUNTED: Mapping[Fact, tuple[str, str]] = {
     "processors": ("processor", "processors"),
     "clock_mhz": ("MHz of processor clock", "MHz of processor clock"),
@@ -32,30 +32,30 @@ def limit_text(healthy: Healthy, unit: str, per: Fact | None = None) -> str:
 
 
 def should_text(healthy: Healthy, unit: str) -> str:
-    """Return what a healthy value does: `should stay below 80 %`."""
-    if healthy.operator == "<=" and healthy.limit == 0:  # what is counted is never less
+    """Return the requirement of a limit: `should stay below 80 %`."""
+    if healthy.operator == "<=" and healthy.limit == 0:  # counts are never below 0
         return f"should stay at {exactly(healthy.limit, unit)}"
     return f"should {_SHOULD[healthy.operator]} {exactly(healthy.limit, unit)}"
 
 
 def healthy_text(healthy: Healthy, unit: str) -> str:
-    """Return the values on the healthy side: `below 80 %`, `at least 4 GB`."""
+    """Return the healthy values: `below 80 %`, `at least 4 GB`."""
     return _HEALTHY[healthy.operator].format(exactly(healthy.limit, unit))
 
 
 def crossed_text(healthy: Healthy, unit: str) -> str:
-    """Return the values on the other side: `80 % or more`, `less than 4 GB`."""
+    """Return the values that cross a limit: `80 % or more`, `less than 4 GB`."""
     return _CROSSED[healthy.operator].format(exactly(healthy.limit, unit))
 
 
 def is_sample(reduce: Reduce, healthy: Healthy) -> bool:
-    """Return whether the worst reduced value is a single sample: the maximum where high values are bad, or the last."""
+    """Return whether the worst reduced value is a single sample: the maximum (if high is bad), or the last."""
     worse = healthy.worse
     return reduce == "last" or (reduce == "max" and worse != "lower") or (reduce == "min" and worse != "higher")
 
 
 def reduced_text(reduce: Reduce, window: str) -> str:
-    """Return how samples become one value: `1 min mean`, `5 min maximum`."""
+    """Return how samples are reduced: `1 min mean`, `5 min maximum`."""
     return f"{window} {reduction(reduce)}"
 
 
@@ -65,16 +65,16 @@ def reduction(reduce: Reduce) -> str:
 
 
 def counted_by(fact: Fact, number: float = 2) -> str:
-    """Return what a fact counts: `spindles`, or `spindle` if the number of them is one."""
+    """Return what a fact counts: `spindles`, or `spindle` if `number` is one."""
     singular, plural = _COUNTED[fact]
     return singular if number == 1 else plural
 
 
 def fact_text(fact: Fact, number: float) -> str:
-    """Return so much of a fact: `2 processors`, `4,096 MB of memory`, `1,000,000,000 bit/s`."""
+    """Return a number of what a fact counts: `2 processors`, `4,096 MB of memory`, `1,000,000,000 bit/s`."""
     return f"{number:,.12g} {_UNITS.get(fact) or counted_by(fact, number)}"
 
 
 def gravity(severity: str) -> int:
-    """Return how grave a severity is: 0 for info, and more for what is graver."""
+    """Return a severity as a number to compare: 0 for info, higher for more severe ones."""
     return len(SEVERITIES) - 1 - [*SEVERITIES].index(severity)

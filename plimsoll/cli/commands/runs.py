@@ -31,7 +31,7 @@ from plimsoll.store.protocol import Claim, RunSummary, StoreState
 RunArgument = Annotated[str, typer.Argument(help="The name of a run.", metavar="RUN")]
 FEW = 5  # runs of a baseline; with fewer, how much runs differ is hardly known from them
 _MOST_HOSTS = 2  # that a line names; runs show names all of them
-app = args.command_app("List, show, judge and delete the runs in a store, and where they changed.")
+app = args.command_app("List, show, judge and delete the runs in a store, and show where they changed.")
 
 
 @app.command("list", epilog=args.examples("plimsoll runs list", "plimsoll runs list --json -"))

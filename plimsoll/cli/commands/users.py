@@ -25,7 +25,7 @@ from plimsoll.serve.principals import Role
 
 _WEEK = 7 * 86_400 * SECOND
 _MOST_SHOWN = 1000
-app = args.command_app("The users of plimsoll up, what they may do, and what they did.")
+app = args.command_app("Manage the users of plimsoll up and their roles, and show the audit log.")
 NameArgument = Annotated[str, typer.Argument(help="The name of the user.", metavar="NAME")]
 MadeOption = Annotated[bool, typer.Option("--generate", help="Make a password and show it, instead of asking for one.")]
 

@@ -1,4 +1,4 @@
-"""Charts of several runs laid over each other, by the time since each of them began."""
+"""Charts that overlay several runs, by the time since the start of each."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -17,7 +17,7 @@ _UTC = Zone.parse("UTC")
 
 
 class Overlaid:
-    """The charts of a comparison, each drawing a signal in both runs."""
+    """The charts of a comparison; each draws one signal in both runs."""
 
     def __init__(self, comparisons: Sequence[Comparison]) -> None:
         sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
@@ -29,7 +29,7 @@ class Overlaid:
         self.charts = Charts(0, longest, phases, _UTC)
 
     def add(self, comparison: Comparison, compared: Compared) -> Chart | None:
-        """Return a chart of a signal in both runs; None where neither has samples."""
+        """Return a chart of a signal in both runs; None if neither has samples."""
         lines = [
             ChartSeries(f"{side.name}: {place(compared)}", kind, samples, caption=side.name)
             for side, subject, kind in (

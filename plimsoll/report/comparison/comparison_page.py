@@ -1,4 +1,4 @@
-"""A comparison as one HTML file that loads nothing else: the answer first, and charts of both runs over each other."""
+"""A comparison as one self-contained HTML file: the answer first, then charts that overlay both runs."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from plimsoll.report.render.html import render_page
 
 
 def render(comparisons: Sequence[Comparison], zone: Zone | None = None, now: int | None = None) -> str:
-    """Render the report. Times are in `zone`, by default those of the logs; `now` (UTC ns) is when it is made."""
+    """Return the page. Times are in `zone`, by default that of the logs; `now` (UTC ns) is the time it is made."""
     charts = Overlaid(comparisons)
     parts: list[Block | VerdictBlock] = []
     for comparison in comparisons:

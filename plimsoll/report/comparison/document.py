@@ -110,7 +110,7 @@ def verdict(comparison: Comparison) -> VerdictBlock:
 def blocks(
     comparison: Comparison, zone: Zone | None = None, charts: Overlaid | None = None, *, brief: bool = False
 ) -> Iterator[Block | VerdictBlock]:
-    """Build the blocks of one run compared with the baseline; `brief` is what fits a screen of a terminal.
+    """Build the blocks of one run compared with the baseline; with `brief`, only what fits a terminal's screen.
 
     Times are in `zone`, by default those of the logs.
     """
@@ -133,7 +133,7 @@ def blocks(
 
 
 def summary(comparisons: Sequence[Comparison]) -> Iterator[Block | VerdictBlock]:
-    """Build an answer for many runs, and the answer and the reason of each."""
+    """Build the summary for many runs: an overall answer, then the answer and reason for each."""
     answers = [answer(comparison) for comparison in comparisons]
     kinds = (Answer.WORSE, Answer.UNKNOWN, Answer.NOT_WORSE)
     counts = [f"{answers.count(kind)} {ANSWERS[kind].removesuffix('.').lower()}" for kind in kinds if kind in answers]
@@ -150,7 +150,7 @@ def summary(comparisons: Sequence[Comparison]) -> Iterator[Block | VerdictBlock]
 
 
 def runs_section(comparisons: Sequence[Comparison]) -> Section:
-    """Build the run table: a row for each column of the study's table."""
+    """Build the run table, with a row for each column of the study's table."""
     runs = run_table(comparisons)
     rows = tuple((name, *(run.cells.get(name, "–") for run in runs)) for name in columns(runs))
     heads = (Column(""), *(Column(run.side.name) for run in runs))
@@ -161,7 +161,7 @@ def runs_section(comparisons: Sequence[Comparison]) -> Section:
 
 
 def signals_section(comparisons: Sequence[Comparison]) -> Section:
-    """Build the tables of all signals by run and phase, folded, and what only one run recorded."""
+    """Build the tables of all signals by run and phase (folded), and of signals that only one run recorded."""
     parts = [part for comparison in comparisons for part in _signals(comparison)]
     return Section("All signals", (Paragraph(_METHOD, "note"), *parts), anchor="signals", menu="All signals")
 
@@ -179,9 +179,9 @@ def markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdi
 
 
 def suites(comparisons: Sequence[Comparison]) -> list[Suite]:
-    """Build a suite for each run that was compared: the answer, and a check for each signal of a host.
+    """Build a suite for each compared run: the answer, and a check for each signal of a host.
 
-    A check fails where a critical signal regressed; it is skipped where there are too few samples to tell.
+    A check fails if a critical signal regressed; it is skipped if there are too few samples to tell.
     """
     return [
         Suite(
@@ -228,7 +228,7 @@ def _reason(comparison: Comparison) -> str:
 def _table(
     groups: Sequence[Sequence[Compared]], label: str, most: int = _MOST_ROWS, *, results: bool = False
 ) -> DocumentTable:
-    """Return a table with a row per group of signals, for the host or instance that changed most."""
+    """Return a table with a row for each group of signals, showing the host or instance that changed most."""
     rows = tuple(_row(group, results=results) for group in groups[:most])
     heads = (*_HEADS[:2], Column("Result"), *_HEADS[2:]) if results else _HEADS
     return DocumentTable(heads, rows, label, style="signals", hidden=max(0, len(groups) - most))
@@ -259,7 +259,7 @@ def _cells(compared: Compared) -> tuple[str, str, str, str, str]:
 def _charts(
     comparison: Comparison, groups: Sequence[Sequence[Compared]], charts: Overlaid | None
 ) -> Iterator[ChartBlock]:
-    """Yield a chart of the first signal of each group, with both runs laid over each other."""
+    """Yield a chart of the first signal of each group that overlays both runs."""
     for at, group in enumerate(groups if charts else ()):
         first = group[0]
         if charts and (chart := charts.add(comparison, first)):
@@ -269,6 +269,7 @@ def _charts(
 
 
 def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
+    """Yield the limits crossed in only one run, and those crossed in both."""
     thresholds, most = comparison.thresholds, _BRIEF_CROSSED if brief else _MOST_CROSSED
     for side, findings in ((comparison.second, thresholds.only_second), (comparison.first, thresholds.only_first)):
         if findings:
@@ -291,11 +292,12 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
 
 
 def _rest(comparison: Comparison) -> Iterator[Section]:
+    """Yield other sections: signals worse in other phases, unclear or unchanged signals, hidden changes."""
     for phase, worse in comparison.also_worse():
         heading = f"Worse in the {phase.name} phase alone"
         yield Section(heading, (_table(by_signal(worse), heading, _ROWS[ComparisonOutcome.CHANGE]),), what="signals")
     for outcome in (ComparisonOutcome.UNCLEAR, ComparisonOutcome.WITHIN, ComparisonOutcome.SAME):
-        # That the mean of what crossed a limit in one run alone hardly differs takes nothing from it.
+        # Signals that crossed a limit in one run alone are left out, even if their means hardly differ.
         if groups := by_signal(comparison.within_limits(outcome)):
             yield Section(TITLES[outcome], (Paragraph(_names([group[0].signal.title for group in groups]), "note"),))
     yield from _bullets(
@@ -321,7 +323,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _recorded(comparison: Comparison) -> Iterator[str]:
-    """Yield what could not be compared: counters, sums, and what only one run recorded."""
+    """Yield sentences on what could not be compared: counters, sums, and signals that only one run recorded."""
     if text := not_compared(comparison):
         yield text
     if comparison.integrating:
@@ -338,6 +340,7 @@ def _recorded(comparison: Comparison) -> Iterator[str]:
 
 
 def _signals(comparison: Comparison) -> Iterator[Section]:
+    """Yield the folded tables of all signals, by phase: changed ones first."""
     name = comparison.second.name
     for phase in comparison.phases:
         signals = comparison.in_phase(phase)
@@ -362,7 +365,7 @@ def _signals(comparison: Comparison) -> Iterator[Section]:
 
 
 def _answer_check(comparison: Comparison) -> DocumentCheck:
-    """Return an error where it is not known whether the run is worse, a failure where no signal alone says so."""
+    """Return the check of the answer: an error if unknown, a failure if no other check shows a worse run."""
     result, name, sentences = answer(comparison), "the run is not worse", story(comparison)
     output = tuple(sentences)
     if result == Answer.UNKNOWN:
@@ -375,6 +378,7 @@ def _answer_check(comparison: Comparison) -> DocumentCheck:
 
 
 def _checks(comparison: Comparison) -> Iterator[DocumentCheck]:
+    """Yield a check for each signal of a host: failed, skipped or passed."""
     groups = group_pairs(((signal.name, signal.subject.host), signal) for signal in comparison.judged)
     for (signal, host), signals in groups.items():
         group, name, output = signal.partition(".")[0], f"{signal} on {host}", tuple(map(_line, signals))
@@ -404,9 +408,9 @@ def _line(compared: Compared) -> str:
 def lines(
     comparisons: Sequence[Comparison], zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = True
 ) -> Iterator[Line]:
-    """Return the comparisons line by line, of many their answers; without `all_of_it` they fit a screen.
+    """Return the comparisons line by line; of many only the answers. Unless `all_of_it`, they fit a screen.
 
-    Times are in `zone`, by default those of the logs. Tables fit the `width`; without one, the lines are for no
+    Times are in `zone`, by default those of the logs. Tables fit the `width`; without one, the output is not a
     terminal.
     """
     if len(comparisons) > (_MOST_IN_FULL if all_of_it else 1):
@@ -426,6 +430,6 @@ def lines(
 
 
 def markdown(comparisons: Sequence[Comparison]) -> str:
-    """Return the summary of each comparison with one baseline, as for a pull request."""
+    """Return the summary of each comparison, for example for a pull request."""
     name = name_of(comparisons)
     return render_markdown(Document("comparison", name, name, tuple(markdown_blocks(comparisons))))

@@ -1,6 +1,6 @@
 """The JSON of a comparison: schema plimsoll.comparison/1. docs/compare-json.md is made from the descriptions here.
 
-Times are ISO 8601 in UTC. Fields, and outcomes, are added within a version, never changed or removed.
+Times are ISO 8601 in UTC. Within a version, fields and outcomes are only added, never changed or removed.
 """
 
 from collections.abc import Sequence
@@ -38,8 +38,8 @@ class IntervalPart(JsonPart):
 class ComparedRun(JsonPart):
     """A run that was compared."""
 
-    name: str = Field(description="As it is called in all outputs.")
-    source: str = Field(description="As it was named on the command line.")
+    name: str = Field(description="The name of the run in all outputs.")
+    source: str = Field(description="The run as named on the command line.")
     labels: dict[str, str] = attribute("review.run.labels")
     simulated: bool = attribute("review.run.simulated")
     start: OptionalInstant = attribute("review.start")
@@ -49,7 +49,7 @@ class ComparedRun(JsonPart):
 
 
 class ComparedPhase(JsonPart):
-    """A phase both runs have; start and end are null for the whole run."""
+    """A phase that both runs have; start and end are null for the whole run."""
 
     name: str
     baseline_start: Start = attribute("first")
@@ -84,11 +84,11 @@ class SignalPart(JsonPart):
     other_host: str = attribute("other.host", "The host in the other run; mostly the same.")
     phase: str
     outcome: OutcomeName = Field(
-        description="regression: worse by more than the tolerance, and both methods agree. improvement, change "
-        "(neither direction is bad): likewise, and by more than the load explains and runs of one build differ by. "
-        "explained-by-load, within-spread: by no more than that. within-tolerance: it differs, but by less than "
-        "matters. same: no difference larger than the tolerance is compatible with the samples. unclear: too few "
-        "samples to tell."
+        description="regression: worse by more than the tolerance, the load and the spread between runs of one build"
+        " allow; both methods agree. improvement, change (neither direction is worse): likewise. "
+        "explained-by-load: the load explains the difference. within-spread: runs of one build differ by"
+        " as much. within-tolerance: the difference is too small to matter. same: the samples exclude a "
+        "difference above the tolerance. unclear: too few samples to tell."
     )
     critical: bool = attribute("treatment.critical", "Whether a regression of it makes the run worse.")
     worse: Literal["higher", "lower", "either"] = attribute("treatment.worse")
@@ -96,16 +96,17 @@ class SignalPart(JsonPart):
     baseline: LevelPart = attribute("first")
     other: LevelPart = attribute("second")
     difference: float = attribute("difference.value", "Of the means: the other run less the baseline.")
-    interval: IntervalPart = Field(description="Of the difference.")
-    change: float | None = Field(description="The difference as a share of the baseline; null if that means nothing.")
+    interval: IntervalPart = Field(description="The interval of the difference.")
+    change: float | None = Field(
+        description="The difference as a share of the baseline; null if a share has no meaning."
+    )
     compatible: float = Field(description="The largest difference that is compatible with the samples.")
     chance: float = Field(
-        description="The chance that a difference is called so although there is none, raised for all signals that "
-        "are compared (Holm)."
+        description="The p-value of the difference, corrected for the number of compared signals (Holm)."
     )
     shift: float | None = Field(
-        description="The second method's difference: the median of that between independent parts of the runs (Hodges "
-        "and Lehmann). Null where a signal drifts too slowly for independent parts."
+        description="The difference by the second method: the median difference between independent parts of the "
+        "runs (Hodges and Lehmann). Null if a signal drifts too slowly for independent parts."
     )
     shift_chance: RankChance = attribute("ranks", "Its chance, by ranks (Mann and Whitney); null likewise.")
     p95_difference: float = attribute("peaks.value")
@@ -120,12 +121,16 @@ class SignalPart(JsonPart):
 
 
 class LoadPart(JsonPart):
-    """Whether both runs were under the same load, in the phase to judge by."""
+    """Whether both runs were under the same load, in the phase of the answer."""
 
     same: bool | None = attribute("is_same", "Null if it is not known.")
-    throughput_lost: IsKnown = Field(description="Fewer operations although as many connections were held.")
-    tolerance: float = Field(description="Loads that differ by a smaller share are the same.")
-    signals: list[SignalPart] = Field(description="Summed over hosts; the one that tells most first.")
+    throughput_lost: IsKnown = Field(
+        description="Whether there were fewer operations although as many connections were held."
+    )
+    tolerance: float = Field(description="The share by which loads may differ and still count as the same.")
+    signals: list[SignalPart] = Field(
+        description="The load signals, summed over hosts; the one that shows the load best comes first."
+    )
 
 
 class CrossedPart(JsonPart):
@@ -140,21 +145,21 @@ class CrossedPart(JsonPart):
 
 
 class ThresholdsPart(JsonPart):
-    """Limits (warning and critical) that were crossed in one run and not in the other."""
+    """Limits (warning and critical) that only one of the runs crossed."""
 
     only_baseline: list[CrossedPart] = attribute("only_first")
     only_other: list[CrossedPart] = attribute("only_second")
     both: Annotated[list[CrossedPart], BeforeValidator(lambda pairs: [second for _, second in pairs])]
-    unjudged: list[CrossedPart] = Field(description="Crossed in one run, and not judged in the other.")
+    unjudged: list[CrossedPart] = Field(description="Limits crossed in one run and not judged in the other.")
 
 
 class BeyondPart(JsonPart):
-    """What the mean of a signal hides, and the baseline did not have."""
+    """A change that the mean of a signal hides, and that the baseline did not have."""
 
     what: Literal["stalls", "failures", "peaks", "noise"] = Field(
-        description="stalls: hardly any work for 20 s or longer, at least twice. failures: 20 % of the requests or "
-        "more failed for a minute or longer on end. peaks: more of the time above 1.5 times the 99th percentile of the "
-        "baseline. noise: samples are further from their neighbours."
+        description="stalls: hardly any work for 20 s or longer, at least twice. failures: at least 20 % of the "
+        "requests failed for at least a minute without a break. peaks: more time above 1.5 times the "
+        "99th percentile of the baseline. noise: samples deviate more from their neighbours."
     )
     signal: str = attribute("compared.name")
     title: str = attribute("compared.signal.title")
@@ -170,30 +175,30 @@ class BeyondPart(JsonPart):
 
 
 class CounterPart(JsonPart):
-    """A counter without a signal that changed by more than a quarter, or whose peaks are higher by half."""
+    """A counter without a signal whose mean changed by more than a quarter, or whose peaks are higher by half."""
 
     counter: str = attribute("name")
     host: str = attribute("series.host")
     baseline: float = attribute("before", "The mean; of a counter that only grows, the mean increase.")
     other: float = attribute("after")
     grows: bool
-    peaks: bool = Field(description="Whether the values are 99th percentiles, and the means are alike.")
-    costs: bool = Field(description="Whether it rose by half, a queue to twice, and its name says that this is worse.")
+    peaks: bool = Field(description="Whether the values are 99th percentiles, as the means are alike.")
+    costs: bool = Field(description="Whether it rose by half (a queue to twice) and its name says that this is worse.")
 
 
 class CountersPart(JsonPart):
-    """The counters without a signal, in the phase to judge by."""
+    """The counters without a signal, in the phase of the answer."""
 
     compared: int
-    constant: int = Field(description="Constant in both runs.")
-    too_few: int = Field(description="With too few samples.")
+    constant: int = Field(description="The number of counters that are constant in both runs.")
+    too_few: int = Field(description="The number of counters with too few samples.")
     only_baseline: Count = attribute("only_first")
     only_other: Count = attribute("only_second")
     changed: list[CounterPart]
 
 
 class RecordedPart(JsonPart):
-    """A signal that only one run has, of a host that both have."""
+    """A signal that only one run has, on a host that both have."""
 
     signal: str = attribute("name")
     title: str = attribute("signal.title")
@@ -202,7 +207,7 @@ class RecordedPart(JsonPart):
 
 
 class ComparedHost(JsonPart):
-    """A host of the baseline, and the one that belongs to it."""
+    """A host of the baseline, and its match in the other run."""
 
     baseline: str
     other: str
@@ -213,11 +218,11 @@ class RowPart(JsonPart):
 
     run: str = attribute("side.name")
     labels: dict[str, str] = attribute("side.review.run.labels")
-    cells: dict[str, str] = Field(description="By column; what was not recorded is left out.")
+    cells: dict[str, str] = Field(description="The texts by column; columns without records are left out.")
 
 
 class SetPart(JsonPart):
-    """A label, or the facts of a host, that the runs do not share."""
+    """A label, or the facts of a host, that differ between the runs."""
 
     what: str
     baseline: str = attribute("first")
@@ -236,18 +241,18 @@ class ComparisonPart(JsonPart):
     """One run compared with the baseline."""
 
     run: ComparedRun
-    baselines: list[str] = Field(description="The names of all runs of the baseline; the last is the one shown.")
+    baselines: list[str] = Field(description="The names of all baseline runs; the last one is shown.")
     answer: Literal["worse", "not-worse", "unknown"] = Field(
-        description="worse: a critical signal regressed, throughput was lost, or a limit was crossed that the baseline "
-        "held, and that is no chance of these two runs. unknown: see doubts."
+        description="worse: a critical signal regressed, throughput was lost, or a limit was crossed that the "
+        "baseline did not cross, and that is no chance. unknown: see doubts."
     )
     story: list[str] = Field(description="Three sentences: the load, what became worse, what did not change.")
-    doubts: list[str] = Field(description="Why it is not known to be no worse.")
-    phase: str = Field(description="The phase it is judged by.")
+    doubts: list[str] = Field(description="The reasons why it is unknown whether the run is no worse.")
+    phase: str = Field(description="The phase that the answer is based on.")
     phases: list[ComparedPhase]
-    set_differently: list[SetPart] = Field(description="Labels and facts of hosts.")
+    set_differently: list[SetPart] = Field(description="The labels and facts of hosts that differ.")
     load: LoadPart
-    counts: dict[str, int] = Field(description="Signals by outcome, in the phase it is judged by.")
+    counts: dict[str, int] = Field(description="The number of signals by outcome, in the phase of the answer.")
     regressions: list[SignalPart]
     signals: list[SignalPart] = Field(description="All signals in all phases, the most important differences first.")
     thresholds: ThresholdsPart
@@ -259,15 +264,17 @@ class ComparisonPart(JsonPart):
     hosts: list[ComparedHost]
     hosts_only_baseline: list[str]
     hosts_only_other: list[str]
-    perhaps_renamed: list[RenamedPart] = Field(description="What looks the same under another name, not compared.")
+    perhaps_renamed: list[RenamedPart] = Field(
+        description="Hosts and instances that look the same under different names; they are not compared."
+    )
 
 
 class ComparisonDocument(JsonPart):
-    """`plimsoll compare --json`."""
+    """The output of `plimsoll compare --json`."""
 
     schema_: Literal["plimsoll.comparison/1"] = Field(default=SCHEMA, alias="schema")
     baseline: ComparedRun
-    comparisons: list[ComparisonPart] = Field(description="One for each of the other runs.")
+    comparisons: list[ComparisonPart] = Field(description="A comparison for each of the other runs.")
     table: list[RowPart] = Field(description="The run table: a row for each run, the baseline first.")
 
 
@@ -283,6 +290,7 @@ def document(comparisons: Sequence[Comparison]) -> ComparisonDocument:
 
 
 def _comparison(comparison: Comparison) -> dict[str, object]:
+    """Return the fields of one comparison, as `ComparisonPart` names them."""
     only_baseline, only_other = comparison.lone
     hosts_only_baseline, hosts_only_other = comparison.hosts.alone
     return {

@@ -1,4 +1,4 @@
-"""A series of runs as blocks of a document, and as the checks of a build server."""
+"""A series of runs as blocks of a document, and as checks for a build server."""
 
 from collections.abc import Iterator
 from math import isfinite
@@ -40,8 +40,8 @@ def markdown(trend: HistoryTrend) -> str:
 def junit(trend: HistoryTrend) -> str:
     """Return the XML: a case for each signal of a host or instance.
 
-    A case fails where the latest change of its signal is one for the worse, with the run since which it is. The first
-    case says whether that can be told: an error where there are too few runs.
+    A case fails if the latest change of its signal is for the worse; its message names the first run of the new level.
+    The first case is an error if there are too few runs to tell.
     """
     unknown = not trend.changes and not trend.can_tell
     first = DocumentCheck(
@@ -69,7 +69,7 @@ def answer(trend: HistoryTrend) -> str:
 
 
 def scope(trend: HistoryTrend) -> str:
-    """Return what was examined, in a sentence."""
+    """Return what was examined, in one sentence."""
     runs = f"{counted(len(trend.runs), 'run')}, {trend.runs[0].name} to {trend.runs[-1].name}"
     growing = "what grows with every operation is compared with the load"
     signals = f"{counted(len(trend.courses), 'signal')} of {runs}; {growing}."
@@ -77,7 +77,7 @@ def scope(trend: HistoryTrend) -> str:
 
 
 def limits_of(trend: HistoryTrend) -> Iterator[str]:
-    """Return what is not examined, and what cannot be told, in sentences."""
+    """Yield sentences on what was not examined, and on what cannot be told."""
     if not len(trend.courses):
         yield "No signal of which one direction is worse is in all runs."
     elif not trend.can_tell:
@@ -100,6 +100,7 @@ def change_text(change: Change) -> str:
 
 
 def _blocks(trend: HistoryTrend) -> Iterator[Block | VerdictBlock]:
+    """Yield the verdict, the table of changes, and sentences on what was not examined."""
     yield VerdictBlock(answer(trend), scope(trend), "critical" if is_worse(trend) else "healthy")
     if trend.changes:
         rows = tuple(

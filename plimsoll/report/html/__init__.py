@@ -1,1 +1,1 @@
-"""The HTML report: `render` makes the page, the other modules its sections; `page/` holds template, style, scripts."""
+"""The HTML report: `render` builds the page, the other modules its sections; `page/` has the template and scripts."""

@@ -1,4 +1,4 @@
-"""The appendix of the report: statistics, what could not be judged, and what the review rests on."""
+"""The appendix of the report: statistics, rules that could not be judged, and the basis of the review."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _MOST_HOSTS = 300
 _MOST_REMARKS = 200
 _MOST_PLACES = 40
 _MOST_PACK_HOSTS = 12
-_SHOWN_SUBJECTS = (8, 4, 2, 1)  # of one signal: the most with which all signals fit into
+_SHOWN_SUBJECTS = (8, 4, 2, 1)  # of one signal, so that all signals fit into
 _MOST_ROWS = 240
 _MOST_COUNTERS = 200
 _NUMBERS = ("Mean", "p95", "p99", "Highest", "Lowest", "Not zero", "Mean of those", "Samples", "Missing")
@@ -56,7 +56,7 @@ def digest_text(log: Log) -> str:
 
 
 def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -> DocumentTable:
-    """Return the hosts: the packs for their kind, their facts, their counters and the interval of these."""
+    """Return the hosts: the packs for their kind, their facts, their counters, and the sampling intervals."""
     counters: dict[str, int] = {}
     intervals: dict[str, list[int]] = {}
     for log in review.logs:
@@ -87,7 +87,7 @@ def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -
 
 
 def basis(review: Review, zone: Zone, hashes: Sequence[str]) -> tuple[Section, ...]:
-    """Return what the review rests on: hosts, rules, phases, remarks and files."""
+    """Return the basis of the review: hosts, rules, phases, remarks and files."""
     summary = f"{number(len(review.hosts))}, and what is known of them"
     hosts = Section("Hosts", (hosts_table(review),), summary=summary, anchor="hosts", fold="closed")
     parts = (hosts, _rules(review), *_phases(review, zone), *_remarks(review), _files(review, zone, hashes))
@@ -117,7 +117,7 @@ def _pack(review: Review, applied: Applied, overridden: dict[str, dict[str, dict
 
 
 def _rule(review: Review, rule: Rule, overridden: dict[str, dict[str, None]]) -> Iterator[Block]:
-    """Yield a rule: its limit, why, where it is from, what plimsoll.toml changes of it, and what to look at."""
+    """Yield a rule: its limit, reason and sources, the changes of plimsoll.toml, and the signals to look at."""
     signals = review.question.signals
     signal = signals[rule.signal]
     limit = limit_text(rule.healthy, signal.unit, rule.scale)
@@ -134,6 +134,7 @@ def _rule(review: Review, rule: Rule, overridden: dict[str, dict[str, None]]) ->
 
 
 def _phases(review: Review, zone: Zone) -> Iterator[Section]:
+    """Yield the section on the phases of the run; nothing if it has none."""
     if not review.phases:
         return
     spans: tuple[Text, ...] = tuple(
@@ -152,6 +153,7 @@ def _phases(review: Review, zone: Zone) -> Iterator[Section]:
 
 
 def _remarks(review: Review) -> Iterator[Section]:
+    """Yield the section of remarks; nothing if there are none."""
     if not review.remarks:
         return
     shown: tuple[Text, ...] = tuple(
@@ -192,7 +194,7 @@ def _file(review: Review, log: Log, zone: Zone, sha256: str) -> tuple[Text, ...]
 
 
 def unjudged(review: Review) -> tuple[Section, ...]:
-    """Return the rules that were not judged, by why and by pack."""
+    """Return the rules that were not judged, by reason and by pack."""
     sections: list[Section] = []
     for outcome, title, text in _UNJUDGED:
         findings = [f for f in review.of(outcome) if outcome != Outcome.TOO_SHORT or never_tested(f)]
@@ -203,7 +205,7 @@ def unjudged(review: Review) -> tuple[Section, ...]:
 
 
 def _unjudged_packs(review: Review, findings: Iterable[Finding]) -> Iterator[Section]:
-    """Yield the findings of one outcome, by pack, rule and the reason why it was not judged."""
+    """Yield the findings of one outcome, by pack, rule and reason."""
     why = {applied.pack.pack: applied.why for applied in review.applied}
     packs: dict[str, dict[tuple[str, str], list[Finding]]] = {}
     for finding in findings:
@@ -222,7 +224,7 @@ def _unjudged_packs(review: Review, findings: Iterable[Finding]) -> Iterator[Sec
 
 @dataclass(frozen=True)
 class _Row:
-    """What a row of the statistics is about; `low` if low values are the bad ones."""
+    """The subject of a row of the statistics; `low` means that low values are bad."""
 
     title: str
     place: str
@@ -233,7 +235,7 @@ class _Row:
 
 
 def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> tuple[Section, ...]:
-    """Return the recorded signals over the whole run and in each phase, judged ones first, and other counters."""
+    """Return the recorded signals over the whole run and in each phase, judged ones first, then other counters."""
     if review.start is None or review.end is None:
         return ()
     rows, hidden, subjects = _signal_rows(review, signals)
@@ -289,7 +291,7 @@ def _statistics_note(review: Review, *, weighted: bool) -> str:
 
 
 def _counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int]:
-    """Return the counters that no signal uses, and how many are left out."""
+    """Return the counters that no signal uses, and the number of counters left out."""
     unused = sorted(
         signals.unused_counters(), key=lambda series: (host_key(review.host_of(series)), series.path or series.field)
     )
@@ -303,7 +305,7 @@ def _counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row],
 
 
 def _signal_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int, int]:
-    """Return the worst subjects of each signal, how many are left out, and the most that one signal has."""
+    """Return the worst subjects of each signal, the number left out, and the largest number of one signal."""
     judged = dict.fromkeys(f.rule.signal for f in review.findings if f.track is not None)
     names = [name for name in dict.fromkeys((*judged, *review.question.signals)) if signals.of(name)]
     sizes = [len(signals.of(name)) for name in names]
@@ -337,7 +339,7 @@ def _statistics_table(title: str, rows: Sequence[_Row], start: int, end: int) ->
 
 
 def _cells(row: _Row, start: int, end: int) -> tuple[Text, ...]:
-    """Return the unit, and the cells of `_NUMBERS`; where low values are the bad ones, p5 and p1 for p95 and p99."""
+    """Return the unit and the cells of `_NUMBERS`; if low values are bad, p5 and p1 instead of p95 and p99."""
     values = figures(row.samples, row.weights, start, end)
     beyond = (values.p5, values.p1) if row.low else (values.p95, values.p99)
     levels = (values.mean, *beyond, values.maximum, values.minimum)

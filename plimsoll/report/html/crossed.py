@@ -1,4 +1,4 @@
-"""The sections of crossed signals: the worst subjects are drawn in charts, the rest are table rows."""
+"""The sections on crossed signals: charts for the worst subjects, table rows for the others."""
 
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -38,18 +38,18 @@ DRAWN_PER_SIGNAL = 8
 DRAWN_IN_ALL = 24
 _SIGNALS_WITH_RELATED = 8  # the worst are shown with the signals their rules say to look at
 _LISTED_CROSSINGS = 20
-_LISTED_WHERE_OFTEN = 200  # where a rule was often crossed, all crossings count together
+_LISTED_WHERE_OFTEN = 200  # for an often crossed rule, all crossings count together
 _LISTED_SUBJECTS = 120
 
 
 def anchor(kind: str, signal: str, host: str = "") -> str:
-    """Return the id of a section, which links name: `crossed-cpu-busy`."""
+    """Return the id of a section, which links refer to: `crossed-cpu-busy`."""
     return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
 
 
 @dataclass(frozen=True)
 class CrossedSections:
-    """Builds the sections that macros.html.j2 shows of crossed signals; `charts` is None if the logs have no rows."""
+    """Builds the sections of crossed signals for macros.html.j2; `charts` is None if the logs have no rows."""
 
     review: Review
     zone: Zone
@@ -68,7 +68,7 @@ class CrossedSections:
         ]
 
     def _section(self, group: Group, count: int, *, related: bool) -> dict[str, Any]:
-        """Return a signal: its `count` worst findings are drawn, the `rest` are rows of a table."""
+        """Return the section of a signal: charts of its `count` worst findings, table rows for the rest."""
         rest = group.findings[count:]
         worst = {finding.rule.id: finding for finding in reversed(group.findings)}
         return {
@@ -127,6 +127,7 @@ class CrossedSections:
         }
 
     def _facts(self, finding: Finding) -> tuple[tuple[str, str], ...]:
+        """Return the facts of a finding as (name, text): how long, worst value, threshold, times."""
         crossings = finding.counted
         facts = [
             ("Crossed", how_long(finding).removeprefix("for ") + in_phase(finding)),
@@ -144,6 +145,7 @@ class CrossedSections:
         return self.review.clock(self.zone, instant)
 
     def _chart(self, finding: Finding, group: Group) -> Chart | None:
+        """Return the chart of a finding; None if its values are constant or missing."""
         lines = finding_lines(finding, self.signals)
         if self.charts is None or not lines or constant(lines, finding.signal.unit):
             return None

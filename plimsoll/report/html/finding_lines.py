@@ -1,4 +1,4 @@
-"""The lines and limits of a finding's chart: samples as recorded, and the values its rule computes from them."""
+"""The lines and limits of a finding's chart: recorded samples, and the values that its rule computes from them."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ OWN_SCALE = ("sum", "count", "increase")  # reduced values that are not comparab
 
 
 def finding_lines(finding: Finding, signals: RecordedSignals) -> list[ChartSeries]:
-    """Return the judged values and the samples they are computed from; one line if both are the same."""
+    """Return the judged values and the samples they are computed from; a single line if both are equal."""
     samples, track = signals.samples(finding), finding.track
     if track is None:
         return []
@@ -40,7 +40,7 @@ def finding_lines(finding: Finding, signals: RecordedSignals) -> list[ChartSerie
 
 
 def constant(lines: Sequence[ChartSeries], unit: str) -> str:
-    """`always 4,096 MB` where nothing ever changes, of which a chart would tell no more; else empty."""
+    """Return `always 4,096 MB` if the values never change, so that no chart is needed; else an empty text."""
     values = [line.samples.present.values for line in lines]
     levels = {float(level) for of_line in values if len(of_line) for level in (of_line.min(), of_line.max())}
     return f"always {quantity(levels.pop(), unit)}" if len(levels) == 1 else ""

@@ -1,4 +1,4 @@
-"""The gauge, a load line: a circle with a line through it. The water level is the value, the line the threshold."""
+"""The gauge: a circle with a load line through it. The water level is the value, the line is the threshold."""
 
 from math import isnan, sqrt
 
@@ -11,14 +11,14 @@ _FULL = 2.0  # the gauge is full at this multiple of the limit
 
 
 def level(finding: Finding) -> float | None:
-    """Return the water level of a finding at its worst; None if that cannot be compared to the limit by a ratio."""
+    """Return the water level of a finding at its worst; None if its value has no ratio to the limit."""
     return None if finding.track is None else level_of(worst_shown(finding), finding.track.healthy)
 
 
 def level_of(value: float, healthy: Healthy) -> float | None:
-    """Return the water level: 1 at the limit, 2 when full; None if value and limit cannot be compared by a ratio.
+    """Return the water level: 1 at the limit, 2 when full; None if the value has no ratio to the limit.
 
-    If low values are bad the water rises as the value falls, so that a higher level is always worse.
+    If low values are bad, the water rises as the value falls, so that a higher level is always worse.
     """
     if isnan(value):
         return None

@@ -12,7 +12,7 @@ from plimsoll.rules.wording import MARKS, SEVERITIES
 _FEWEST_HOSTS = 4
 _MOST_HOSTS = 300
 _MOST_SIGNALS = 60
-# Word and symbol of outcomes other than crossed and held, worst first.
+# Word and symbol of other outcomes than crossed and held, worst first.
 _OTHER = {
     Outcome.TOO_SHORT: ("too short to tell", "…"),
     Outcome.NO_DATA: ("no data", "–"),
@@ -26,7 +26,7 @@ Cell: TypeAlias = tuple[str, str, str, str]
 def matrix(review: Review, link_of: Callable[[Finding], str]) -> dict[str, Any] | None:
     """Return hosts and signals, the worst first; None with three hosts or fewer.
 
-    `link_of` gives the id of the item of an uncrossed finding.
+    `link_of` gives the id of the item of a finding that was not crossed.
     """
     worst: dict[tuple[str, str], Finding] = {}
     columns: dict[str, str] = {}
@@ -75,7 +75,7 @@ def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
 
 
 def _rank(finding: Finding) -> tuple[float, float]:
-    """Return a sort key, worst first: crossed by severity, crossed too briefly, within limits by room left, others."""
+    """Return a sort key, worst first: crossed by severity, crossed too briefly, within limits by room, others."""
     if finding.outcome in CROSSED:
         return (SEVERITIES.index(finding.rule.severity), -(finding.share_of_time or 0))
     if finding.outcome == Outcome.HELD:

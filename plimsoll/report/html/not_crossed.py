@@ -1,6 +1,6 @@
 """The signals within their limits, or recorded too briefly to judge: an item with a chart for each signal of a host.
 
-Nearest to their limits first. With many hosts an item is one signal on all of them.
+Those nearest to their limits come first. With many hosts, an item shows one signal on all hosts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -58,7 +58,7 @@ class NotCrossed:
         return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
     def _item(self, group: Sequence[Finding], opened: bool) -> dict[str, Any]:
-        """Return a judged signal of one host, or of all: `row` is the finding nearest its limit."""
+        """Return the item of a judged signal, on one host or on all: `row` is the finding nearest its limit."""
         subjects = {finding.subject for finding in group}
         brief = [(finding, crossing) for finding in group for crossing in finding.crossings]
         longest = sorted(brief, key=lambda pair: -pair[1].duration)[:_LISTED_CROSSINGS]
@@ -82,7 +82,7 @@ class NotCrossed:
         }
 
     def _row(self, finding: Finding) -> dict[str, Any]:
-        """Return one rule for one subject, as text."""
+        """Return one rule for one subject as texts."""
         count = self._signals.count(finding)
         too_short = finding.outcome == Outcome.TOO_SHORT
         return {
@@ -107,7 +107,7 @@ class NotCrossed:
         return f"{start} – {end}", lasted(crossing.duration), worst, place(finding), threshold(finding)
 
     def _chart(self, group: Sequence[Finding]) -> Chart | None:
-        """Return a chart of the finding nearest its limit, with the samples of other subjects behind it."""
+        """Return a chart of the finding nearest its limit, with samples of other subjects behind it."""
         leading = next((finding for finding in group if finding.rule.reduce not in OWN_SCALE), group[0])
         lines = finding_lines(leading, self._signals)
         if self._charts is None or not lines or leading.signal.fact:

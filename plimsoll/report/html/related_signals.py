@@ -1,4 +1,4 @@
-"""The signals that the rule of a breach says to look at, drawn below the breach on the same time axis."""
+"""The signals that the rule of a crossing says to look at, drawn below it on the same time axis."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,12 +26,10 @@ _OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "proce
 def related_signals(
     review: Review, signals: RecordedSignals, finding: Finding, charts: Charts
 ) -> dict[str, Any] | None:
-    """Return the signals to look at for a crossed finding: drawn ones, and the titles of others.
+    """Return the signals to look at for a crossed finding: those drawn, and the titles of others.
 
-    None if its rule names none.
-
-    A signal of another kind of host, such as the database behind a front end, is taken from any hosts that have it,
-    where the hosts are one system.
+    None if its rule names none. A signal of another kind of host, such as the database behind a front end, is taken
+    from any host that has it, if the hosts are one system.
     """
     if finding.subject is None or not finding.rule.look_at:
         return None
@@ -60,6 +58,7 @@ def _related(
     charts: Charts,
     limits: Mapping[Subject, float],
 ) -> dict[str, Any]:
+    """Return a signal to look at: its chart with the worst subjects, and its means during and outside the crossing."""
     worst = _worst_first(recorded, finding, lower=signal.worse == "lower")
     first, samples = worst[0]
     summary = _inside_and_rest(review, samples, finding, signal.unit)
@@ -100,7 +99,7 @@ def _limits(review: Review, name: str) -> Mapping[Subject, float]:
 def _worst_first(
     recorded: Mapping[Subject, Samples], finding: Finding, *, lower: bool
 ) -> Sequence[tuple[Subject, Samples]]:
-    """Return the subjects with the worst means during the breach; the breached instance itself comes first."""
+    """Return the subjects by their means during the breach, the worst first; the breached instance is always first."""
     text = finding.subject.instance if finding.subject else None
     crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
 
@@ -116,9 +115,9 @@ def _worst_first(
 
 
 def _inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: str) -> str:
-    """`mean 47 /s while crossed, 44 /s in the rest of the steady phase`.
+    """Return `mean 47 /s while crossed, 44 /s in the rest of the steady phase`.
 
-    The second part is left out if no phase contains the crossings: comparing with the whole run would include ramp-up.
+    The second part is left out if no phase contains the crossings, as the whole run would include the ramp-up.
     """
     present, crossed = samples.present, finding.counted
     inside = _mean(present, in_crossings(present.times, crossed))

@@ -1,4 +1,4 @@
-"""The review as one HTML file that loads nothing else."""
+"""The review as one self-contained HTML file."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -25,9 +25,9 @@ _MOST_ON_COVER = 3  # hosts, and files
 
 
 def render(insights: Insights, zone: Zone | None = None, now: int | None = None, *, appendix: bool = False) -> str:
-    """Return the report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
+    """Return the report. Times are in `zone`, by default the log's own; `now` (UTC ns) is the time it is made.
 
-    A screen shows all of it; paper shows the cover and the findings, and all of it with the `appendix`.
+    A screen shows everything; a printout has the cover and the findings, and everything with `appendix`.
     """
     review = insights.review
     zone = zone or review.zone
@@ -97,13 +97,13 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
 
 
 def _name(review: Review) -> str:
-    """Return the name of the report: the run's, else that of its file."""
+    """Return the name of the report: the name of the run, else of its file."""
     count = len(review.logs)
     return review.run.name or (review.logs[0].path.name if count == 1 else f"{number(count)} files")
 
 
 def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
-    """Return the id of what tells more of a finding that was not crossed, or that is an old limit by itself."""
+    """Return the id of the section on a finding that was not crossed, or on an old limit without a group."""
     if finding.outcome in CROSSED:
         return "notes"
     if finding.outcome == Outcome.TOO_SHORT and never_tested(finding):

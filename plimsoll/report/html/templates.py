@@ -1,4 +1,4 @@
-"""Jinja templates of HTML pages: everything is escaped, and what cannot be seen is shown as what it is."""
+"""Jinja templates of HTML pages: everything is escaped, and invisible characters are shown as escapes."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from plimsoll.model.value_text import number, percent
 
 
 def environment(read: Callable[[str], str], names: Mapping[str, Any]) -> Environment:
-    """Return the templates, whose text `read` returns by name. All of them can use what is in `names`."""
+    """Return the templates; `read` returns their text by name, and `names` are available in all of them."""
     templates = Environment(
         loader=FunctionLoader(read),
         autoescape=True,
@@ -37,7 +37,7 @@ def environment(read: Callable[[str], str], names: Mapping[str, Any]) -> Environ
 
 
 class _Compiled(BytecodeCache):
-    """Keeps compiled templates in a folder of the user, until their text or this program changes."""
+    """A cache of compiled templates in the user's folder, valid until their text or this program changes."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         if (content := loaded(_folder(), _name(bucket), _key(bucket))) is not None:
@@ -65,5 +65,5 @@ def _state_of_options() -> bytes:
 
 
 def _shown(value: object) -> object:
-    """Return the value of a template expression, with invisible characters of a text escaped, except line ends."""
+    """Return the value of a template expression; in a text, invisible characters except line ends are escaped."""
     return value if isinstance(value, Markup) else printable_lines(str(value))

@@ -1,4 +1,4 @@
-"""Renders a document as one HTML file that loads nothing else."""
+"""Renders a document as one self-contained HTML file."""
 
 import base64
 import hashlib
@@ -41,7 +41,7 @@ _TICKS = 5
 
 
 class Drawing:
-    """A curve to draw: its points as (x, y, text) and its lines as lists of points, in drawing units."""
+    """A curve as drawn: its points as (x, y, text) and its lines as lists of points, in drawing units."""
 
     width, height, left, top = _WIDTH, _HEIGHT, _LEFT, _TOP
     right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
@@ -87,9 +87,9 @@ def render_page(
 ) -> str:
     """Render a document as a page.
 
-    `zone` names the zone of the charts' times; with `elapsed` they are since the start of a run. `now` is when the page
-    is made (UTC ns). `template` extends `page.html.j2`, and shows the `details`. Characters that UTF-8 cannot encode
-    (half of a surrogate pair in a counter's name) become question marks.
+    `zone` names the time zone of the charts; with `elapsed` their times are since the start of a run. `now` is the time
+    the page is made (UTC ns). `template` extends `page.html.j2`, and shows the `details`. Characters that UTF-8 cannot
+    encode (half of a surrogate pair in a counter's name) become question marks.
     """
     encoded = dict(_encode_charts(document.blocks, charts))
     script = page_script() if charts is not None or details else Markup()
@@ -125,7 +125,7 @@ def _environment() -> Environment:
 
 
 def _encode_charts(blocks: Iterable[Block | VerdictBlock], charts: Charts | None) -> Iterator[tuple[int, Chart]]:
-    """Encode the charts of blocks that are not yet encoded."""
+    """Encode the charts of blocks that are not yet encoded; yield each with the index of its block."""
     for block in blocks:
         if isinstance(block, Section):
             yield from _encode_charts(block.blocks, charts)
@@ -136,7 +136,7 @@ def _encode_charts(blocks: Iterable[Block | VerdictBlock], charts: Charts | None
 
 
 def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:
-    """Yield each part of a text with its role; that of a link is followed by its anchor."""
+    """Yield each part of a text with its role; a link is also followed by its anchor."""
     for part in (text,) if isinstance(text, str) else text:
         if isinstance(part, str):
             yield part, ""
@@ -164,7 +164,7 @@ def page_data(charts: Charts | None, *, elapsed: bool = False) -> Markup:
 
 
 def _printable(value: Any) -> Any:
-    """Return the data with invisible characters of each text, also of a name, shown as what they are."""
+    """Return the data with invisible characters escaped in all texts and names."""
     match value:
         case str():
             return printable_lines(value)
@@ -183,7 +183,7 @@ def page_script() -> Markup:
 
 
 def chart_script() -> str:
-    """Return the script that draws charts: uPlot as a function of the pixel ratio, and our own code."""
+    """Return the script that draws charts: uPlot, as a function of the pixel ratio, and our own code."""
     plot = f"/*\n{asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
     plot += f"{asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
     return f"{plot}{asset('page/clock.js')}\n{asset('page/chart.js')}\n{asset('page/pointer.js')}\n"
@@ -195,7 +195,7 @@ def chart_style() -> str:
 
 
 def asset(name: str) -> str:
-    """Return the text of a file of the pages, such as a style or a script."""
+    """Return the text of a shipped file, such as a style or a script."""
     return files("plimsoll.report.html").joinpath(name).read_text(encoding="utf-8")
 
 

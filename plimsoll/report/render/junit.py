@@ -1,4 +1,4 @@
-"""Renders suites of checks as JUnit XML for build servers. `time` of a case is the duration of its check in seconds."""
+"""Renders suites of checks as JUnit XML for build servers. A case's `time` is the duration of its check in seconds."""
 
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -12,7 +12,7 @@ _COUNTS = {"failures": "failed", "errors": "error", "skipped": "skipped"}
 
 
 def render_junit(name: str, suites: Sequence[Suite], *, timed: bool = False) -> str:
-    """Render the XML; if `timed`, with the durations of the checks."""
+    """Return the XML; if `timed`, with the durations of the checks."""
     root = Element("testsuites", name=name)
     _count(root, [check for suite in suites for check in suite.checks], timed=timed)
     for suite in suites:

@@ -1,4 +1,4 @@
-"""Renders a document as Markdown, as for a pull request. Text of strangers is shown as it is."""
+"""Renders a document as Markdown, for example for a pull request. Texts from logs are escaped."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -27,11 +27,12 @@ def render_markdown(document: Document) -> str:
 
 
 def escape(text: Text) -> str:
-    """Return a text in one line, so that Markdown shows it as it is."""
+    """Return a text as one line, escaped so that Markdown shows it unchanged."""
     return _SPECIAL.sub(r"\\\1", " ".join(plain_text(text).split()))
 
 
 def _lines(blocks: Iterable[Block | VerdictBlock]) -> Iterator[str]:
+    """Yield the lines of Markdown for each block."""
     for block in blocks:
         match block:
             case VerdictBlock():

@@ -28,9 +28,9 @@ _STYLES = {"strong": "bold", "quiet": "dim", "small": "dim"}
 
 
 def render_lines(blocks: Iterable[Block | VerdictBlock], width: int | None = None) -> Iterator[Line]:
-    """Render blocks line by line. What only a page can show, such as charts and folded sections, is left out.
+    """Render blocks line by line, without charts, folded sections and other parts that only a page can show.
 
-    Tables fit the `width`; without one, the lines are for no terminal.
+    Tables fit the `width`; without one, the output is not a terminal.
     """
     for block in blocks:
         match block:
@@ -71,7 +71,7 @@ def answer_lines(blocks: Iterable[Block]) -> Iterator[Line]:
 
 
 def _section(section: Section, width: int | None) -> Iterator[Line]:
-    """Yield a heading of level 2 after an empty line, the blocks, and how many more there are."""
+    """Yield a heading of level 2 after an empty line, the blocks, and the number of entries left out."""
     if section.fold:
         return
     if section.level == 2 and section.title:
@@ -85,7 +85,7 @@ def _section(section: Section, width: int | None) -> Iterator[Line]:
 
 
 def _hidden(section: Section) -> int:
-    """Return how many statements and rows of a section a terminal leaves out."""
+    """Return how many statements and rows of a section are left out on a terminal."""
     brief = section.blocks[: section.brief or None]
     tables = sum(
         max(0, len(block.rows) - block.brief) + block.hidden for block in brief if isinstance(block, DocumentTable)
@@ -102,9 +102,9 @@ def _sections(section: Section) -> Iterator[Section]:
 
 
 def _table(table: DocumentTable, width: int | None) -> Iterator[Line]:
-    """Yield a table; where it is too wide, optional columns are left out first.
+    """Yield a table; if it is too wide, optional columns are left out first.
 
-    The last columns that do not fit are below, beside the first column again.
+    Remaining columns that do not fit follow below, beside the first column again.
     """
     rows = [tuple(column.title for column in table.columns), *(tuple(map(plain_text, row)) for row in table.rows)]
     widths = [2 + max(cells(row[at]) for row in rows) for at in range(len(table.columns))]

@@ -1,1 +1,1 @@
-"""The load of a run, the phases that it shows, and the clock of what made it."""
+"""The load of a run, the phases that it shows, and the clock of the load driver."""

@@ -1,8 +1,8 @@
-"""The phases of a run, found from its load where they are not set by hand.
+"""The phases of a run, found from its load if they are not set by hand.
 
-Where the steady state is sure, rules for a phase are judged by it. A phase that was found wrongly must not hide what
-was crossed. So only what was before it is left out, as a load that falls may be the consequence of what was crossed;
-and at most half of the run, or a quarter if the load was higher there, as it is while everybody logs on.
+If the steady state is certain, rules for a phase are judged in it. A wrong phase must not hide crossings. So only what
+was before the steady state is left out, as a falling load may be a consequence of a crossed limit. At most half of the
+run is left out; a quarter if the load was higher there, as while everybody logs on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,8 +37,8 @@ _COVERED = 0.8  # our choice: subjects recorded for less of the time are left ou
 class Load:
     """One load signal of a run.
 
-    `kind` is None for processor time, which stands in where no load was recorded. `samples` are the sum over the
-    `subjects`, or their mean if the unit is %.
+    `kind` is None for processor time, which is used if no load was recorded. `samples` are the sum over the `subjects`,
+    or their mean if the unit is %.
     """
 
     kind: field_types.Load | None
@@ -51,7 +51,7 @@ class Load:
     def plateaus(self) -> tuple[Plateau, ...]:
         """The levels of a stepped load; empty if the load was not stepped.
 
-        Bytes and processor time rise for many reasons, so theirs must be stairs: up, down, or both.
+        Bytes and processor time rise for many reasons; their levels must only go up, only down, or up and then down.
         """
         levels = plateaus(self.samples)
         is_clear = self.kind in ("connections", "operations") or _turns([plateau.level for plateau in levels]) <= 1
@@ -79,13 +79,13 @@ class FoundPhases:
     """The phases found from a load; empty if it has no steady state.
 
     Attributes:
-        confidence: The lowest probability that a boundary is right to within 2 % of the run's length.
-        signal: The name of the load's signal; empty if no load was recorded.
-        title: Its title, with the number of hosts.
-        boundaries: The two of the steady state; None where the run begins or ends in it.
-        known: Whether it is certain that there was, or was not, a steady state.
-        fallback: The phases are from processor time, as no load was recorded.
-        ramped: The part before the steady state is short enough for a ramp-up.
+            confidence: The lowest probability that a boundary is right to within 2 % of the run's length.
+            signal: The name of the load's signal; empty if no load was recorded.
+            title: Its title, with the number of hosts.
+            boundaries: The start and the end of the steady state; None where the run begins or ends in it.
+            known: Whether it is certain that there was, or was not, a steady state.
+            fallback: Whether the phases are from processor time, as no load was recorded.
+            ramped: Whether the part before the steady state is short enough for a ramp-up.
     """
 
     phases: tuple[Phase, ...]
@@ -100,7 +100,7 @@ class FoundPhases:
 
     @property
     def sure(self) -> bool:
-        """Whether rules for a phase can be judged by them."""
+        """Whether rules for a phase can be judged in these phases."""
         return bool(self.phases) and self.ramped and (self.confidence or 0) >= SURE
 
     @property
@@ -109,7 +109,7 @@ class FoundPhases:
         return next((phase for phase in self.phases if phase.name == STEADY), None)
 
     def to_judge_by(self, start: int, end: int) -> tuple[Phase, ...]:
-        """Return the phases that rules are judged by: all that follows the ramp-up of a run is its steady state.
+        """Return the phases in which rules are judged: everything after the ramp-up counts as steady state.
 
         `start` and `end` are those of the run (UTC ns). The last evaluation, which may be after the last sample, is
         included.
@@ -127,7 +127,7 @@ class FoundPhases:
 
 
 def find_phases(loads: Sequence[Load], start: int, end: int) -> FoundPhases:
-    """Return the phases of a run from `start` to `end` (UTC ns), from its first load that has an answer."""
+    """Return the phases of a run from `start` to `end` (UTC ns), from the first load that shows them."""
     if not loads:
         return FoundPhases((), None, "Phases are not known: no load was recorded.", known=False)
     tried: list[tuple[Load, SteadyState | NotSteady]] = []
@@ -139,6 +139,7 @@ def find_phases(loads: Sequence[Load], start: int, end: int) -> FoundPhases:
 
 
 def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> FoundPhases:
+    """Return the found phases, and a sentence on them and the load they are from."""
     title = load.signal.title + (f" of {counted(len(load.hosts), 'host')}" if len(load.hosts) > 1 else "")
     no_load = "; no load was recorded, so this is from processor time" if load.kind is None else ""
     if isinstance(state, NotSteady):
@@ -188,7 +189,7 @@ def _is_ramp(load: Load, state: SteadyState, share: float) -> bool:
 
 
 def _recorded(load: Load, start: int, end: int) -> tuple[int, int]:
-    """Return the time that phases can cover: the run, without what is clearly before or after the load's recording."""
+    """Return the time that phases can cover: the run, without times clearly outside the load's recording."""
     times = load.samples.present.times
     near = NEAR * (end - start)
     first, last = int(times[0]), int(times[-1])
@@ -196,9 +197,9 @@ def _recorded(load: Load, start: int, end: int) -> tuple[int, int]:
 
 
 def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
-    """Return the load signals of a run, the most telling kind first: operations, connections, bytes.
+    """Return the load signals of a run: first operations, then connections, then bytes.
 
-    Within a kind, the highest mean comes first. If there are none, processor time stands in, if it was recorded.
+    Within a kind, the highest mean comes first. If there are none, processor time is used if it was recorded.
     """
     candidates = list(_of(recorded, {name: signal for name, signal in signals.items() if signal.load}))
     kinds = [None, *get_args(field_types.Load)]
@@ -223,8 +224,8 @@ def _of(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Lo
 def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple[tuple[Subject, ...], Samples]:
     """Return the sum (or mean) of several series over steps of the longest sampling interval.
 
-    A step in which one of them has no sample has none. Those with samples in less than 80 % of the steps are left out,
-    unless all are: then the one with the most samples stands alone.
+    A step is missing if any series has no sample in it. Series with samples in less than 80 % of the steps are left
+    out; if all are, only the series with most samples is used.
     """
     if len(entries) == 1:
         [(subject, samples)] = entries.items()
@@ -246,7 +247,7 @@ def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple
 
 
 def means_on_grid(samples: Samples, start: int, step: int, rows: int) -> Values:
-    """Return the mean of the samples in each of `rows` steps (ns) from `start` (UTC ns) on; NaN without any."""
+    """Return the mean of the samples in each of `rows` steps (ns) from `start` (UTC ns) on; NaN for none."""
     at = (samples.times - start) // step
     counts = np.bincount(at, minlength=rows)
     sums = np.bincount(at, weights=samples.values, minlength=rows)
@@ -254,7 +255,7 @@ def means_on_grid(samples: Samples, start: int, step: int, rows: int) -> Values:
 
 
 def _turns(levels: Sequence[float]) -> int:
-    """Return how often levels turn from rising to falling or back, by changes of more than a tenth of their range."""
+    """Return how often levels turn from rising to falling or back, ignoring changes below a tenth of their range."""
     tenth = 0.1 * float(np.ptp(levels)) if levels else 0.0
     rises = [other > level for level, other in pairwise(levels) if abs(other - level) > tenth]
     return sum(rise != other for rise, other in pairwise(rises))

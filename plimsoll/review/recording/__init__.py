@@ -1,1 +1,1 @@
-"""What a recording itself gives reason to doubt: values that cannot be, counters that stand still, hosts that end."""
+"""Doubts from the recording itself: impossible values, counters that stand still, hosts that end early."""

@@ -1,6 +1,6 @@
-"""When each host of a run and each of its services was recorded, with the pauses of the recorder and restarts.
+"""When each host of a run, and each of its services, was recorded, with pauses of the recorder and restarts.
 
-Windows leaves counters of SQL Server, a directory or a web server blank while their service does not run.
+Windows leaves the counters of SQL Server, a directory or a web server empty while their service is stopped.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ _CHECK = "see whether it was down"
 
 
 class _Services:
-    """The services that packs have rules for, each named by the first part of its objects' names or a measurement."""
+    """The services that packs have rules for, each named by a measurement or the first part of its objects' names."""
 
     def __init__(self, packs: Iterable[Pack]) -> None:
         no_services = _no_services()
@@ -40,7 +40,7 @@ class _Services:
         self._named: dict[tuple[str, str | None], str | None] = {}
 
     def of(self, series: Series) -> str | None:
-        """Return the service a series is of; None if it is of none."""
+        """Return the service of a series; None if it is of none."""
         key = series.measurement, series.tag("objectname")
         if key not in self._named:
             name = key[1] or key[0]
@@ -54,8 +54,8 @@ class _Services:
 
 _UPTIME = "system.uptime"
 _MOST_NAMED = 3
-_BOOT = 60 * SECOND  # a system counts its uptime from before or after its first program, by so much at most
-# Our choice: what was recorded by itself, as on two days, lies further apart than it is long.
+_BOOT = 60 * SECOND  # the first program starts at most this long before or after the begin of the system's uptime
+# Our choice: separate recordings, as on two days, are further apart than each is long.
 _APART = 1.5
 _MEANT = "if that was meant, name the time under [[run.except]] in plimsoll.toml"
 Key = TypeVar("Key", bound=Hashable)
@@ -71,7 +71,7 @@ def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]
 def recordings(
     logs: Iterable[Log], hosts: Sequence[str], host_of: Callable[[Series], str], part: tuple[int, int]
 ) -> dict[str, list[Times]]:
-    """Return the times of the recordings of each host in a part of the run, without those of load drivers."""
+    """Return the times of each recording of each host in a part of the run, without those of load drivers."""
     names = {host_key(host): host for host in hosts}
     return times_by(
         lambda series: None if series.measurement in LOAD_DRIVER else names[host_key(host_of(series))], logs, part
@@ -81,9 +81,10 @@ def recordings(
 def times_by(
     key_of: Callable[[Series], Key | None], logs: Iterable[Log], part: tuple[int, int]
 ) -> dict[Key, list[Times]]:
-    """Return the times in each log at which there is a value in any of the series with a key, for each key but None.
+    """Return, for each key that `key_of` gives a series (not None), the times in each log with a value in such a
+    series.
 
-    Not those of all rows: a recorder may go on while it gets no values.
+    A row without values does not count: a recorder may continue without getting values.
     """
     times_lists: dict[Key, list[Times]] = {}
     for log in logs:
@@ -100,7 +101,7 @@ def times_by(
 
 
 def _filled(columns: Iterable[pl.Series], first: int, stop: int) -> NDArray[np.bool_]:
-    """Return which rows from `first` to before `stop` hold a value in any of these columns."""
+    """Return which rows from `first` to before `stop` have a value in any of these columns."""
     filled = np.zeros(stop - first, dtype=bool)
     for column in columns:
         filled |= column.slice(first, stop - first).is_not_null().to_numpy()
@@ -119,9 +120,9 @@ class Absence(NamedTuple):
 
     @classmethod
     def while_recorded(cls, host: Times, nothing: NDArray[np.bool_], value: int) -> "Absence":
-        """Return the absence in those steps between samples of a host that the mask `nothing` marks.
+        """Return the absence over those steps between samples of a host that the mask `nothing` marks.
 
-        Steps over `value` (ns) are left out, as the host was not recorded in them either.
+        Steps longer than `value` (ns) are left out, as the host was not recorded in them either.
         """
         steps = np.diff(host)
         counted = np.where(steps > value, 0, steps)
@@ -131,16 +132,16 @@ class Absence(NamedTuple):
         return cls(absent, int(host[-1] - host[0]), is_long, at_the_end)
 
     def __str__(self) -> str:
-        """Return `the last 20 min of 1 h`."""
+        """Return the absence as text: `the last 20 min of 1 h`."""
         return f"{'the last ' if self.at_the_end else ''}{duration_text(self.length)} of {duration_text(self.of)}"
 
 
 def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
-    """Return which steps between samples of a host lie where a counter has no value for longer than `pause` (ns).
+    """Return which steps between a host's samples are within a time, longer than `pause` (ns), without values of a
+    counter.
 
-    A step with a value of the counter at both ends is none, however long: the host itself was not recorded in it.
-
-    `host` are the times of all its samples, `counter` those of one counter; both ascend and are not empty.
+    A step with a value of the counter at both ends does not count, however long: the host itself was not recorded in
+    it. `host` are the times of all its samples, `counter` those of one counter; both ascend and are not empty.
     """
     at = counter.searchsorted(host[:-1], side="right")
     before = np.where(at > 0, counter[at - 1], host[0])
@@ -149,7 +150,7 @@ def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
 
 
 def paused(recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned]) -> Iterator[Doubt]:
-    """Yield a doubt about hosts of which nothing was recorded for a part of the run, between samples.
+    """Yield a doubt about hosts without any sample for a part of the run.
 
     `recordings` are the times of each recording of each host (UTC ns).
     """
@@ -164,7 +165,7 @@ def paused(recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned]
 
 
 def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, int]:
-    """Return for how long nothing was recorded, and in how long a time (ns); pauses between days count in neither."""
+    """Return for how long (ns) nothing was recorded, and in how long a time; pauses between days count in neither."""
     times = merge_times(parts)
     steps = np.diff(times)
     longest = _longest_steps(times)
@@ -186,7 +187,7 @@ def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, i
 
 
 def _longest_steps(times: Times) -> Values:
-    """Return how long (ns) each step may be before it is a pause, by the interval of the part that it lies in."""
+    """Return how long (ns) each step may be before it is a pause, by the interval of its part of the recording."""
     longest = np.full(len(times) - 1, PAUSE * (sampling_interval(times) or 0))
     for part in other_intervals(times):
         inside = (times[:-1] >= part.start) & (times[1:] <= part.end)
@@ -212,7 +213,7 @@ def restarted(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Seq
     for remark in remarks:
         if remark.text.startswith(RESTARTED) and remark.file:
             restarts[remark.file] += remark.count
-    # A remark has no time, so it may be about planned work of all rules.
+    # A remark has no time: with work planned for all rules, it may be about that.
     for file, count in restarts.items() if all(work.rules for work in planned) else ():
         yield Doubt(f"{PurePath(file).name} says that its host was restarted{_times(count)}", _MEANT)
 
@@ -229,7 +230,7 @@ def gone(
     packs: Iterable[Pack],
     planned: Sequence[Planned],
 ) -> Iterator[Doubt]:
-    """Yield doubts about services with rules of their own that were not recorded, or no longer after a while."""
+    """Yield doubts about services with rules of their own that were never recorded, or not until the end."""
     names, services = {host_key(host): host for host in hosts}, _Services(packs)
 
     def key_of(series: Series) -> tuple[str, str] | None:
@@ -261,7 +262,7 @@ def _joined(times: Sequence[Times]) -> Times:
 
 
 def _service_absence(host: Times, service: Times, planned: Sequence[Planned]) -> Absence:
-    """Return for how long a host was recorded without a service that had been recorded, except for planned work."""
+    """Return for how long a host was recorded without a service that had been recorded before, except planned work."""
     if len(service) == len(host):
         return Absence()
     counted = host >= service[0]

@@ -1,4 +1,4 @@
-"""Signals with values that they cannot have: a few are remarks, many a doubt."""
+"""Signals with impossible values: a few are a remark, many a doubt."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from plimsoll.rules.evaluate import BELOW_ZERO, impossible
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.states import EVALUATION_INTERVAL
 
-MOST_IMPOSSIBLE = 0.1  # the share of a counter's values from which the run is not known to be healthy
+MOST_IMPOSSIBLE = 0.1  # this share of a counter's values makes a doubt
 
 
 @dataclass(frozen=True)
 class BadCounter:
-    """A counter, by its path, and the fault of its values."""
+    """A counter, by its path, and what is wrong with its values."""
 
     counter: str
     why: str
@@ -34,9 +34,9 @@ _SamplesOf = Callable[[Finding], Samples | None]
 def impossible_values(
     findings: Iterable[Finding], items: Sequence[BadCounter], samples_of: _SamplesOf
 ) -> Iterator[Doubt]:
-    """Yield a doubt about signals of severe thresholds with values that they cannot have, so that they were not judged.
+    """Yield a doubt about signals of severe thresholds that were not judged because their values are impossible.
 
-    It also covers signals of which many samples are impossible, as means over them are not known, either.
+    It includes signals of which many samples are impossible, as means over these are unknown.
     """
     counters = " ".join(bad_counter.counter.casefold() for bad_counter in items)
     sentences: dict[str, str] = {}
@@ -50,7 +50,7 @@ def impossible_values(
         one_sample = finding.track.window // EVALUATION_INTERVAL + 1
         if not count or (judged and count <= one_sample + MOST_IMPOSSIBLE * (count + judged)):
             values, count = _samples(finding, samples_of)
-            values = values[values < 0]  # those above the highest may be of a timer that runs unevenly
+            values = values[values < 0]  # values above the maximum may come from an uneven timer
             if len(values) <= MOST_IMPOSSIBLE * count:
                 continue
         value = quantity(float(values[0]), finding.signal.unit)
@@ -61,7 +61,7 @@ def impossible_values(
 
 
 def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -> Iterator[Remark]:
-    """Yield a remark on each signal with impossible samples; values of -1 and less have a remark on their counter."""
+    """Yield a remark on each signal with impossible samples, other than -1 and less (`remarks_below_zero`)."""
     entries: dict[str, list[tuple[Finding, Values, int]]] = {}
     results: set[tuple[str, object]] = set()
     for finding in findings:
@@ -83,7 +83,7 @@ def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -
 
 
 def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
-    """Return the samples of a finding's signal that cannot be, and how many samples there are."""
+    """Return the impossible samples of a finding's signal, and the number of all its samples."""
     samples = samples_of(finding)
     if samples is None:
         return np.empty(0), 0
@@ -92,7 +92,7 @@ def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
 
 
 def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:
-    """Return counters that rules need and whose values are unusable, those of the packs' own signals included."""
+    """Return counters with unusable values that rules need, including those of the packs' own signals."""
     signals = [signal for pack in packs for signal in pack.signals.values()]
     entries = {source.path.counter.casefold() for signal in signals for source in signal.sources if source.path}
     items = [
@@ -119,7 +119,7 @@ def remarks_below_zero(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _below_zero(log: Log) -> Iterator[tuple[str, int, int]]:
-    """Yield counters that rules need with values below zero: path, number of those values, number of all values."""
+    """Yield needed counters with values below zero: path, number of those values, number of all values."""
     for series, column in zip(log.series, log.columns, strict=True):
         if is_judged(series) and (count := int((column <= BELOW_ZERO).sum())):
             yield series.path, count, len(column) - column.null_count()

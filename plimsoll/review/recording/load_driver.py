@@ -1,4 +1,4 @@
-"""Doubts from the results of a load driver: requests that failed, a load that paused or ended, a clock that is off."""
+"""Doubts from the results of a load driver: failed requests, a load that paused or ended early, a wrong clock."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from plimsoll.review.recording.standstill import is_between_levels
 
 _SENT, _ANSWERED = "client.requests_begun", "client.requests"
 _WORK = ("cpu.busy", "web.requests")
-_MOST = 30 * 60  # seconds: what differs by more was set to another zone, and has no time in common as a rule
+_MOST = 30 * 60  # seconds: a larger offset means another time zone, and usually no common time
 _MOST_ROWS = 20_000
 _ALIKE = 2  # rows: below, the clocks agree
 
 
 @dataclass(frozen=True)
 class DriverClock:
-    """The offset (ns) from the clock of the load driver to that of the hosts, with the bounds of its interval.
+    """The offset (ns) from the load driver's clock to that of the hosts, with the bounds of its interval.
 
     `by` names the signal of the hosts that it was estimated from. `no_common_time`: the two recordings do not overlap.
     """
@@ -52,7 +52,7 @@ _OBJECTIVE_OF_TIMES = "say under [objective] in plimsoll.toml how long they may 
 
 
 class _Waits(NamedTuple):
-    """Consecutive parts of the load: the requests answered in each (per s), and their mean response times (s)."""
+    """Consecutive parts of the load: the answered requests in each (per s), and their mean response times (s)."""
 
     done: Values
     waited: Values
@@ -100,19 +100,19 @@ def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
 
 
 def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
-    """Yield doubts about long times without answers while there was load; `phases` are those set by hand."""
+    """Yield doubts about long times without responses under load; `phases` are those set by hand."""
     for text, is_long in _pauses(recorded, phases):
         if is_long:
             yield Doubt(f"the load driver {text}", "see whether it paused or the system did not answer")
 
 
 def paused_briefly(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[str]:
-    """Yield a sentence on a time without answers between times of load that is too short for a doubt."""
+    """Yield a sentence on a time without responses, between times of load, that is too short for a doubt."""
     yield from (f"The load driver {text}." for text, is_long in _pauses(recorded, phases) if not is_long)
 
 
 def _pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tuple[str, bool]]:
-    """Yield the longest time without answers of each load driver, and whether it is long enough for a doubt."""
+    """Yield the longest time without responses of each load driver, and whether it is long enough for a doubt."""
     for samples in recorded.of(_DONE).values():
         times = _under_load(samples)
         if not len(times):
@@ -140,7 +140,7 @@ def _pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tupl
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:
-    """Yield a sentence if the load ended long before the run, which is from `start` to `end` (UTC ns)."""
+    """Yield a sentence if the load ended long before the run, which lasts from `start` to `end` (UTC ns)."""
     for samples in recorded.of(_DONE).values():
         under_load = _under_load(samples)
         if not len(under_load):
@@ -152,19 +152,19 @@ def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str
 
 
 def _asked_until(recorded: RecordedSignals) -> int:
-    """Return when (UTC ns) enough users for a load last waited for answers; 0 if that is not known."""
+    """Return when (UTC ns) enough users for a load last waited for a response; 0 if unknown."""
     return max((int(_under_load(users).max(initial=0)) for users in recorded.of(_USERS).values()), default=0)
 
 
 def _under_load(samples: Samples) -> Times:
-    """Return when as many requests were answered as make a load; empty if none were."""
+    """Return the times at which enough requests were answered to count as a load; empty if none."""
     done = samples.present
     reached = float(np.quantile(done.values, _REACHED)) if len(done.values) else 0.0
     return done.times[done.values >= _LEAST_LOAD * reached] if reached else done.times[:0]
 
 
 class _Requests(NamedTuple):
-    """The rates (per s) of the requests that were answered, and of those that failed, at the ends of steps (ns)."""
+    """The rates (per s) of answered and of failed requests, at the ends of steps (ns)."""
 
     times: Times
     done: Values
@@ -201,7 +201,7 @@ def _broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
 
 
 def _requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Requests | None:
-    """Return the requests; None where they are not known, or judged by an objective."""
+    """Return the requests; None if unknown, or if an objective judges failures."""
     judged = any(
         finding.pack.pack == OBJECTIVE and finding.rule.signal == _SHARE and finding.outcome in JUDGED
         for finding in findings
@@ -225,7 +225,7 @@ def _share_text(share: float) -> str:
 
 
 def slowed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt if requests took far longer in a later part of the load, and no more were answered."""
+    """Yield a doubt if requests took far longer in a later part of the load although no more were answered."""
     waits = _waits(recorded, findings)
     if waits is None or len(waits.done) < _FEWEST_PARTS:
         return
@@ -241,7 +241,7 @@ def slowed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[D
 
 
 def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a sentence on how long requests took, if long, unless a doubt or an objective covers it."""
+    """Yield a sentence on slow responses, unless a doubt or an objective covers them."""
     waits = _waits(recorded, findings)
     if waits is None or any(slowed(recorded, findings)):
         return
@@ -251,7 +251,7 @@ def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str
 
 
 def _waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Waits | None:
-    """Return the response times in parts of the load; None if they are not known, or judged by an objective."""
+    """Return the response times in parts of the load; None if unknown, or if an objective judges them."""
     judged = any(
         finding.pack.pack == OBJECTIVE and "response" in finding.rule.signal and finding.outcome in JUDGED
         for finding in findings
@@ -274,7 +274,7 @@ def _waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Waits | N
 
 
 def driver_clock(signals: RecordedSignals) -> DriverClock | None:
-    """Return the offset of the load driver's clock; None if it is not certain, or without a load driver."""
+    """Return the offset of the load driver's clock; None if it is uncertain, or without a load driver."""
     requested = _requested(signals)
     if requested is None:
         return None
@@ -332,7 +332,7 @@ def _step(sent: Samples, work: Samples) -> int:
 
 
 def _lag(sent: Samples, work: Samples) -> Lag | None:
-    """Return by how many steps the work follows the requests; there were none before and after the driver's run."""
+    """Return by how many steps the work of the hosts follows the requests; outside the driver's run requests are 0."""
     step = _step(sent, work)
     start = min(int(sent.times[0]), int(work.present.times[0]))
     end = max(int(sent.times[-1]), int(work.present.times[-1]))

@@ -1,4 +1,4 @@
-"""Hosts whose counters stand still: what recorded them was broken, so that nothing is known of the time."""
+"""Hosts whose counters stand still: their recorder was broken, so nothing is known of that time."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,14 +31,14 @@ _CHECK_PAUSE = "see whether the load paused or the system did not answer"
 
 
 class _Stop(NamedTuple):
-    """A stop of work: the last sample of work before it, the first after it (UTC ns), and if it was complete."""
+    """A stop of work: the last work before it, the first after it (UTC ns), and whether there was none at all."""
 
     begin: int
     end: int
     is_whole: bool
 
 
-# Our choices. A counter that was rounded may have a value many times in a row; several of different kinds do not.
+# Our choices. A rounded counter may repeat a value many times; several counters of different kinds do not.
 _LEAST_SAMPLES = 20
 _LEAST_KINDS = 2
 _FEW_DIGITS = 4  # of all values together: fewer than MANY_DIGITS recur by chance, but not for long
@@ -48,7 +48,7 @@ _CHECK = "see to what recorded them"
 
 @dataclass
 class _HostWork:
-    """The recorded signals of a host that change all the time, and the times (UTC ns) at which any of them changed."""
+    """The recorded signals of a host that always change, and the times (UTC ns) at which any of them changed."""
 
     name: str
     changes: Times = field(default_factory=lambda: np.empty(0, np.int64))
@@ -61,7 +61,7 @@ class _HostWork:
 
     @property
     def longest(self) -> tuple[int, int, int]:
-        """The start and end of the longest time in which nothing changed, and the length of the recording (ns)."""
+        """The start and end of the longest time without a change, and the length of the recording (ns)."""
         first = min(int(samples.times[0]) for _, samples in self.recorded)
         last = max(int(samples.times[-1]) for _, samples in self.recorded)
         bounds = np.concatenate(([first], self.changes, [last]))
@@ -70,17 +70,17 @@ class _HostWork:
 
     @property
     def is_long(self) -> bool:
-        """Whether nothing changed for so long that it is a doubt."""
+        """Whether nothing changed for so long that it makes a doubt."""
         start, end, of = self.longest
         return end - start > long_absence(of)
 
     @property
     def doubt(self) -> Doubt | None:
-        """A doubt if the host stood still for long; None if the recorded signals do not show it."""
+        """A doubt if the host stood still for long; None if not, or if the recorded signals cannot show it."""
         start, end, of = self.longest
         within = [(name, samples.between(start, end)) for name, samples in self.recorded]
         samples = max(len(samples.times) for _, samples in within)
-        # What is 0 is at rest, and proves nothing.
+        # A value of 0 may be idleness, which proves nothing.
         still = [name for name, samples in within if len(samples.values) and samples.values[0] != 0]
         kinds = {name.partition(".")[0] for name in still}
         if samples < _LEAST_SAMPLES or not self.is_long or len(kinds) < _LEAST_KINDS:
@@ -90,7 +90,7 @@ class _HostWork:
         return Doubt(f"{which} stood still {when}", _CHECK)
 
     def frozen(self, title: str) -> Doubt | None:
-        """Return a doubt if a signal repeated its values for long; None for values of few digits, which may recur."""
+        """Return a doubt if a signal repeated its values for long; None for few digits, which may recur."""
         start, end, of = self.longest
         parts = [samples.between(start, end).values for _, samples in self.recorded]
         firsts = [float(values[0]) for values in parts if len(values)]
@@ -103,7 +103,7 @@ class _HostWork:
 
 
 def _frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[tuple[str, Doubt]]:
-    """Yield each host, with a doubt, on which all instances of a signal repeat their values."""
+    """Yield each host on which all instances of a signal repeat their values, with a doubt."""
     for name in (name for name, signal in signals.items() if signal.moves):
         hosts: dict[str, _HostWork] = {}
         for subject, samples in recorded.of(name).items():
@@ -121,7 +121,7 @@ def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts:
     for name in (name for name, signal in signals.items() if signal.moves):
         for subject, samples in recorded.of(name).items() if by_key else ():
             host = by_key.get(subject.key[0])
-            # Most move by the first counter: the others need not be read.
+            # On most hosts the first counter already changes, so the others need not be read.
             if host is not None and (not host.recorded or host.is_long):
                 host.add(name, samples.present)
         by_key = {key: host for key, host in by_key.items() if not host.recorded or host.is_long}
@@ -141,7 +141,7 @@ def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts:
 def work_stopped(
     recorded: RecordedSignals, signals: Mapping[str, Signal], planned: Sequence[Planned]
 ) -> Iterator[Doubt]:
-    """Yield a doubt about hosts whose steady operations stopped for long and then went on, except as planned."""
+    """Yield a doubt about hosts whose steady operations stopped for long and then continued, except in planned work."""
     entries: dict[str, tuple[int, str]] = {}
     for name, signal in signals.items():
         if signal.load != "operations" or name.startswith(_LOAD_DRIVER):
@@ -163,7 +163,7 @@ def work_stopped(
 
 
 def _stop(samples: Samples) -> _Stop | None:
-    """Return the longest stop, if it is long for the run or lies between two levels of work; else None."""
+    """Return the longest stop if it is long for the run or lies between two levels of work; else None."""
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
     if len(busy) < _LEAST_SAMPLES:
@@ -182,7 +182,7 @@ def _stop(samples: Samples) -> _Stop | None:
 
 
 def is_between_levels(samples: Samples, first: int, stop: int) -> bool:
-    """Return whether the work from row `first` to before `stop` is next to nothing, between two levels of work.
+    """Return whether hardly any work was done in the rows from `first` to before `stop`, between two levels of work.
 
     The levels are medians of at least as many rows on each side; neither may be less than half of the other.
     """

@@ -1,1 +1,1 @@
-"""The metrics of Prometheus and OpenTelemetry exporters that give the series of Telegraf: rules/exporters/*.yaml."""
+"""The content of rules/exporters/*.yaml: how metrics of Prometheus and OpenTelemetry become Telegraf's series."""

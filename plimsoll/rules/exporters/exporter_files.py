@@ -1,4 +1,4 @@
-"""The contents of rules/exporters/*.yaml, and their formulas. Field names here are the names in the files."""
+"""The content of rules/exporters/*.yaml, and the formulas in it. Field names here are the names in the files."""
 
 import ast
 import math
@@ -46,13 +46,13 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 
 
 class Formula:
-    """A formula over metrics, compiled from its text. Raise ValueError if the text is not a formula.
+    """A formula over metrics, compiled from its text. Raise ValueError if the text is not a valid formula.
 
     Attributes:
-        names: The metrics that it needs.
-        growing: The metrics of which it needs the previous value too.
-        counted: The metrics of which it needs the number of instances.
-        plain: The metric and the factor, if the formula only multiplies one metric; else None.
+            names: The metrics that it needs.
+            growing: The metrics whose previous value it needs as well.
+            counted: The metrics whose number of instances it needs.
+            plain: The metric and the factor, if the formula only multiplies one metric; else None.
     """
 
     def __init__(self, text: str, metrics: Mapping[str, object], let: Mapping[str, str] | None = None) -> None:
@@ -84,6 +84,7 @@ class Formula:
         return node
 
     def _compiled(self, node: ast.expr, *, growing: bool) -> _Value:
+        """Return a function that computes a node of the formula; `growing` metrics need their previous value."""
         match node:
             case ast.Constant(value=int() | float() as number):
                 return lambda _: float(number)
@@ -103,6 +104,7 @@ class Formula:
                 raise ValueError(f'"{self.text}": "{ast.unparse(node)}" is neither a metric, a number nor a function')
 
     def _function(self, name: str, arguments: list[ast.expr]) -> _Value:
+        """Return a function that computes a call in the formula, such as `rate(x)`."""
         match name, arguments:
             case "time", []:
                 return lambda at: at.time / 1e9
@@ -133,7 +135,7 @@ class Formula:
 
         def growth(at: Moment) -> float:
             grown = value(at) - value(Moment(at.time, at.before))
-            return grown if grown >= 0 else _NAN  # a count that began anew
+            return grown if grown >= 0 else _NAN  # a counter that was reset
 
         return growth
 
@@ -161,7 +163,7 @@ class Metric(NamedTuple):
 
 
 def translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
-    """Return the metrics, and for OpenTelemetry ones their names by each of Prometheus' translation strategies.
+    """Return the metrics; for OpenTelemetry ones also their names by each of Prometheus' translation strategies.
 
     NoTranslation gives `system.cpu.time`, UnderscoreEscapingWithSuffixes `system_cpu_time_seconds_total`; the other two
     strategies give `system_cpu_time` and `system.cpu.time_seconds_total` (otlptranslator 1.0.0).
@@ -179,7 +181,7 @@ def translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
 
 
 class Template:
-    """A text with labels in braces: `cpu{cpu}`. In `{device-/dev/}` the prefix `/dev/` is cut off the value."""
+    """A text with labels in braces: `cpu{cpu}`. `{device-/dev/}` removes the prefix `/dev/` from the value."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -194,7 +196,7 @@ class Template:
 
     @property
     def replacement(self) -> str:
-        """The template's text with `${1}` in place of the first label, for what `pattern` captures."""
+        """The template's text with `${1}`, the group that `pattern` captures, in place of the first label."""
         return _PART.sub("${1}", self._text)
 
     def filled(self, labels: dict[str, str]) -> str:
@@ -203,7 +205,7 @@ class Template:
 
 
 def _texts(value: object) -> object:
-    """Return one value or a list of values as a tuple of texts: YAML reads some names as a number or a bool."""
+    """Return one value or a list of values as a tuple of texts, as YAML reads some names as a number or bool."""
     return tuple(str(text) for text in value) if isinstance(value, list | tuple) else (str(value),)
 
 
@@ -216,7 +218,7 @@ class MetricGroup(StrictModel):
     measurement: str | None = Field(default=None, description="Telegraf's measurement.")
     object: str | None = Field(default=None, description="The Perfmon object, in place of a measurement.")
     server: str | None = Field(
-        default=None, description="For objects of SQL Server: the label with the name of the server's instance."
+        default=None, description="For objects of SQL Server: the label that names the instance of SQL Server."
     )
     instance: str | None = Field(default=None, description="The instance of the object, with labels in braces.")
     tags: dict[str, str] = Field(default={}, description="Telegraf's tags, with labels in braces.")
@@ -230,16 +232,20 @@ class MetricGroup(StrictModel):
         default={}, description="Series to leave out: patterns of the values of labels."
     )
     metrics: dict[str, _Texts] = Field(
-        min_length=1, description="The metrics, under names for the formulas; several are names of one in turn."
+        min_length=1,
+        description="The metrics, by their names in formulas; of several metrics under one name, the first that is "
+        "sent is used.",
     )
     let: dict[str, str] = Field(default={}, description="Names for parts of formulas.")
     fields: dict[str, _Texts] = Field(
-        min_length=1, description="Fields, or counters of the object, as formulas; the first that can be computed."
+        min_length=1,
+        description="Fields, or counters of the object, as formulas; of several, the first that can be computed is "
+        "used.",
     )
 
     @cached_property
     def sources(self) -> dict[str, tuple[Metric, ...]]:
-        """The metrics by their name in formulas, each with the names that Prometheus gives to OpenTelemetry metrics."""
+        """The metrics by their name in formulas, with the names that Prometheus gives OpenTelemetry metrics."""
         return {name: translated_names([*map(Metric.parse, several)]) for name, several in self.metrics.items()}
 
     @cached_property
@@ -252,7 +258,7 @@ class MetricGroup(StrictModel):
 
     @cached_property
     def templates(self) -> dict[str, Template]:
-        """The templates of the tags by tag name; that of the Perfmon instance under an empty name."""
+        """The templates of the tags by tag name; an empty name has that of the Perfmon instance."""
         instance = {"": Template(self.instance)} if self.instance else {}
         return {name: Template(text) for name, text in self.tags.items()} | instance
 
@@ -263,9 +269,9 @@ class MetricGroup(StrictModel):
         return tuple(dict.fromkeys([*labels, *([self.server] if self.server else [])]))
 
     def series(self, host: str, labels: dict[str, str], field: str, chosen: dict[str, str]) -> Series:
-        """Return the series of one field for a host and an instance's labels. Raise KeyError if a label is missing.
+        """Return the series of a field for a host and an instance's labels. Raise KeyError if a label is missing.
 
-        `chosen` holds the tags that depend on values.
+        `chosen` contains the tags that depend on values.
         """
         filled = {name: template.filled(labels) for name, template in self.templates.items()}
         if self.object is not None:
@@ -278,6 +284,7 @@ class MetricGroup(StrictModel):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "MetricGroup":
+        """Check that the fields fit each other. Raise ValueError, saying what is wrong, if they do not."""
         if (self.measurement is None) == (self.object is None):
             raise ValueError("a group has either a measurement or an object")
         if self.instance is not None and self.object is None:
@@ -288,7 +295,7 @@ class MetricGroup(StrictModel):
             raise ValueError("a total has no tags that depend on values")
         if strange := {metric for by in self.when.values() for metric in by} - set(self.metrics):
             raise ValueError(f"when: {min(strange)} is none of the metrics")
-        # Both raise ValueError if something is wrong in them.
+        # Both raise ValueError if their texts are invalid.
         _ = self.sources, self.formulas
         return self
 
@@ -296,15 +303,15 @@ class MetricGroup(StrictModel):
 class Exporter(StrictModel):
     """The contents of one file in rules/exporters."""
 
-    title: Sentence = Field(description="What it is called.")
+    title: Sentence = Field(description="The name of the exporter.")
     groups: tuple[MetricGroup, ...] = Field(min_length=1)
 
 
 def metric_names(measurement: str, field: str) -> tuple[str, ...]:
-    """Return the metric names that a field may have when VictoriaMetrics or prometheus_client writes it.
+    """Return the metric names that VictoriaMetrics or prometheus_client may write for a field.
 
-    In Telegraf 1.37.2, `metric_version = 1` names a field `value` by its measurement alone; version 2 cuts leading and
-    trailing underscores of a name that had to be changed.
+    In Telegraf 1.37.2, `metric_version = 1` names a field `value` by its measurement alone; version 2 removes leading
+    and trailing underscores of names with replaced characters.
     """
     name = f"{measurement}_{field}"
     plain = plain_name(name)
@@ -313,7 +320,7 @@ def metric_names(measurement: str, field: str) -> tuple[str, ...]:
 
 
 def plain_name(name: str) -> str:
-    """Return a name with `_` for each character that Prometheus did not allow before version 3."""
+    """Return a name with `_` for each character that Prometheus before version 3 did not allow."""
     return re.sub(r"[^a-zA-Z0-9_:]", "_", name)
 
 

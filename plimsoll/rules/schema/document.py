@@ -29,7 +29,7 @@ _Text = Annotated[str, BeforeValidator(str)]
 
 
 class CitationPart(JsonPart):
-    """Where a limit comes from."""
+    """The source of a limit."""
 
     document: str
     place: str
@@ -42,11 +42,13 @@ class ConditionPart(JsonPart):
     signal: str
     title: str = Field(description="The signal's title.")
     unit: str
-    healthy: _Text = Field(description='Operator and limit, such as "< 80"; crossed where it does not hold.')
+    healthy: _Text = Field(
+        description='Operator and limit of the healthy side, such as "< 80"; the limit is crossed at all other values.'
+    )
     limit: float = attribute("healthy.limit")
-    reduce: str = Field(description="How the samples of the window become one value.")
+    reduce: str = Field(description="How the samples in the window are reduced to one value.")
     over_s: Seconds = attribute("over", "The window.")
-    scale: str | None = Field(description="The host fact that the limit is multiplied by.")
+    scale: str | None = Field(description="The fact of the host by which the limit is multiplied.")
 
 
 class RuleEntry(JsonPart):
@@ -58,26 +60,32 @@ class RuleEntry(JsonPart):
     summary: str
     condition: ConditionPart
     for_s: Seconds = attribute("for_", "How long it must be crossed before it fires.")
-    often: float = Field(description="The share of the judged time from which a run that never fired is often crossed.")
+    often: float = Field(
+        description="A rule that never fired counts as often crossed from this share of the judged time on."
+    )
     recover: Annotated[str | None, BeforeValidator(lambda limit: limit and str(limit))] = Field(
-        description="The limit that ends an alert, if it is not that of the condition."
+        description="The limit at which an alert ends, if it differs from the limit of the condition."
     )
     where: Annotated[
         dict[str, str], BeforeValidator(lambda limits: {fact: str(limit) for fact, limit in limits.items()})
-    ] = Field(description='The host facts it requires, such as {"memory_mb": "<= 4096"}.')
+    ] = Field(description='The facts that a host must have, such as {"memory_mb": "<= 4096"}.')
     where_unknown: str | None = Field(
-        description="What happens if such a fact is not known: info (judged at that severity), judge, or skip (does "
-        "not apply); null: it is not judged."
+        description="What happens if such a fact is unknown: info (judged with that severity), judge (judged as it "
+        "is), or skip (does not apply); null: the rule is not judged."
     )
     where_outside: str = Field(
-        description="What happens on other hosts: skip (does not apply), or info (judged at that severity)."
+        description="What happens on other hosts: skip (does not apply), or info (judged with that severity)."
     )
     phase: str | None = Field(description="The phase in which it is judged; null for all.")
-    and_: list[ConditionPart] = Field(serialization_alias="and", description="Conditions that must also be crossed.")
-    when_phase_unknown: list[ConditionPart] = Field(description="Further conditions if phases are not known.")
+    and_: list[ConditionPart] = Field(
+        serialization_alias="and", description="Conditions that must be crossed at the same time."
+    )
+    when_phase_unknown: list[ConditionPart] = Field(
+        description="Further conditions if the phases of the run are unknown."
+    )
     look_at: list[str] = Field(description="Signals to look at next.")
     sources: list[CitationPart]
-    thresholds: list[str] = Field(description="Rows of tests/data/thresholds.csv that it implements.")
+    thresholds: list[str] = Field(description="The rows of tests/data/thresholds.csv that the rule implements.")
 
 
 class RulesDocument(JsonPart):
@@ -88,7 +96,7 @@ class RulesDocument(JsonPart):
 
 
 def document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocument:
-    """Return the document for some packs."""
+    """Return the JSON document of some packs."""
 
     def describe(condition: Condition) -> Any:
         signal = signals[condition.signal]
@@ -109,7 +117,7 @@ def document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocum
 
 
 def text(name: str, signal_names: Iterable[str]) -> str:
-    """Return the text of a schema file. Editors suggest the `known` signals; a pack may define others."""
+    """Return the text of a schema file. Editors suggest the signals in `signal_names`; a pack may define others."""
     schema: dict[str, Any] = {"$schema": _DRAFT, "title": TITLES[name], **schema_of(MODELS[name])}
     schema["$defs"]["SignalName"] = {
         "anyOf": [{"enum": sorted(signal_names)}, {"type": "string", "pattern": SIGNAL_NAME}],
@@ -118,12 +126,12 @@ def text(name: str, signal_names: Iterable[str]) -> str:
 
 
 def shipped(name: str) -> str:
-    """Return a schema file as shipped."""
+    """Return the shipped text of a schema file."""
     return shipped_files("rules").joinpath(name).read_text(encoding="utf-8")
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema of a model as people write it: durations as text, a path alone for a source."""
+    """Return the schema of a model as people write it: durations as text, a source as a path alone."""
     schema = _tidy(model.model_json_schema(by_alias=True))
     sources = schema["$defs"]["Signal"]["properties"]["sources"]
     path = schema["$defs"]["Source"]["properties"]["path"]
@@ -134,7 +142,7 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _tidy(part: Any) -> Any:
-    """Remove what pydantic adds: titles, empty defaults, and null as an option of optional fields."""
+    """Remove pydantic's additions: titles, empty defaults, and null as an option of optional fields."""
     if isinstance(part, list):
         return [_tidy(child) for child in part]
     if not isinstance(part, dict):
@@ -152,7 +160,7 @@ def _tidy(part: Any) -> Any:
             tidied = {**options[0], **tidied}
     elif "default" in part and part.get("format") in _WRITTEN:
         tidied["default"] = _WRITTEN[part["format"]](part["default"])
-    if "prefixItems" in tidied:  # two of the same
+    if "prefixItems" in tidied:  # two equal alternatives
         tidied["items"] = tidied.pop("prefixItems")[0]
     if "patternProperties" in part:
         tidied["additionalProperties"] = False

@@ -1,4 +1,4 @@
-"""Types of the fields in signals/*.yaml and packs/*.yaml: how each is written, and the value it becomes."""
+"""Types of the fields in signals/*.yaml and packs/*.yaml: how each is written, and the value it is parsed into."""
 
 import math
 import re
@@ -27,7 +27,7 @@ _SEPARATED = re.compile(r"\d,\d")
 class Healthy:
     """The healthy side of a limit. `< 80` is breached at 80 and above.
 
-    `unit` is the unit that the text names, None once the limit is in the unit of its signal.
+    `unit` is the unit in the text; None once the limit has been converted to the unit of its signal.
     """
 
     operator: Operator
@@ -36,7 +36,7 @@ class Healthy:
 
     @classmethod
     def parse(cls, text: str) -> "Healthy":
-        """Read `< 80` or `< 25 ms`. ValueError if the text is not an operator, a number and perhaps a unit."""
+        """Parse `< 80` or `< 25 ms`. Raise ValueError for anything but an operator, a number and a unit."""
         match = _TEXT.fullmatch(text.strip())
         if not match:
             comma = "without a comma in the number, " if _SEPARATED.search(text) else ""
@@ -79,7 +79,7 @@ _MOST = 100_000
 Severity = Literal["info", "warning", "critical"]
 Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]
 Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]  # factors of a limit
-Load = Literal["operations", "connections", "bytes"]  # what tells most of the load first
+Load = Literal["operations", "connections", "bytes"]  # the kind that shows the load best comes first
 Trend = Literal["must_not_rise", "must_not_fall", "should_rise"]
 Resource = Literal["cpu", "memory", "disk", "space"]
 Across = Literal["sum", "mean", "max", "min"]  # the instances of a host
@@ -87,7 +87,7 @@ Operation = Literal["sum", "difference", "ratio", "product"]
 AnyFact = Fact | Literal["raid"]  # all facts of a host or an instance
 Identifier = Annotated[str, Field(pattern=IDENTIFIER)]
 SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]
-# YAML ends a text that is written on lines of its own (`summary: >`) with a line end.
+# In YAML, a block of text (`summary: >`) ends with a line end.
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
@@ -157,9 +157,9 @@ Samples = Annotated[tuple[float | None, ...], BeforeValidator(_samples), _text("
 
 
 class StrictModel(BaseModel):
-    """Base of all parts of a file: unknown fields are errors, and instances are immutable.
+    """The base of all parts of a file: unknown fields are errors, and instances are immutable.
 
-    Validators are built on first use: packs that come from the cache need none.
+    Validators are built on first use, as packs from the cache need none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
@@ -168,7 +168,7 @@ class StrictModel(BaseModel):
 def parse(text: str) -> list[float | None]:
     """Return the samples in order, None for a missing one; never empty.
 
-    Raises ValueError with the item that cannot be read and how to write it.
+    Raise ValueError with the item that cannot be read, and how to write it.
     """
     samples: list[float | None] = []
     for item in text.split():
@@ -179,6 +179,7 @@ def parse(text: str) -> list[float | None]:
 
 
 def _item(item: str, most: int) -> list[float | None]:
+    """Return the samples of one item, such as `0+10x3`. Raise ValueError if it is invalid or has over `most`."""
     if match := _MISSING.fullmatch(item):
         times = int(match[1] or 1)
         if not times:
@@ -211,7 +212,7 @@ def _hint(item: str) -> str:
 
 
 def holds(operator: Operator, values: Values, limit: float | Values) -> NDArray[np.bool_]:
-    """Return which values are on the healthy side of a limit, or of a limit for each row; False for NaN."""
+    """Return which values are on the healthy side of the limits, one for all or one for each row; False for NaN."""
     match operator:
         case "<":
             return values < limit

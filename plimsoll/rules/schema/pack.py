@@ -1,4 +1,4 @@
-"""The contents of packs/*.yaml. Field names here are the names in the files.
+"""The content of packs/*.yaml. Field names here are the names in the files.
 
 docs/build.py copies the descriptions into docs/packs.md and into the JSON schemas that editors use.
 """
@@ -33,17 +33,17 @@ class Condition(StrictModel):
 
     signal: SignalName = Field(description="The signal to compare with the limit: a shipped one, or one of the pack.")
     healthy: Limit = Field(
-        description="The limit, with the operator of its healthy side: `< 80` is crossed at 80 and above. Times, bytes "
-        "and bytes/s need a unit: `< 25 ms`, `>= 4 GB`."
+        description="The limit with the operator of its healthy side: `< 80` is crossed at 80 and above. Times, "
+        "bytes and bytes/s need a unit: `< 25 ms`, `>= 4 GB`."
     )
     over: Duration = Field(default=parse_duration("1m"), description="The window that ends at each evaluation.")
     reduce: Reduce = Field(
         default="mean",
-        description="How samples in the window become one value; `increase` is the last minus the first.",
+        description="How the samples in the window are reduced to one value; `increase` is the last minus the first.",
     )
     scale: Fact | None = Field(
         default=None,
-        description="The fact of the host that the limit is multiplied by; the limit is then per processor, per MB.",
+        description="The fact of the host by which the limit is multiplied; the limit is then per processor or per MB.",
     )
 
 
@@ -52,15 +52,15 @@ class Further(Condition):
 
     if_not_recorded: Literal["crossed"] | None = Field(
         default=None,
-        description="`crossed`: the condition counts as crossed on hosts (or for instances) that do not record its "
-        "signal. By default it has no data there, and the rule is not judged.",
+        description="`crossed`: the condition counts as crossed on hosts (or for instances) without its signal. By "
+        "default it has no data there, and the rule is not judged.",
     )
 
 
 class Citation(StrictModel):
     """The source of a limit: a document, or the people who agreed on it."""
 
-    document: Sentence = Field(description="Title, author, year: enough to find it.")
+    document: Sentence = Field(description="Title, author, year: enough to find the document.")
     place: Sentence = Field(description="Where in the document.")
     quote: str | None = Field(default=None, description="The wording there.")
 
@@ -70,10 +70,12 @@ class Case(StrictModel):
 
     name: str = Field(description="What the case shows: `fires`, `just below`, `data missing`.")
     series: dict[SignalName, Samples] = Field(
-        description="Samples by signal, in the signal's unit: `85x60` is 85 and 60 more of it, `0+10x3` is 0 10 20 30, "
-        "`_x5` is five missing samples. For a derived signal, give its operands."
+        description="Samples by signal, in the signal's unit: `85x60` is 85 and then 60 more, `0+10x3` is 0 10 20 "
+        "30, `_x5` is five missing samples. For a derived signal, give its operands."
     )
-    fires: bool | None = Field(description="Whether the rule must fire at any time; null: it must never have data.")
+    fires: bool | None = Field(
+        description="Whether the rule must fire at some time; null: the rule must never have data."
+    )
     interval: Duration = Field(default=parse_duration("10s"), gt=0, description="The time between samples.")
     phase: str | None = Field(default=None, description="The phase of the whole case; by default phases are not known.")
     facts: dict[AnyFact, float] = Field(default={}, description="The facts of the host.")
@@ -85,36 +87,37 @@ class Rule(Condition):
 
     id: Identifier = Field(description="Its name, unique among all packs: `own-exceptions`.")
     for_: Duration = Field(
-        default=0, alias="for", description="How long it must be crossed before it fires; 0 fires at once."
+        default=0, alias="for", description="How long the limit must be crossed before the rule fires; 0 fires at once."
     )
     often: Share = Field(
         default=OFTEN,
-        description="The share of the judged time from which a rule that never fired is often crossed, if it was also "
-        "crossed for `for` in total: `10 %`.",
+        description="A rule that never fired counts as often crossed from this share of the judged time on, such as "
+        "`10 %`, if it was crossed for at least `for` in total.",
     )
     recover: Limit | None = Field(
-        default=None, description="The limit that ends an alert, further on the healthy side; by default `healthy`."
+        default=None, description="The limit at which an alert ends, further on the healthy side; by default `healthy`."
     )
     phase: str | None = Field(default=None, description="The phase of a run in which it is judged: `steady`.")
     when_phase_unknown: tuple[Condition, ...] = Field(
-        default=(), description="Further conditions that must be crossed if the phases of a run are not known."
+        default=(), description="Further conditions that must be crossed if the phases of a run are unknown."
     )
     and_: tuple[Further, ...] = Field(
         default=(), alias="and", description="Conditions that must be crossed at the same time."
     )
-    severity: Severity = Field(description="How a crossing counts: `warning` and `critical` make a run not healthy.")
+    severity: Severity = Field(description="How severe a crossing is: `warning` and `critical` make a run not healthy.")
     summary: Sentence = Field(description="What a crossing means, in a sentence.")
     look_at: tuple[SignalName, ...] = Field(default=(), description="Signals to look at next.")
     measured_on: str | None = Field(default=None, description="The machine that the limit was measured on.")
     why: str = Field(default="", description="The reason for the limit, and which parts of the rule are our own.")
     superseded_by: tuple[Identifier, ...] = Field(
         default=(),
-        description="Current rules for the same thing: on a host where one of them was judged, this rule is a note.",
+        description="Current rules for the same quantity: on a host where one of them was judged, this rule has "
+        "severity info.",
     )
     stands_in_for: tuple[Identifier, ...] = Field(
         default=(),
-        description="Rules that tell the same thing better: where one of them was judged, of the same instance or the "
-        "host as a whole, this rule does not apply.",
+        description="Better rules for the same problem: if one of them was judged for the same instance or the whole"
+        " host, this rule does not apply.",
     )
     drive: Literal["database", "log"] | None = Field(
         default=None, description="Only for disks that plimsoll.toml marks with this drive."
@@ -124,18 +127,20 @@ class Rule(Condition):
     )
     where_unknown: Literal["info", "judge", "skip"] | None = Field(
         default=None,
-        description="What happens if such a fact is not known: judged as a note (`info`), judged as it is, or skipped "
-        "as not applying. By default it is reported as not judged.",
+        description="What happens if such a fact is unknown: `info` (judged with that severity), `judge` (judged as "
+        "it is), or `skip` (does not apply). By default the rule is reported as not judged.",
     )
     where_outside: Literal["info", "skip"] = Field(
-        default="skip", description="What happens on other hosts: `skip` (it does not apply), or `info` (it is a note)."
+        default="skip",
+        description="What happens on other hosts: `skip` (does not apply), or `info` (judged with that severity).",
     )
     thresholds: tuple[str, ...] = Field(
-        default=(), description="Rows of the studies' limits (tests/data/thresholds.csv) that it implements."
+        default=(), description="The rows of the studies' limits (tests/data/thresholds.csv) that the rule implements."
     )
     limits: tuple[str, ...] = Field(
         default=(),
-        description="Rows of the current limits (tests/data/limits-today.csv, limits-roles.csv) that it implements.",
+        description="The rows of the current limits (tests/data/limits-today.csv, limits-roles.csv) that the rule "
+        "implements.",
     )
     cases: tuple[Case, ...] = Field(default=(), description="Its test cases.")
     sources: tuple[Citation, ...] = Field(min_length=1, description="The sources of the limit.")
@@ -159,7 +164,7 @@ class Rule(Condition):
 
 
 class AppliesTo(StrictModel):
-    """The hosts that a pack is for: those with any of these."""
+    """The hosts that a pack is for: hosts that record any of these."""
 
     objects: tuple[str, ...] = Field(
         default=(),
@@ -177,6 +182,6 @@ class Pack(StrictModel):
     about: str = Field(description="What it covers, and where its limits come from.")
     applies_to: AppliesTo | None = Field(default=None, description="The hosts it is for; by default every host.")
     signals: dict[SignalName, Signal] = Field(
-        default={}, description="Its own signals, which its rules can use besides the shipped ones."
+        default={}, description="Signals of its own, which its rules can use besides the shipped ones."
     )
-    rules: tuple[Rule, ...] = Field(description="Its limits.")
+    rules: tuple[Rule, ...] = Field(description="The rules of the pack.")

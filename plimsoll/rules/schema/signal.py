@@ -1,4 +1,4 @@
-"""The contents of signals/*.yaml. Field names here are the names in the files.
+"""The content of signals/*.yaml. Field names here are the names in the files.
 
 docs/build.py copies the descriptions into docs/packs.md and into the JSON schemas that editors use.
 """
@@ -24,9 +24,9 @@ from plimsoll.rules.schema.field_types import (
 class Transform(StrictModel):
     """`scale * x + offset`, applied to samples: 100 - x is scale -1, offset 100."""
 
-    scale: float = Field(default=1, description="What a sample is multiplied by.")
-    offset: float = Field(default=0, description="What is then added.")
-    most: float | None = Field(default=None, description="The highest result: what is above becomes it.")
+    scale: float = Field(default=1, description="The factor by which a sample is multiplied.")
+    offset: float = Field(default=0, description="The number that is then added.")
+    most: float | None = Field(default=None, description="The highest result; higher values are reduced to it.")
 
 
 class Fields(StrictModel):
@@ -56,7 +56,7 @@ class Fields(StrictModel):
 
 
 class Source(StrictModel):
-    """Where a signal is recorded: a Perfmon counter path, or a field of a Telegraf measurement.
+    """The place where a signal is recorded: a Perfmon counter path, or a field of a Telegraf measurement.
 
     In a list of sources, a path may be given alone.
     """
@@ -72,45 +72,45 @@ class Source(StrictModel):
         default=None, description="The field of the measurement, or an operation on several fields."
     )
     tags: dict[str, str] = Field(default={}, description="Tags that the series must have, with their values.")
-    host: str | None = Field(default=None, description="The tag that names the host, if it is not `host`.")
+    host: str | None = Field(default=None, description="The tag that names the host, if other than `host`.")
     instance: str | None = Field(default=None, description="The tag that names the instance.")
     but: tuple[str, ...] = Field(
         default=(), description="Instances to leave out, besides totals; `*` matches any text."
     )
     rate: bool = Field(
         default=False,
-        description="Whether the field, or each of several, is a growing counter: the signal is its rate.",
+        description="Whether the fields are growing counters, of which the signal is the rate.",
     )
     per: Fact | None = Field(
         default=None,
-        description="A fact of the host to divide by; if it is not known, the source gives no data.",
+        description="A fact of the host by which samples are divided; if it is unknown, the source gives no data.",
     )
     transform: Transform = Field(default=Transform(), description="A linear transform of each sample.")
     across: Literal["mean", "max", "min"] | None = Field(
         default=None,
-        description="How the values of all instances become the one value of a signal without instances, or of each "
-        "whole that they are parts of.",
+        description="How the values of instances are combined: into one value for a signal without instances, or "
+        "with `part_after` into one for each whole.",
     )
     part_after: str | None = Field(
         default=None,
-        description="What separates a whole from its part in the name of an instance, for `across`: with `:`, "
-        "`APP01:Hv VP 0` and `APP01:Hv VP 1` are parts of the instance `APP01`.",
+        description="For `across`: the text that separates the name of a whole from that of its part. With `:`, the "
+        "instances `APP01:Hv VP 0` and `APP01:Hv VP 1` are parts of `APP01`.",
     )
     fallback: bool = Field(
         default=False,
-        description="Only for hosts or instances that no source above gives. A fallback without instances (`_Total`) "
-        "of a signal with instances is for hosts of which no single instance was recorded. Grafana, which cannot tell "
-        "those hosts from others, leaves it out and says so.",
+        description="Use this source only for hosts or instances without any of the sources above. If the signal has"
+        " instances, a fallback without instances (`_Total`) is for hosts without a recorded instance. "
+        "Grafana cannot tell those hosts from others, so its export leaves the fallback out and says so.",
     )
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields of the measurement that it reads."""
+        """The fields of the measurement that the source reads."""
         return self.field.names if isinstance(self.field, Fields) else (self.field,) if self.field else ()
 
     @property
     def has_instances(self) -> bool:
-        """Whether it gives a value for each instance."""
+        """Whether the source gives a value for each instance."""
         return self.path.instance == EACH_INSTANCE if self.path else self.instance is not None
 
     @model_validator(mode="before")
@@ -120,6 +120,7 @@ class Source(StrictModel):
 
     @model_validator(mode="after")
     def _check_kind(self) -> "Source":
+        """Check that the fields fit each other. Raise ValueError, saying what is wrong, if they do not."""
         if (self.path is None) == (self.measurement is None) or (self.measurement is None) != (self.field is None):
             raise ValueError("a source is either a counter path, or a measurement and a field")
         if self.but and not self.has_instances:
@@ -138,25 +139,25 @@ class Weight(StrictModel):
 
     by: Literal["raid"] = Field(description="The fact; plimsoll.toml gives it.")
     values: dict[int, float] = Field(description="The weight for each value of the fact.")
-    unknown: float = Field(description="The weight for any other value, or if the fact is not known.")
+    unknown: float = Field(description="The weight for any other value, or if the fact is unknown.")
 
     def of(self, fact: float | None) -> float:
-        """Return the weight for a value of the fact; None if that is not known."""
+        """Return the weight for a value of the fact; None means that the value is unknown."""
         return self.unknown if fact is None else self.values.get(int(fact), self.unknown)
 
 
 class Derivation(StrictModel):
-    """A signal computed from others, each reduced over the window first; a divisor of 0 or less is no data."""
+    """A signal computed from others; each is first reduced over the window. A divisor of 0 or less gives no data."""
 
     sum: tuple[SignalName, ...] | None = Field(default=None, description="The signals that are added up.")
     weights: dict[SignalName, Weight] = Field(default={}, description="Weights of operands of a sum; by default 1.")
     partial: bool = Field(
         default=False,
-        description="Whether to add up only the operands that have data: for limits that one operand can break.",
+        description="Whether to add up only the operands with data: for limits that a single operand can cross.",
     )
     difference: tuple[SignalName, SignalName] | None = Field(default=None, description="The first less the second.")
     ratio: tuple[SignalName, SignalName] | None = Field(default=None, description="The first divided by the second.")
-    times: SignalName | None = Field(default=None, description="What the sum of the others is multiplied by.")
+    times: SignalName | None = Field(default=None, description="The signal by which the sum is multiplied.")
 
     @model_validator(mode="after")
     def _check_operation(self) -> "Derivation":
@@ -172,13 +173,13 @@ class Derivation(StrictModel):
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """The signals it is computed from."""
+        """The signals that it is computed from."""
         times = (self.times,) if self.times else ()
         return (*(self.sum or self.difference or self.ratio or ()), *times)
 
     @property
     def operation(self) -> Operation:
-        """The operation on the operands; of a product, the last is the factor of the sum of the others."""
+        """The operation on the operands. In a product, the last operand multiplies the sum of the others."""
         if self.times:
             return "product"
         return "sum" if self.sum else "difference" if self.difference else "ratio"
@@ -188,35 +189,41 @@ Level = Annotated[float | str, Field(description="A value, or the rule whose doc
 
 
 class Pressure(StrictModel):
-    """The values from which a resource is short, or the software waits inside. Bottlenecks are found by them."""
+    """The values from which a resource is short, or the software waits inside. They are used to find bottlenecks."""
 
     resource: Literal["cpu", "disk", "memory", "network", "software"] = Field(
-        description="What is short then; `software`: something inside it waits."
+        description="The resource that is short; `software` means that requests wait inside it."
     )
     rules: tuple[str, ...] = Field(
-        default=(), description="The rules whose limit it is near its capacity from; the first applied to the host."
+        default=(),
+        description="The rules whose limit marks the resource as near its capacity; the first rule that was applied "
+        "to the host is used.",
     )
     at: Level | None = Field(
-        default=None, description="The same where none of them was applied; by default the limit of the first rule."
+        default=None,
+        description="The value that does so if none of these rules was applied; by default the limit of the first "
+        "rule.",
     )
-    low: Level | None = Field(default=None, description="Below, hardly anything is used, or nobody waits.")
-    high: Level | None = Field(default=None, description="From here on it is no longer far from its capacity.")
-    full: Level | None = Field(default=None, description="From here on it is used up.")
+    low: Level | None = Field(default=None, description="Below this value, hardly anything is used, or nobody waits.")
+    high: Level | None = Field(
+        default=None, description="From this value on, the resource is no longer far from its capacity."
+    )
+    full: Level | None = Field(default=None, description="From this value on, the resource is exhausted.")
     alone: bool = Field(
         default=True,
-        description="Whether one of these limits, or a critical one, crossed for a part of the run shows by itself "
-        "that the resource was short.",
+        description="Whether crossing one of these limits, or a critical one, for a part of the run alone shows that"
+        " the resource was short.",
     )
-    source: str = Field(default="", description="Where its own values are from.")
+    source: str = Field(default="", description="The source of the values given here.")
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """Its own numbers, beside the limits of rules."""
+        """The numbers given here, besides the limits of rules."""
         return tuple(level for level in (self.at, self.low, self.high, self.full) if isinstance(level, float))
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The rules that it names."""
+        """The rules named here."""
         return (*self.rules, *(level for level in (self.at, self.low, self.high, self.full) if isinstance(level, str)))
 
     @model_validator(mode="after")
@@ -227,20 +234,21 @@ class Pressure(StrictModel):
 
 
 class RequestRate(StrictModel):
-    """The rate of requests, for a signal that is the time of each request."""
+    """The rate of requests, for a signal that is the time per request."""
 
-    rate: SignalName = Field(description="The signal with the requests per second, of the same instances.")
+    rate: SignalName = Field(description="The signal that counts requests per second, with the same instances.")
     minimum_rate: float = Field(
         default=0,
         alias="least",
         ge=0,
-        description="Requests per second. In a window with fewer no limit is crossed, unless they were so slow that "
-        "half a request and more was outstanding on average.",
+        description="The lowest rate (requests per second) at which limits are judged. In a window with fewer "
+        "requests no limit is crossed, unless they were so slow that on average at least half a request "
+        "was outstanding.",
     )
 
 
 class Signal(StrictModel):
-    """A quantity that rules, charts and reports use. It has one origin: `sources`, `derived` or `fact`."""
+    """A quantity that rules, charts and reports use. It has exactly one origin: `sources`, `derived` or `fact`."""
 
     title: Sentence = Field(description="Its name in charts and reports.")
     unit: str = Field(
@@ -253,67 +261,69 @@ class Signal(StrictModel):
     )
     negative: bool = Field(
         default=False,
-        description="Whether it can be below zero. What is measured in `%`, time, bytes or rates cannot, unless it is "
-        "said here: a value of -1 or less (of times -0.01 ms, of ratios -0.01) is not judged then.",
+        description="Whether its values can be below zero. By default values in `%`, times, bytes and rates cannot: "
+        "values of -1 or less (times of -0.01 ms, ratios of -0.01) are then not judged.",
     )
     highest: float | None = Field(
         default=None,
-        description="The highest value that it can have: 100 for a share of a whole, 3600 s for a disk's latency. "
-        "A value that is more than a tenth above it is not judged.",
+        description="The highest possible value: 100 for a share of a whole, 3600 s for a disk's latency. Values "
+        "more than a tenth above it are not judged.",
     )
     instances: Literal["none", "each", "sum"] = Field(
         default="none",
-        description="How instances are treated: `each` is judged on its own, `sum` adds them up to one value of the "
-        "host, `none` is for signals without instances.",
+        description="How instances are treated: with `each` every instance is judged, `sum` adds them up to one "
+        "value of the host, `none` is for signals without instances.",
     )
     resource: Resource | None = Field(
         default=None,
-        description="The resource of the host that a limit on it judges: `cpu`, `memory`, `disk` (its latency "
-        "or use) or `space`. A run is healthy only if each of them was judged by a warning or critical limit.",
+        description="The resource of the host that its limits judge: `cpu`, `memory`, `disk` (latency or use) or "
+        "`space`. A run is healthy only if a warning or critical limit judged each of these.",
     )
     silent_at: float | None = Field(
         default=None,
-        description="A value that proves nothing while the signal has it throughout: a queue of 0.",
+        description="A value that proves nothing if the signal always has it, such as a queue of 0.",
     )
     constant: bool = Field(
         default=False,
-        description="Whether it stays as it is, as the size of a volume does: where a further condition of a rule has "
-        "no data of it, its last value counts, or else its next.",
+        description="Whether its value is constant, like the size of a volume: if a further condition of a rule has "
+        "no data for it, its last value is used, or else its next.",
     )
     moves: bool = Field(
         default=False,
-        description="Whether it changes all the time on a host that runs. Where none of those recorded does, what "
-        "recorded them stood still.",
+        description="Whether it always changes on a running host. If none of these signals changes, the recorder "
+        "stood still.",
     )
     weight: RequestRate | None = Field(
         default=None,
-        description="For the time that a request takes: the rate of the requests. A mean is weighted by it, and an "
-        "interval without requests has no value. Where the rate is not recorded, an interval of exactly 0 has none.",
+        description="For a time per request: the rate of the requests. Means are weighted by it, and an interval "
+        "without requests has no value. If the rate was not recorded, an interval with a time of exactly"
+        " 0 has none.",
     )
     load: Load | None = Field(
         default=None,
-        description="What kind of load it measures, if it does: `operations` that were done, `connections` or users, "
-        "or `bytes` that were moved. Phases and load steps are found from the load; operations say most.",
+        description="The kind of load it measures, if any: `operations` done, `connections` or users, or `bytes` "
+        "moved. Phases and load steps are found from the load, best from operations.",
     )
     trend: Trend | None = Field(
         default=None,
-        description="What a trend of it means while the load is level: it `must_not_rise`, as memory of a process that "
-        "leaks does, `must_not_fall`, or `should_rise`, as it does while a cache fills.",
+        description="What a trend means under constant load: the signal `must_not_rise` (memory of a leaking process"
+        " does), `must_not_fall`, or `should_rise` (while a cache fills).",
     )
-    response_time: bool = Field(default=False, description="Whether it is how long clients wait.")
+    response_time: bool = Field(default=False, description="Whether it measures how long clients wait.")
     pressure: Pressure | None = Field(
         default=None,
-        description="From which values on a resource is short, or something inside the software waits. A limit is "
-        "written once: in a rule, or here where no rule has it.",
+        description="The values from which a resource is short, or requests wait inside the software. Each limit is "
+        "written once: in a rule, or here if no rule has it.",
     )
     sources: tuple[Source, ...] = Field(
-        default=(), description="The best source first: for each instance, the first with samples is used."
+        default=(), description="The sources, the best first: for each instance, the first one with samples is used."
     )
-    derived: Derivation | None = Field(default=None, description="How it is computed from other signals.")
-    fact: Fact | None = Field(default=None, description="The fact of the host that is its constant value.")
+    derived: Derivation | None = Field(default=None, description="How the signal is computed from other signals.")
+    fact: Fact | None = Field(default=None, description="A fact of the host, which is its constant value.")
 
     @model_validator(mode="after")
     def _has_origin(self) -> "Signal":
+        """Check that the fields fit each other. Raise ValueError, saying what is wrong, if they do not."""
         if sum((bool(self.sources), self.derived is not None, self.fact is not None)) != 1:
             raise ValueError("a signal has either sources, is derived, or is a fact")
         if self.weight and (not self.sources or self.instances == "sum"):
@@ -332,6 +342,6 @@ class Signal(StrictModel):
 
 
 class Signals(StrictModel):
-    """A file of rules/signals as a whole."""
+    """The content of a file in rules/signals."""
 
     signals: dict[SignalName, Signal]

@@ -24,7 +24,7 @@ _TIME: Kind = {
     "min": Fraction(60),
     "h": Fraction(3600),
 }
-# Units that can be converted into each other, each as a multiple of the first of its kind.
+# Groups of units that can be converted into each other, each as a multiple of the first.
 KINDS: tuple[Kind, ...] = (
     _TIME,
     *({base: Fraction(1)} | {name: Fraction(size) for size, name in reversed(of)} for base, of in MULTIPLES.items()),
@@ -36,8 +36,8 @@ _SAMPLES = "samples"
 def convert_limit(healthy: Healthy, unit: str) -> Healthy:
     """Return a limit converted to the unit of its signal.
 
-    The unit may be missing only if the limit is 0, or the signal's unit has no others of its kind (counts, %).
-    Raises ValueError, with what to write, if the unit is missing or does not fit.
+    The unit may be missing only if the limit is 0, or if the signal's unit cannot be converted (counts, %). Raise
+    ValueError, with what to write, if the unit is missing or does not fit.
     """
     if not isfinite(healthy.limit):
         raise ValueError(f'"{healthy}" is no limit')
@@ -62,7 +62,7 @@ def convert_limit(healthy: Healthy, unit: str) -> Healthy:
 
 
 def written(healthy: Healthy, unit: str) -> str:
-    """Return a limit in the unit that reads best, `< 25 ms`; `convert_limit` reads it back."""
+    """Return a limit in the unit that reads best, `< 25 ms`, so that `convert_limit` can parse it again."""
     base, factor = next(iter(_kind(unit))), _kind(unit)[unit]
     in_base = float(Fraction(repr(healthy.limit)) * factor)
     text = f"{healthy.operator} {quantity(in_base, base, exact).replace(',', '')}"
@@ -102,7 +102,7 @@ def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, lis
 
 
 def is_named(unit: str) -> bool:
-    """Return whether a limit must name its unit, because others of its kind could be meant."""
+    """Return whether a limit must name its unit, because another unit of its kind could be meant."""
     return len(_kind(unit)) > 1
 
 
