@@ -33,7 +33,7 @@ class _Metric:
 
 
 @dataclass(frozen=True)
-class _Counter:
+class _AgentCounter:
     """What a label names: its series, what its values are multiplied by, and whether they count since the last row."""
 
     series: Series
@@ -42,7 +42,7 @@ class _Counter:
 
 
 @dataclass(frozen=True, eq=False)
-class Counters:
+class AgentCounters:
     """Rows of counters: `time` (UTC ns, ascending), `label`, and `value` as the plugin's agent gave it."""
 
     rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
@@ -71,7 +71,7 @@ class Counters:
         return columns
 
 
-def counters_of(rows: pl.DataFrame, remarks: Remarks) -> Counters:
+def counters_of(rows: pl.DataFrame, remarks: Remarks) -> AgentCounters:
     """Return the counters in rows of `SCHEMA`; `good` is false where the agent had no value. Add remarks on them."""
     labels = rows["label"].unique().sort().to_list()
     unread = [label for label in labels if _counter(label) is None]
@@ -86,10 +86,10 @@ def counters_of(rows: pl.DataFrame, remarks: Remarks) -> Counters:
     whole = rows.filter(pl.col("good") & pl.col("time").is_not_null() & (pl.col("value") >= 0))
     if lost := len(rows) - len(whole):
         remarks.add(Kind.SKIPPED, f"{counted(lost, 'row')} in which its agent gave no value left out", count=lost)
-    return Counters(whole.sort("time"))
+    return AgentCounters(whole.sort("time"))
 
 
-def _counter(label: str) -> _Counter | None:
+def _counter(label: str) -> _AgentCounter | None:
     """Return what a label names; None if no signal has it, as of processes, sockets and commands."""
     match = LABEL.match(label)
     table = shipped_table("plimsoll.ingest.formats.load_results", "perfmon_agent.yaml", dict[str, _Metric])
@@ -107,4 +107,4 @@ def _counter(label: str) -> _Counter | None:
     name = f"server_agent_{metric.each}" if instance else "server_agent"
     tags = ((metric.each, instance),) if instance else ()
     start = match[2].partition(" ")[0].lower()
-    return _Counter(Series(match[1], name, tags, f"{start}_{types[0]}", label), scale, kind.endswith("counts"))
+    return _AgentCounter(Series(match[1], name, tags, f"{start}_{types[0]}", label), scale, kind.endswith("counts"))

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
-from plimsoll.ingest.formats.load_results.perfmon_agent import Counters
+from plimsoll.ingest.formats.load_results.perfmon_agent import AgentCounters
 from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT
 from plimsoll.ingest.shared.separate_runs import run_starts
 from plimsoll.ingest.shared.text import Text
@@ -53,7 +53,7 @@ class Requests:
     operation: pl.Series
     failed: NDArray[np.bool_] | None
     users: tuple[Times, Values] | None = None
-    counters: Counters = field(default_factory=Counters)
+    counters: AgentCounters = field(default_factory=AgentCounters)
 
 
 def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
