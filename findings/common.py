@@ -4,6 +4,7 @@ Packages come from the registries that pip, npm, Go, Maven and apt are set up fo
 """
 
 import http.server
+import itertools
 import os
 import re
 import shutil
@@ -127,6 +128,11 @@ def install_debian_package(folder: Path, *packages: str) -> Path:
     return _once(folder, " ".join(packages), install)
 
 
+def debian_libraries(root: Path) -> str:
+    """Return the LD_LIBRARY_PATH with which programs of an unpacked folder find their libraries."""
+    return str(root / "usr/lib/x86_64-linux-gnu")
+
+
 def install_maven_packages(folder: Path, *packages: str) -> Path:
     """Download packages (`org.apache.jmeter:ApacheJMeter_http:5.6.3`) and what they need; return the folder of jars."""
 
@@ -216,15 +222,23 @@ def _install(command: Sequence[str | Path], folder: Path | None = None, **more: 
 
 
 @contextmanager
-def serve_pages(delay_s: float = 0) -> Generator[str]:
-    """Serve HTTP on this machine and give its address: `/redirect` leads to `/`, `/hang` hangs, all else is a 200."""
+def serve_pages(delay_s: float = 0, served: list[str] | None = None) -> Generator[str]:
+    """Serve HTTP on this machine and give its address; the path of each request is added to `served`.
+
+    `/redirect` leads to `/`, `/hang` answers after 20 s, `/missing` is a 404 and `/error` a 500, `/half` is a 500 and a
+    200 in turns, all else is a 200.
+    """
+    failures = itertools.cycle((500, 200))
+    statuses = {"/redirect": 302, "/missing": 404, "/error": 500}
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
+            if served is not None:
+                served.append(self.path)
             time.sleep(20 if self.path == "/hang" else delay_s)
-            status = 302 if self.path == "/redirect" else 200
+            status = next(failures) if self.path == "/half" else statuses.get(self.path, 200)
             self.send_response(status)
             if status == 302:
                 self.send_header("Location", "/")
@@ -236,6 +250,7 @@ def serve_pages(delay_s: float = 0) -> Generator[str]:
             """Write nothing."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.handle_error = lambda request, client_address: None  # clients that hang up
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

@@ -1,9 +1,9 @@
-"""JMeter 5.6.3 as several findings run it: a plan of one user, and the rows of its results."""
+"""JMeter 5.6.3 as several findings run it: a plan of one user with the rows of its results, and its dashboard."""
 
 import csv
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,10 @@ from common import install_maven_packages, output_of, serve_pages
 
 _VERSION = "5.6.3"
 _PARTS = ("components", "core", "http", "java")
-_PROPERTIES = ("jmeter", "saveservice", "upgrade", "user", "system", "reportgenerator")
+_COLUMNS = (
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,"
+    "grpThreads,allThreads,URL,Latency,IdleTime,Connect"
+)
 _PLAN = """<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="plan"/><hashTree>
@@ -48,6 +51,29 @@ def run_plan(folder: Path, pages: Mapping[str, str]) -> Results:
 
     A page answers within 100 ms, `/hang` not within the 500 ms that are waited for it.
     """
+    with serve_pages(delay_s=0.05) as address:
+        port = address.rpartition(":")[2]
+        samplers = "".join(_SAMPLER.format(name=name, path=path, port=port) for name, path in pages.items())
+        (folder / "plan.jmx").write_text(_PLAN.format(samplers=samplers), "utf-8")
+        printed = _run(folder, "-n", "-t", "plan.jmx", "-l", "results.csv")
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as results:
+        return Results(list(csv.DictReader(results)), printed)
+
+
+def make_dashboard(folder: Path, durations_ms: Sequence[int]) -> Path:
+    """Make JMeter's dashboard of requests of a page, one every 10 ms; return its folder."""
+    start_ms = 1764322800000
+    rows = [
+        f"{start_ms + position * 10},{duration_ms},page,200,OK,users 1-1,text,true,,10,10,1,1,http://h/,5,0,1"
+        for position, duration_ms in enumerate(durations_ms)
+    ]
+    (folder / "results.csv").write_text("\n".join([_COLUMNS, *rows, ""]), "utf-8")
+    _run(folder, "-g", "results.csv", "-o", "dashboard")
+    return folder / "dashboard"
+
+
+def _run(folder: Path, *arguments: str) -> str:
+    """Set JMeter up in a folder, run it there for two minutes at most, and return what it printed."""
     jars = install_maven_packages(
         folder,
         *(f"org.apache.jmeter:ApacheJMeter_{part}:{_VERSION}" for part in _PARTS),
@@ -55,19 +81,11 @@ def run_plan(folder: Path, pages: Mapping[str, str]) -> Results:
     )
     home = folder / "jmeter"
     (home / "lib" / "ext").mkdir(parents=True)
-    (home / "bin").mkdir()
     for jar in jars.glob("*.jar"):
         plugin = jar.name.startswith(tuple(f"ApacheJMeter_{part}" for part in _PARTS))
         shutil.copy(jar, home / "lib" / "ext" if plugin else home / "lib")
-    shutil.copy(jars / f"ApacheJMeter-{_VERSION}.jar", home / "bin" / "ApacheJMeter.jar")
     with zipfile.ZipFile(jars / f"ApacheJMeter_config-{_VERSION}.jar") as archive:
-        for name in _PROPERTIES:
-            archive.extract(f"bin/{name}.properties", home)
-    with serve_pages(delay_s=0.05) as address:
-        port = address.rpartition(":")[2]
-        samplers = "".join(_SAMPLER.format(name=name, path=path, port=port) for name, path in pages.items())
-        (folder / "plan.jmx").write_text(_PLAN.format(samplers=samplers), "utf-8")
-        java = ["java", "-Djava.awt.headless=true", "-jar", home / "bin" / "ApacheJMeter.jar"]
-        printed = output_of(["timeout", "120", *java, "-n", "-t", "plan.jmx", "-l", "results.csv"], folder)
-    with (folder / "results.csv").open(encoding="utf-8", newline="") as results:
-        return Results(list(csv.DictReader(results)), printed)
+        archive.extractall(home, [name for name in archive.namelist() if name.startswith("bin/")])
+    shutil.copy(jars / f"ApacheJMeter-{_VERSION}.jar", home / "bin" / "ApacheJMeter.jar")
+    java = ["java", "-Djava.awt.headless=true", "-jar", home / "bin" / "ApacheJMeter.jar"]
+    return output_of(["timeout", "120", *java, *arguments], folder)

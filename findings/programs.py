@@ -11,6 +11,7 @@ from typing import Any
 from common import (
     Changed,
     build_go_program,
+    debian_libraries,
     expect,
     fetch,
     free_port,
@@ -23,8 +24,9 @@ from common import (
 START = 1764322800  # 2025-11-28 09:40:00 UTC, where the series of all findings begin
 
 _TELEGRAF_PLUGINS = (
-    "custom inputs.file inputs.mem inputs.prometheus outputs.file outputs.prometheus_client "
-    "parsers.csv parsers.influx parsers.prometheus serializers.csv serializers.graphite serializers.influx"
+    "custom aggregators.basicstats inputs.file inputs.mem inputs.prometheus outputs.file outputs.prometheus_client "
+    "parsers.csv parsers.influx parsers.prometheus processors.dedup "
+    "serializers.csv serializers.graphite serializers.influx serializers.json"
 )
 
 
@@ -195,9 +197,10 @@ class RRDtool:
     def __call__(self, command: str, file: str, *arguments: str) -> str:
         """Run a command on a file, of steps of 10 s from START on, and return its output."""
         begin = ["--start", str(START), "--step", "10"] if command == "create" else []
-        libraries = str(self.root / "usr/lib/x86_64-linux-gnu")
         program = self.root / "usr/bin/rrdtool"
-        return output_of([program, command, file, *begin, *arguments], self.folder, LD_LIBRARY_PATH=libraries)
+        return output_of(
+            [program, command, file, *begin, *arguments], self.folder, LD_LIBRARY_PATH=debian_libraries(self.root)
+        )
 
     def fetch(self, file: str, function: str, resolution_s: int, end_s: int) -> list[list[float]]:
         """Return the values of each step from START to `end_s` after it, NaN where there is none."""
