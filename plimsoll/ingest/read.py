@@ -1,4 +1,4 @@
-"""Finds the logs in the named files and folders, and reads them; their content tells the format, not their name."""
+"""Finds the logs in the named files and folders, and reads them; the content, not the name, decides the format."""
 
 import os
 import re
@@ -39,7 +39,7 @@ class LogFile(NamedTuple):
 
 
 class NothingRead(Unusable):
-    """The error that no file holds a log that can be read. `remarks` say why, for each file."""
+    """The error that no file contains a readable log. `remarks` say why, for each file."""
 
     def __init__(self, remarks: Sequence[Remark]) -> None:
         super().__init__("no log in it could be read")
@@ -52,10 +52,10 @@ _CUT = "the file ends within a character of UTF-16: read up to there"
 def read_logs(
     path: Path, options: ReadOptions | None = None, name: str | None = None
 ) -> tuple[list[Log], list[Remark]]:
-    """Return the recordings in a file or archive, and remarks on files of the archive that cannot be read.
+    """Return the recordings in a file or archive, and remarks on unreadable files of the archive.
 
-    `-` is standard input; `name` replaces the path in messages. Raise Unusable, with advice, if nothing can be read;
-    Raise NoLog if no file is a recording.
+    `-` is standard input; `name` replaces the path in messages. Raise Unusable, with advice, if nothing can be read,
+    and NoLog if no file is a recording.
     """
     logs: list[Log] = []
     errors: list[Unusable] = []
@@ -75,7 +75,7 @@ def read_logs(
 
 
 def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
-    """Return the remark on a file that cannot be read: UNREAD if it is a recording, else SKIPPED.
+    """Return the remark on an unreadable file: UNREAD if it is a recording, else SKIPPED.
 
     An empty file counts as a recording if it has the suffix of one of `logs`.
     """
@@ -87,7 +87,7 @@ def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
 
 
 def read_log(path: Path, options: ReadOptions | None = None) -> Log:
-    """Return the log in a file. Raise Unusable as `read_logs` does, or if the file holds several logs."""
+    """Return the log in a file. Raise Unusable as `read_logs` does, or if the file contains several logs."""
     logs, _ = read_logs(path, options)
     if len(logs) > 1:
         raise Unusable(f"{path}: holds {len(logs)} logs where one is wanted; unpack it and name one")
@@ -95,6 +95,7 @@ def read_log(path: Path, options: ReadOptions | None = None) -> Log:
 
 
 def _read(content: LogContent, options: ReadOptions) -> Log:
+    """Return the log in some content, read by the first format that recognises it. Raise Unusable if none does."""
     if content.refused:
         raise content.refused
     text = Text(Path(content.name), content.data, file=content.path)
@@ -119,7 +120,7 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
 
 
 def _format(text: Text, name: str | None) -> Format:
-    """Return the format that the caller named; without a name, the first that recognises the log."""
+    """Return the format named by the caller; without a name, the first that recognises the log."""
     match = next((entry for entry in FORMATS if entry.sniff(text)), None)
     if name is not None:
         wanted_format = next((entry for entry in FORMATS if entry.NAME.casefold() == name.casefold()), None)
@@ -195,9 +196,9 @@ def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:
 
 
 def _is_ignored(path: Path) -> bool:
-    """Return whether a file in a folder is skipped without a remark: hidden, or with the suffix of another kind.
+    """Return whether a file in a folder is skipped without a remark: hidden, or with a suffix that no log has.
 
-    A broken link with the name of a log is not ignored, nor is JSON that sadf wrote.
+    A broken link with the name of a log is not ignored, nor is JSON written by sadf.
     """
     if path.name.startswith("."):
         return True

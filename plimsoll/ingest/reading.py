@@ -12,10 +12,10 @@ from plimsoll.model.times import Zone
 
 
 class LogSet(NamedTuple):
-    """Logs that were read, with the remarks on them, and the run that they are from, if a store holds it.
+    """Logs that were read, with remarks on them, and their run if they come from a store.
 
-    `whole`: the inputs are a whole run, such as a folder, and not some of its logs. `empty` are named logs without
-    rows. `apart`: the hosts were recorded at one time, but need not be one system.
+    `whole` means that the inputs are a complete run, such as a folder, not some of its logs. `empty` are named logs
+    without rows. `apart` means that the hosts were recorded at one time but need not be one system.
     """
 
     logs: list[Log]
@@ -35,9 +35,9 @@ class LogSet(NamedTuple):
 class ReadOptions:
     """What the caller knows about the logs.
 
-    `zone` is the time zone of logs that do not state theirs, or whose zone name and bias contradict each other.
-    `format` is the required format, `encoding` the header's code page; None means that content decides. `names` are the
-    known names of objects and counters.
+    `zone` is the time zone of logs that do not state theirs, or state a name and bias that contradict each other.
+    `format` is the required format, `encoding` the header's code page; None means that the content decides. `names` are
+    the known names of objects and counters.
     """
 
     zone: Zone | None = None

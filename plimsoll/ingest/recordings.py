@@ -52,16 +52,16 @@ def refuse_unnamed(logs: Sequence[Log]) -> None:
 
 
 def _first_remarks(remarks: Iterator[Remark]) -> Iterator[Remark]:
-    """Yield the first of many remarks, and one remark with the number of the others."""
+    """Yield the first of many remarks, and one remark on the number of the others."""
     yield from islice(remarks, MAX_SHOWN)
     if rest := list(remarks):
         yield Remark(rest[0].kind, f"{counted(len(rest), 'more remark')} like these", count=len(rest))
 
 
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
-    """Yield a remark on each pair of recordings that overlap, first on those that contradict each other.
+    """Yield a remark on each pair of overlapping recordings, first on those that contradict each other.
 
-    Of many pairs, one remark gives the number of those that are not named.
+    If there are many pairs, one remark gives the number of those not named.
     """
     columns = cache(lambda at: _columns(logs[at]))
     pairs = _meeting(logs)
@@ -76,13 +76,14 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
-    """Return the column index of each series, by the series' key: of one host, or of all hosts (None)."""
+    """Return the column index of each series by its key: of one host, or of all (None)."""
     return {series.key: at for at, series in enumerate(log.series) if host in (None, series.host)}
 
 
 def _overlap(
     first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]
 ) -> Remark | None:
+    """Return the remark on two recordings that share counters and times; None if they do not overlap."""
     met = _met(first, second, columns, other_columns)
     if met and met.between:
         rows = f"{counted(met.between, 'row')} of {counted(met.counters, 'counter')} lie between those of {first.path}"
@@ -103,7 +104,7 @@ def _overlap(
 class _Met(NamedTuple):
     """The counters and rows that two recordings share, or how many rows of one lie between rows of the other.
 
-    `contrary`: the values contradict each other for so long that it matters which recording counts.
+    `contrary` means that the values contradict each other for so long that the choice of recording matters.
     """
 
     counters: int
@@ -114,6 +115,7 @@ class _Met(NamedTuple):
 
 
 def _met(first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]) -> _Met | None:
+    """Return the counters and rows that two recordings share; None if they share none."""
     shared = [(columns[key], other_columns[key]) for key in columns.keys() & other_columns.keys()]
     if not shared:
         return None
@@ -127,7 +129,7 @@ def _met(first: Log, second: Log, columns: Mapping[object, int], other_columns: 
         if first.interval == second.interval:
             shorter = min(len(first.times), len(second.times))
             lasting = are_many(common[contrary], shorter, first.interval)
-        else:  # values are means over intervals of other lengths
+        else:  # values are means over intervals of different lengths
             lasting = differ_for_long(first, second, shared)
         return _Met(len(shared), len(common), differing, contrary=lasting)
     between = _within(second, first) if _within(first, second) else 0
@@ -140,7 +142,7 @@ def _within(log: Log, other: Log) -> int:
 
 
 def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
-    """Return the index pairs of recordings that have a host in common and overlap in time.
+    """Return the index pairs of recordings that share a host and overlap in time.
 
     With many hosts, or a log that was rotated many times, there are far fewer such pairs than pairs of recordings.
     """
@@ -219,7 +221,7 @@ def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) -> bool:
-    """Return whether values of a counter that rules may need differ widely between two recordings for some minutes.
+    """Return whether a counter that rules may need differs widely between two recordings for some minutes.
 
     `shared` are the column indices of common counters in both. Each recording needs ten samples in that time.
     """
@@ -232,7 +234,7 @@ def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) 
             low, high, count = _blocks(first.times, first.column(a), edges)
             other_low, other_high, other_count = _blocks(second.times, second.column(b), edges)
             enough = (count >= _LEAST_VALUES) & (other_count >= _LEAST_VALUES)
-            # In some block one range of values lies above twice the other one.
+            # In some block, one range of values is above twice the other.
             if (enough & ((low > _FACTOR * other_high) | (other_low > _FACTOR * high))).any():
                 return True
     return False

@@ -25,8 +25,8 @@ _WITH_VALUES = (*JUDGED, Outcome.NO_DATA, Outcome.TOO_SHORT)
 IsRecorded = Callable[[str, str], bool]
 _MOST_NAMED = 3
 _SIDES = {"lower": "below", "higher": "above", "either": "off"}
-# Our choices. A gap of an hour or more may be a night, and what was crossed on both sides two different matters; live,
-# a series without samples for an hour is not judged any more, either.
+# Our choices. A gap of an hour or more may be a night, and crossings before and after it separate troubles; live, a
+# series without samples for an hour is no longer judged either.
 _LONGEST_GAP = 3600 * SECOND
 SHORTEST_ABSENCE = 300 * SECOND  # most thresholds count once they are crossed for five minutes
 LEAST_SHARE_ABSENT = 0.1  # of the run, which is long in one of a few hours

@@ -29,9 +29,9 @@ _MILLISECOND = 1_000_000
 
 @dataclass(frozen=True)
 class LogSelection:
-    """The part of a log to convert: some of its counters, a range of time, each n-th row.
+    """The part of a log to convert: some of its counters, a range of time, every n-th row.
 
-    `counters` are paths in which `*` matches any text, compared without regard to case; none means all counters.
+    `counters` are paths in which `*` stands for any text, compared without regard to case; empty means all counters.
     `start` and `end` (UTC ns) are both included. Messages show times in `zone`, by default that of the log.
     """
 
@@ -67,7 +67,7 @@ class LogSelection:
         )
 
     def _span(self, log: Log) -> str:
-        """Return the words of a message: the time range of the selection, and that of the log."""
+        """Return the time ranges of the selection and of the log as text for a message."""
         ends = ((word, at) for word, at in (("from", self.start), ("to", self.end)) if at is not None)
         zone = self.zone or log.zone
         text = " ".join(f"{word} {zone.clock(min(max(at, 0), LATEST))}" for word, at in ends)
@@ -77,7 +77,7 @@ class LogSelection:
 
 
 class Written(NamedTuple):
-    """The result of a conversion: what was written (such as `12 rows of 3 counters`), and remarks on it."""
+    """The result of a conversion: a text such as `12 rows of 3 counters`, and remarks."""
 
     size: str
     remarks: list[Remark]
@@ -106,7 +106,7 @@ def frame_of(log: Log) -> pl.DataFrame:
 
 
 def to_parquet(log: Log, out: Path) -> Written:
-    """Write a log as wide Parquet: `time` (UTC, ns), and a column for each counter, named by path and computer.
+    """Write a log as Parquet: `time` (UTC, ns), and a column for each counter, named by path and computer.
 
     Raise Unusable if the file cannot be written.
     """
@@ -114,7 +114,7 @@ def to_parquet(log: Log, out: Path) -> Written:
     with atomic_write(out) as partial, partial.open("wb") as file:
         try:
             frame.write_parquet(file)
-        except PolarsError as error:  # where a disk is full, for one
+        except PolarsError as error:  # for example, the disk is full
             raise OSError(str(error)) from None
     paths = [_path(series) for series in log.series]
     first = {path.casefold(): path for path in reversed(paths)}
@@ -129,8 +129,9 @@ def to_parquet(log: Log, out: Path) -> Written:
 def to_line_protocol(log: Log, out: Path) -> Written:
     """Write a log as InfluxDB line protocol with Telegraf's names: one point for each series and time.
 
-    Where several rows have one time, or several columns one counter, the first value counts. A counter that line
-    protocol cannot distinguish from another is left out, with a remark. Raise Unusable if the file cannot be written.
+    If several rows have the same time, or several columns the same counter, the first value is written. A counter that
+    line protocol cannot distinguish from another is left out, with a remark. Raise Unusable if the file cannot be
+    written.
     """
     alike = same_when_written(log.series)
     kept = sorted(set(range(len(log.series))).difference(left for left, _ in alike))
@@ -177,7 +178,7 @@ def _path(series: Series) -> str:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    r"""Return whether a counter path matches a pattern; a pattern without a leading `\\` leaves out the computer."""
+    r"""Return whether a counter path matches a pattern; without a leading `\\`, the computer is ignored."""
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
     inner = path[path.index("\\", 2) :]
     candidates = [path] if pattern.startswith("\\\\") else [inner, inner.removeprefix("\\")]

@@ -1,4 +1,4 @@
-"""Writes PDH-CSV 4.0, the text format Windows Performance Monitor records in."""
+"""Writes PDH-CSV 4.0, the text format of Windows Performance Monitor."""
 
 import csv
 import io
@@ -26,14 +26,13 @@ class WallClock:
 
 
 def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequence[tuple[str, Values]]) -> None:
-    """Write counters as PDH-CSV 4.0; an existing file is replaced, as a whole or not at all.
+    """Write counters as PDH-CSV 4.0; an existing file is replaced completely or not at all.
 
     Numbers have all digits that are needed to read back the same value. NaN and infinities become missing values. Text
-    beyond ASCII is written as UTF-8, where Windows would use the machine's code page.
-
-    Without a `clock`, the recorder's, no zone is written, as by typeperf, and times as they are. `times` are UTC
-    instants in ns, which are cut to milliseconds. `columns` are counter paths with their computer, and the values of
-    each. Raise ValueError if a column is not as long as `times`, Unusable if the file cannot be written.
+    beyond ASCII is written as UTF-8, where Windows would use the machine's code page. Without the recorder's `clock`,
+    times are written unchanged and without a zone, like typeperf's. `times` are UTC instants in ns, cut to
+    milliseconds. `columns` are counter paths with their computer, and the values of each. Raise ValueError if a column
+    is not as long as `times`, Unusable if the file cannot be written.
     """
     names = [name for name, _ in columns]
     if short := [name for name, values in columns if len(values) != len(times)]:
@@ -62,7 +61,7 @@ def _cells(columns: Sequence[Values], *, is_zoned: bool) -> list[pl.Series]:
     for at, values in enumerate(columns):
         numbers = np.where(np.isfinite(values), values, np.nan)
         cells = pl.Series(str(at), numbers, dtype=pl.Float64, nan_to_null=True)
-        # Without a zone the log is as typeperf writes it, of which a bare -1 is no sample.
+        # A log without a zone is read as typeperf's, in which an unquoted -1 is no sample.
         if not is_zoned and (cells == -1).any():
             cells = pl.select(pl.when(cells == -1).then(pl.lit("-1.0")).otherwise(cells.cast(pl.String))).to_series()
             cells = cells.alias(str(at))

@@ -58,15 +58,15 @@ class LogContent:
 
 
 class TooMuch(Exception):
-    """A stream is longer than the limit, or an archive holds more files than the limit."""
+    """The error that a stream is longer than the limit, or an archive has more files than the limit."""
 
 
 @dataclass
 class _UnpackBudget:
-    """The limits of unpacking one file, which stop archives that unpack to far more than their size.
+    """The limits for unpacking one file, which stop archives that unpack to far more than their size.
 
-    `most` is the limit for one log, `size` that of the packed file; `unpacked` counts bytes at each level of packing,
-    `read` those read from the file.
+    `most` is the limit for one log, `size` the size of the packed file; `unpacked` counts bytes at each level of
+    packing, `read` the bytes read from the file.
     """
 
     most: int
@@ -75,7 +75,7 @@ class _UnpackBudget:
     read: int = 0
 
     def check(self, name: str, reading: int = 0) -> None:
-        """Raise Unusable if too much was unpacked; `reading` bytes of the file are not in `read` yet."""
+        """Raise Unusable if too much was unpacked; `reading` bytes of the file are not yet counted in `read`."""
         if self.unpacked > self.most * _ALTOGETHER:
             text = f"the file unpacks to more than {gigabytes(self.most * _ALTOGETHER)} altogether"
         elif self.unpacked > max(_ALWAYS, _RATIO * min(self.read + reading, self.size)):
@@ -146,6 +146,7 @@ def gigabytes(size: int) -> str:
 
 
 def _inside(content: LogContent, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
+    """Yield the logs in a file: itself, or what it unpacks to, level by level."""
     head = content.data[:6]
     unpacker = next((unpacker for sign, unpacker in UNPACKERS.items() if head.startswith(sign)), None)
     kind = None if unpacker else _archive(content.data)
@@ -154,7 +155,7 @@ def _inside(content: LogContent, room: _UnpackBudget, depth: int) -> Iterator[Lo
         return
     if depth == _DEEPEST:
         raise Unusable(f"{content.name}: is packed more than {_DEEPEST} times over; unpack it yourself")
-    # A file that is mapped into memory is opened again, as mapped bytes cannot be read like a file.
+    # A mapped file is opened again, as mapped bytes cannot be read like a file.
     packed = io.BytesIO(content.data) if isinstance(content.data, bytes) else content.path.open("rb")
     if unpacker:
         with packed, unpacker(packed) as stream:
@@ -171,7 +172,7 @@ def _archive(data: Data) -> str | None:
         return "ZIP"
     if data[257:262] == b"ustar":
         return "TAR"
-    try:  # old ones have no sign but the sum of their header
+    try:  # old ones have no magic bytes, only a checksum of the header
         tarfile.TarInfo.frombuf(data[:512], "utf-8", "surrogateescape")
     except (tarfile.HeaderError, ValueError):
         return None
@@ -179,6 +180,7 @@ def _archive(data: Data) -> str | None:
 
 
 def _members(archive: LogContent, file: IO[bytes], kind: str, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
+    """Yield the logs in an archive; a file that cannot be unpacked is yielded with its error."""
     name = archive.name
     try:
         entries = list(_entries_of_zip(file) if kind == "ZIP" else _entries_of_tar(file, archive.data))
@@ -194,7 +196,7 @@ def _members(archive: LogContent, file: IO[bytes], kind: str, room: _UnpackBudge
         raise Unusable(f"{name}: is a {kind} archive with no file in it")
     several = archive.member or len(entries) > 1
     for entry in entries:
-        called = str(Path(f"{name}/{printable(entry.name)}"))  # as readers' messages spell it, without a ./
+        called = str(Path(f"{name}/{printable(entry.name)}"))  # the spelling in readers' messages, without a ./
         inner = replace(archive, name=called, data=b"", member=several)
         try:
             yield from _inside(replace(inner, data=_member(inner.name, entry, room, depth)), room, depth)
@@ -220,7 +222,7 @@ def _entries_of_zip(file: IO[bytes]) -> Iterator[_ArchiveEntry]:
     if len(archive.infolist()) > _MOST_FILES:
         raise TooMuch
     for entry in archive.infolist():
-        if not entry.filename.endswith(("/", "\\")):  # folders; Windows' own end in a backslash
+        if not entry.filename.endswith(("/", "\\")):  # folders; on Windows they may end in a backslash
             yield _ArchiveEntry(entry.filename, partial(_open_of_zip, archive, entry), entry.compress_size)
 
 
@@ -231,6 +233,7 @@ def _open_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 
 
 def _entries_of_tar(file: IO[bytes], data: Data) -> Iterator[_ArchiveEntry]:
+    """Yield the files of a tar archive; a link to another file counts as that file. Raise TooMuch for too many."""
     archive = tarfile.TarFile(fileobj=file)
     links: list[tarfile.TarInfo] = []
     names: set[str] = set()
@@ -245,7 +248,7 @@ def _entries_of_tar(file: IO[bytes], data: Data) -> Iterator[_ArchiveEntry]:
     # A link to another file of the archive is read as that file.
     lost = [link for link in links if _target(link) not in names]
     yield from (_ArchiveEntry(link.name, partial(_open_of_tar, archive, link), 0) for link in lost)
-    if data[archive.offset :].strip(b"\0"):  # tarfile takes the first header that it cannot read for the end
+    if data[archive.offset :].strip(b"\0"):  # tarfile treats the first unreadable header as the end
         raise tarfile.ReadError("more follows the last file that can be told")
 
 
@@ -267,6 +270,7 @@ def _read_of_file(read: Callable[[], int], depth: int) -> Callable[[], int]:
 
 
 def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, room: _UnpackBudget, read: Callable[[], int]) -> bytes:
+    """Return the unpacked bytes of a stream. Raise Unusable if they exceed the limits."""
     data = io.BytesIO()
     room.check(name, read())
     try:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Empty, NoLog, Unusable
 
-# The cells of a spreadsheet, and what the header of a log has in one of them.
+# The cells of a spreadsheet, and a cell as in the header of a log.
 _SHEET = re.compile(r"xl/sharedStrings\.xml|xl/worksheets/.*\.xml|content\.xml")
 _SHEET_CELL = re.compile(rb"<(c|t|v|is|si|text:p)\b")
 _COUNTER = re.compile(rb"PDH-[CT]SV|\\[^\\<>]+\\[^\\<>]|Processor Time")
@@ -81,7 +81,7 @@ _TEXTS = (
         _QUERY,
     ),
     _Kind(
-        rb"(?>" + _STARTS_WITH_TIME + rb"[^\n]*(?:\n|\Z)){3}",  # atomic: a long row is looked at once
+        rb"(?>" + _STARTS_WITH_TIME + rb"[^\n]*(?:\n|\Z)){3}",  # atomic group: no backtracking in long rows
         ROWS,
     ),
 )
@@ -93,7 +93,7 @@ _JSON_COUNTER = re.compile(
     + rb'"?\s*[,}\]\n]',
     re.IGNORECASE,
 )
-_FEWEST_MATCHES = 3  # times and values of counters in JSON of an unknown kind, as settings do not have them
+_FEWEST_MATCHES = 3  # times and values of counters in unknown JSON; settings have none
 _OUR_OWN = re.compile(rb'[\[{\s]*"schema"\s*:\s*"plimsoll\.')
 _UNKNOWN_JSON = _Kind(
     rb'"type": ?"(?:Metric|Point)"|"resourceMetrics"|"metricset"|"dstypes"|"Datapoints"|"MetricDataResults"|'
@@ -114,15 +114,15 @@ _RELOG = "relog FILE.blg -f CSV -o FILE.csv"
 _SADF = "sadf -d FILE -- -A > FILE.csv"
 _BLG = f"a binary log (BLG) from before Windows Vista, or a damaged one; convert it on Windows with: {_RELOG}"
 _EXPORT = "write a log with: Get-Counter ... | Export-Counter -FileFormat CSV -Path FILE.csv"
-# A time, then only numbers, as messages of programs do not have them.
+# A time, then only numbers; messages of programs differ.
 _TIME = rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AaPp][Mm])?Z?"?'
 _NUMBERS = rb'[,;\t][\d.,;\t"eE+ -]*\r?(?:\n|\Z)'
-# Words in names of counters. What a load driver writes of its requests has none of them.
+# Words in names of counters; a load driver's results have none of them.
 _COUNTERS = (
     rb"(?i:processor|cpu|memory|\bmem_|usage_|iowait|\bdisk|paging|swap|page (?:faults|life)|interrupts|/sec\b|"
     rb'[,;\t]"?% )'
 )
-_COMPOUND = rb"\xd0\xcf\x11\xe0"  # how files of old versions of Office begin, and other programs'
+_COMPOUND = rb"\xd0\xcf\x11\xe0"  # the first bytes of files of old Office versions, and of other programs
 _KINDS = (
     _Kind(rb"\x00+\Z", "a file of zero bytes, as a disk or a copy that failed leaves it; copy the log again", False),
     # What Windows recorded before Vista; later logs are read.
@@ -158,7 +158,7 @@ _KINDS = (
         rb'#TYPE |[^\n\\]*[,;\t]"?(CookedValue|CounterSamples|Readings)\b|'
         rb'[^\n\\]+[,;\t][^\n\\]+\n[^\n\\]*"?\\\\[^\\\n]+\\[^\n]+\\',
         f"what Get-Counter gives, printed or saved with a row for each value; {_EXPORT}",
-        # Tables of other things hold paths of folders.
+        # Other tables may contain paths of folders.
         rb"PerformanceCounter|CookedValue|CounterSamples|GetCounter|Readings|\A\\\\[^\n\\]+\\[^\n]+\\|"
         rb"\n(?=[^\n]*\d\d?:\d\d)[^\n]*\\\\[^\\\n]+\\[^\n]+\\",
     ),
@@ -199,7 +199,7 @@ _KINDS = (
 )
 _HEAD = 4096
 _LONG_HEAD = 1 << 20
-# A header of counters on any line, also with the names that the language R makes of it; a row as Windows writes it.
+# A header of counters on any line, also with names as changed by R; then a row as Windows writes it.
 _HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
 _ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
 _EXPECTED = f"wanted is a log of Performance Monitor, relog or typeperf (BLG, CSV or TSV), or what sadf prints: {_SADF}"
@@ -208,7 +208,7 @@ _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
 
 
 def suffix(name: str) -> str:
-    """Return a file name's suffix in lower case, without that of compression: `.csv` for `WEB01.csv.gz`."""
+    """Return a file name's suffix in lower case, ignoring that of compression: `.csv` for `WEB01.csv.gz`."""
     path = PurePath(name)
     while path.suffix.lower() in _PACKED and PurePath(path.stem).suffix:
         path = PurePath(path.stem)
@@ -216,7 +216,7 @@ def suffix(name: str) -> str:
 
 
 def is_called_a_log(name: str) -> bool:
-    """Return whether a file name has the suffix of a log or archive, so that an empty file is a lost log."""
+    """Return whether a file name has the suffix of a log or archive; an empty file of this name is a lost log."""
     return suffix(name) in _LOGS | _PACKED
 
 
@@ -238,7 +238,7 @@ def refused(text: Text) -> Unusable:
         program, recording = (kind.description, kind.recording) if kind else (None, False)
     if isinstance(recording, bytes):
         recording = re.search(recording, head, re.DOTALL) is not None
-    # A binary file of an unknown kind is what its name says.
+    # For an unknown binary file, the name decides.
     is_binary_log = b"\0" in head and suffix(str(text.path)) in _LOGS
     if is_binary_log and head.strip(b"\0") and suffix(str(text.path)) == ".blg":
         program = _BLG
@@ -261,7 +261,7 @@ def is_measured_json(head: bytes) -> bool:
 
 
 def foreign(head: bytes) -> str | None:
-    """Return the description of measurements in a format that is not supported; None if `head` holds none."""
+    """Return the name of the unsupported format of measurements that `head` is in; None if it is none."""
     text = next((kind.description for kind in _TEXTS if re.match(kind.begins, head, re.DOTALL)), None)
     if text or not (json := _json(head)) or _READ_ELSEWHERE.search(json):
         return text
@@ -269,7 +269,7 @@ def foreign(head: bytes) -> str | None:
 
 
 def _json(head: bytes) -> bytes:
-    """Return the first bytes of JSON without a byte order mark; empty for other text and Plimsoll's own documents."""
+    """Return the first bytes of JSON without a byte order mark; empty for other text and for Plimsoll's own JSON."""
     head = head.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     return head if head[:1] in (b"[", b"{") and not _OUR_OWN.match(head) else b""
 
@@ -282,7 +282,7 @@ def _of_json(head: bytes) -> str | None:
 
 
 def of_office(name: str, members: Iterable[tuple[str, bytes]]) -> Unusable:
-    """Return the error for an office document; NoLog if it has no sheet, or its sheets hold no counter.
+    """Return the error for an office document; NoLog if it has no sheet, or no counter in its sheets.
 
     `members` are the names and contents of the files in the document.
     """

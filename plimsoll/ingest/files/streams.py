@@ -18,7 +18,7 @@ else:
     from backports import zstd
 
 Data: TypeAlias = bytes | mmap.mmap
-# What reading compressed streams and archives that are damaged raises.
+# The errors raised for damaged compressed streams and archives.
 BROKEN = (
     *(OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError),
     *(RuntimeError, ValueError, OverflowError, IndexError),  # tarfile and zipfile, of damaged headers
@@ -26,9 +26,9 @@ BROKEN = (
 
 
 class _Streams(io.BufferedIOBase):
-    """A reader of several compressed streams in one file, with zero bytes between and after them.
+    """Reads several compressed streams in one file, with zero bytes between and after them.
 
-    Other bytes between streams raise one of BROKEN. Python's own readers would end there, and lose rows silently.
+    Other bytes between streams raise one of BROKEN; Python's own readers would stop there and lose rows silently.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class _Streams(io.BufferedIOBase):
         data = b""
         while not data:
             packed = b""
-            if self._stream.eof:  # what follows it, but for zero bytes
+            if self._stream.eof:  # what follows the stream, except zero bytes
                 packed = self._stream.unused_data or self._packed.read(io.DEFAULT_BUFFER_SIZE)
                 while packed and not packed.strip(b"\0"):
                     packed = self._packed.read(io.DEFAULT_BUFFER_SIZE)

@@ -16,15 +16,15 @@ class Format(Protocol):
 
     @property
     def NAME(self) -> str:  # noqa: N802
-        """The name of the format, as people write it."""
+        """The name of the format for users."""
         ...
 
     def sniff(self, text: Text) -> bool:
-        """Return whether the content is of this format."""
+        """Return whether the content is in this format."""
         ...
 
     def read(self, text: Text, options: ReadOptions) -> Log:
-        """Read the log. Unusable, with advice, if it is of this format but cannot be read for certain."""
+        """Read the log. Raise Unusable, with advice, if it is in this format but cannot be read with certainty."""
         ...
 
 
@@ -44,8 +44,8 @@ def _later(module: str) -> Format:
 
 # Binary formats are recognised by the bytes of a file, before these are decoded as text.
 BINARY: tuple[Format, ...] = (blg,)
-# The first format that takes a log reads it. A log that was saved again often has the header that was recorded, so that
-# the formats of what was recorded take it, too.
+# The first format that recognises a log reads it. Resaved logs come first: their header often looks like the
+# original's.
 FORMATS: tuple[Format, ...] = (
     *BINARY,
     resaved,

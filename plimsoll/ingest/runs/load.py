@@ -1,4 +1,4 @@
-"""Loads the logs of a run into a store. Repeating a call that was cut off continues it."""
+"""Loads the logs of a run into a store. Repeating an interrupted call continues it."""
 
 import time
 from collections import Counter
@@ -59,15 +59,13 @@ def load(
     progress: Callable[[int], None] = lambda _: None,
     notify: Callable[[str], None] = lambda _: None,
 ) -> Loaded:
-    """Load a run, or what an earlier call left of it, and check that the store has all values.
+    """Load a run, or the rest of it after an interrupted call, and check that the store has all values.
 
     `progress` is called with the number of values done; `notify` gets a sentence when the call waits for another
-    command, and when lost values are written again.
-
-    Raise Unusable, before anything is written, if a log does not have a known time zone, if two counters would be the
-    same series once written, if the name is another run's, if rows are older than the store keeps them, if the store
-    has data of the same host and time and `merge` is not given, or if another command loads or deletes the run. Raise
-    LeaseEnded if another command took the run over; what this call wrote afterwards is removed.
+    command, and when lost values are written again. Raise Unusable, before anything is written, if a log has no known
+    time zone, if two counters would become the same series, if another run has the name, if rows are older than the
+    store keeps them, if the store has data of the same host and time without `merge`, or if another command loads or
+    deletes the run. Raise LeaseEnded if another command took over the run; what this call wrote afterwards is removed.
     """
     _refuse_unloadable(logs)
     remarks: list[Remark] = []
@@ -83,13 +81,13 @@ def load(
                 _refuse_old(store, logs)
                 remarks += _existing_data(store, run, merge=merge)
             if listed is None or earlier is None or listed.state is StoreState.DELETING:
-                # A new generation: a delete that was cut off, and may yet continue, is of the old one.
+                # A new generation: an interrupted delete, which may continue, affects only the old one.
                 listed = store.runs.save(run)
             loading = _Loading(store.runs, lease, listed, logs, progress, notify)
             loaded = loading.finish()
             return replace(loaded, remarks=(*remarks, *loaded.remarks))
     except LeaseEnded:
-        # Nobody may list what was written since.
+        # Remove values written since, which no run lists.
         if loading and all(other.generation != loading.run.generation for other in store.runs.summaries()):
             store.runs.forget(loading.run)
         raise
@@ -128,7 +126,7 @@ class _Loading:
     def _write(self, logs: Sequence[Log], skip: int = 0) -> None:
         """Write all values but the first `skip`, which an earlier call wrote."""
         passed = 0
-        # Of recordings that overlap the first one counts, so it is written last.
+        # Where recordings overlap, the first one counts, so it is written last.
         for log in map(one_row_a_time, reversed(logs)):
             rows = max(1, VALUES_AT_ONCE // max(1, len(log.series)))
             todo: list[Log] = []
@@ -162,7 +160,7 @@ class _Loading:
                 return lost
             lost = lost or sum(lacks)
             self._mark(StoreState.LOADING, self.run.values - sum(lacks), 0)
-            # Logs before the last one that lacks values are written over it where they overlap.
+            # Earlier logs are written again as well, as they overwrite later ones where they overlap.
             last = max(at for at, count in enumerate(lacks) if count)
             self._write(self.logs[: last + 1])
         raise Unusable(
@@ -181,7 +179,7 @@ def find(store: RunStore, name: str) -> RunSummary | None:
 
 
 def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
-    """Return how many values of a log, within the store's retention, the store lacks."""
+    """Return how many values of a log the store lacks, within the store's retention."""
     log = one_row_a_time(log)
     if not len(log.times):
         return 0
@@ -192,7 +190,7 @@ def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
         expected[series.key] = (series, has | expected[series.key][1]) if series.key in expected else (series, has)
     rows, end, samples = [*expected.values()], int(log.times[-1]), store.samples(run)
     counts = samples.counts([series for series, _ in rows], start, end)
-    # There may be more than there should be, of other logs of the run: then only the times tell.
+    # Other logs of the run may add values: then only the times tell.
     odd = [(series, has) for (series, has), count in zip(rows, counts, strict=True) if count != has.sum()]
     read = samples.read([series for series, _ in odd], start, end)
     return sum(
@@ -201,26 +199,26 @@ def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
 
 
 def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[[str], None] = lambda _: None) -> None:
-    """Delete a run with its samples; live samples and those of other runs stay.
+    """Delete a run with its samples, but not live samples or those of other runs.
 
     `force` ends another command's load or deletion of the run. `notify` gets a sentence when the call waits for another
-    command. Raise Unusable if there is no such run, or another command loads or deletes it; LeaseEnded if another
-    command took the run over.
+    command. Raise Unusable if there is no such run, or if another command loads or deletes it; LeaseEnded if another
+    command took over the run.
     """
     if not find(store, name):
         names = ", ".join(run.name for run in store.summaries()) or "none"
         raise Unusable(f'run "{name}" is not in {store.name}; it has {names}')
     with leased(store.claims, name, Work.DELETING, force=force, notify=notify) as lease:
-        # A run has a second generation if saving it was cut off.
+        # A run has a second generation if saving it was interrupted.
         while listed := find(store, name):
             lease.check()
-            if listed.generation:  # a run that an early version wrote to InfluxDB has none
+            if listed.generation:  # a run written to InfluxDB by an early version has none
                 store.mark(listed, StoreState.DELETING, loaded=0, refused=listed.refused)
             store.forget(listed)
 
 
 def _refuse_unloadable(logs: Sequence[Log]) -> None:
-    """Raise Unusable if a log's time zone is not known, or two counters would be the same series once written."""
+    """Raise Unusable if a log's time zone is unknown, or if two counters would become the same series."""
     for log in logs:
         if not log.zone.is_specified:
             raise ZoneUnknown(
@@ -279,7 +277,7 @@ def _existing_data(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Rem
 
 
 def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
-    """Return in words how an earlier run of the same name differs from this one; None if it does not."""
+    """Return how an earlier run of the same name differs from this one, as text; None if it does not."""
     had, has = ([recording.sha256 for recording in stored_run.recordings] for stored_run in (earlier, run))
     if had != has:
         names = ", ".join(recording.path for recording in earlier.recordings)
@@ -299,7 +297,7 @@ def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
 
 def refuse_name(name: str, place: str) -> None:
     """Raise Unusable if a run cannot have this name; `place` names the option or field it came from."""
-    # InfluxDB takes no tag that ends in a backslash.
+    # InfluxDB refuses tags that end in a backslash.
     valid = name.strip() == name and name.isprintable() and not name.endswith("\\") and len(name) <= _LONGEST_NAME
     if not name or not valid:
         raise Unusable(

@@ -25,7 +25,7 @@ def read_run(store: RunStore, name: str) -> LogSet:
 
 
 def nothing_known(name: str) -> str:
-    """Return the error text for a run of which only the name is left."""
+    """Return the error text for a run of which only the name still exists."""
     return (
         f'run "{name}" is incomplete: what it wrote is not known; load its logs again, with {Parameter.MERGE}, '
         "or delete it"
@@ -33,7 +33,7 @@ def nothing_known(name: str) -> str:
 
 
 def _incomplete(listed: RunSummary, run: StoredRun, lost: int) -> Iterator[Remark]:
-    """Yield a remark if values of the run are not in the store, and so cannot be judged."""
+    """Yield a remark if the store lacks values of the run, which cannot be judged then."""
     match listed.state:
         case StoreState.COMPLETE if listed.refused:
             why = f"the store refused {counted(listed.refused, 'point')} when it was loaded"

@@ -1,6 +1,6 @@
 """Converts a recorder's wall-clock times to UTC.
 
-A log's header states one offset, while its rows follow the wall clock: an hour repeats when daylight saving time ends,
+A log's header states one offset, but its rows follow the wall clock: an hour repeats when daylight saving time ends,
 and an hour is missing when it begins.
 """
 
@@ -22,9 +22,9 @@ from plimsoll.model.times import SECOND, Zone, duration_text, instant, utc
 
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
-QUARTER = HOUR // 4  # clocks are ahead of UTC by whole ones
+QUARTER = HOUR // 4  # offsets from UTC are multiples of it
 _QUARTERS = DAY // QUARTER
-# Times of years in which nobody recorded are damage.
+# Times in implausible years are damage.
 EARLIEST, LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) for year in (1980, 2201))
 
 
@@ -42,7 +42,7 @@ class Ruled:
 
 
 CLOCK = "the clock steps back"
-# Where a header stands again, another file may begin (`cat b.csv a.csv`).
+# At a repeated header, another file may begin (`cat b.csv a.csv`).
 JOINED = "files are joined out of order or overlap, as times step back"
 RESTARTED = "the clock was set back at a restart, or files are joined out of order or overlap, as times step back"
 _MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
@@ -55,10 +55,10 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, hea
     """Return the instants (UTC, ns) of rows in file order; `local` are wall-clock times (ns, as if they were UTC).
 
     The rules of a named zone apply. With a fixed offset, the rules of its Windows name in zones.yaml apply as long as
-    the offset and the rows agree with them. Otherwise a step of exactly one hour counts as a change of daylight saving
-    time: back, or forward over a whole hour in the small hours of a Sunday in spring or autumn. Each change gets a
-    remark. `headers` are the lines that repeat the header: behind each, another recording begins, with the header's
-    offset. Raise Unusable if hours are counted to 12 and nothing tells morning from afternoon.
+    offset and rows agree with them. Otherwise a step of exactly one hour counts as a change of daylight saving time:
+    back, or forward over a whole hour in the small hours of a Sunday in spring or autumn. Each change gets a remark.
+    `headers` are the lines that repeat the header: after each, another recording begins, with the header's offset.
+    Raise Unusable if hours are counted to 12 and nothing tells morning from afternoon.
     """
     _refuse_half_days(local, lines, remarks)
     if not isinstance(zone.rule, timezone):
@@ -74,9 +74,9 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, hea
 def in_order(
     times: Times, lines: Sequence[int], headers: Sequence[int], remarks: Remarks
 ) -> tuple[Times, NDArray[np.intp] | None]:
-    """Return instants in ascending order, and the file row of each; None for the rows if the order stays the same.
+    """Return instants in ascending order, and the file row of each (None if the order is unchanged).
 
-    Steps back in time get a remark. For `headers` see `to_utc`.
+    Steps back in time get a remark. `headers` is as in `to_utc`.
     """
     back = np.flatnonzero(np.diff(times) < 0) + 1
     if not len(back):
@@ -96,7 +96,7 @@ def in_order(
 
 
 def _mixed(times: Times, order: NDArray[np.intp]) -> Times:
-    """Return the times of rows that lie closer than the sampling interval to a row from elsewhere in the file."""
+    """Return the times of rows that are closer than the sampling interval to a row from elsewhere in the file."""
     interval, ordered = sampling_interval(times) or 0, times[order]
     steps, apart = np.diff(ordered), np.diff(order)
     close = (steps > 0) & (steps < _CLOSER * interval)
@@ -134,7 +134,7 @@ def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], re
 
 
 def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: Set[int] = frozenset()) -> Times | int:
-    """Return what to add to each row (ns) for the changes of daylight saving time before it.
+    """Return the correction of each row (ns) for the changes of daylight saving time before it.
 
     A step back at a row in `begun_again`, where another file may begin, counts only at a time when clocks change.
     """
@@ -149,7 +149,7 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: 
     for at in odd.tolist():
         before, after, tolerance = int(local[at]), int(local[at + 1]), interval + slack
         whole = steps[at] + HOUR <= tolerance and at + 1 not in begun_again
-        # Exactly one whole hour of the clock is missing, at a time when clocks are put forward.
+        # Exactly one full hour of the clock is missing, at a time when clocks are set forward.
         hour = instant(utc(before + tolerance).replace(minute=0, second=0, microsecond=0))
         skips = abs(before - hour) <= tolerance and abs(after - hour - HOUR) <= tolerance
         if steps[at] < 0 and (whole or _may_change(before)):
@@ -171,7 +171,7 @@ def _may_change(local: int) -> bool:
 
 
 def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks: Remarks) -> Times:
-    """Return the instants by the rules of the zone in the header, or by its offset if the rows contradict the rules."""
+    """Return the instants by the rules of the header's zone, or by its offset if the rows contradict the rules."""
     rule = rule_of(name)
     ruled = ruled_by(local, rule, offset) if rule else None
     if rule is None or ruled is None:
@@ -186,7 +186,7 @@ def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks
     steps, interval = np.diff(local), sampling_interval(local)
     for at in np.flatnonzero(np.diff(ruled.offsets)).tolist():
         change = int(ruled.offsets[at + 1] - ruled.offsets[at])
-        if steps[at] < change:  # rows out of order are remarked elsewhere
+        if steps[at] < change:  # rows out of order get a remark elsewhere
             continue
         by = duration_text(abs(change))
         verb, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
@@ -237,7 +237,7 @@ def ruled_by(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
     taken = first.copy()
     doubtful: list[tuple[int, int]] = []
     for start, stop in np.flatnonzero(np.diff(second < first, prepend=False, append=False)).reshape(-1, 2).tolist():
-        is_known = begun is not None or start > 0  # whoever sees the clock come to the hour sees its first time round
+        is_known = begun is not None or start > 0  # a clock that reaches the hour is in its first pass
         begins_again = start == 0 and begun == int(second[0]) if is_known else None
         size = int(first[start] - second[start])
         again, doubt = _second_time(range(start, stop), size, begins_again, steps, interval)
@@ -256,13 +256,13 @@ def _second_time(
     """Return the first row of the second pass through a repeated hour, and the first row that may belong to it.
 
     `hour` are the rows in that hour, at whose end the clock goes back by `size` ns; `steps` are the clock's steps to
-    each row from the row before. `begins_again`: the first row belongs to the second pass; None if only later rows may
-    tell. Then a log that continues past the hour without a step back or pause began in the second pass; after a long
-    pause, it continued in the second pass.
+    each row from the row before. `begins_again` means that the first row belongs to the second pass; None that only
+    later rows may tell. Then a log that continues past the hour without a step back or a pause began in the second
+    pass; after a long pause, it continued in the second pass.
     """
     if begins_again:
         return hour.start, None
-    entered = range(max(hour.start, 1), hour.stop)  # nothing comes before the first row of all
+    entered = range(max(hour.start, 1), hour.stop)  # the first row has no predecessor
     for at in entered:
         if steps[at] < -min(size, HOUR) // 2 or like(int(steps[at]) + size, interval, size):
             return at, None
@@ -270,7 +270,7 @@ def _second_time(
     may_be = [hour.start, *pauses] if begins_again is None else pauses
     if not may_be:
         return hour.stop, None
-    # A few samples that are lost do not outweigh that the clock seems to go on unchanged.
+    # A few lost samples matter less than a clock that seems unchanged.
     likely = may_be if begins_again is None else [at for at in pauses if steps[at] - (interval or 0) > size // 4]
     if likely and hour.stop < len(steps) and like(int(steps[hour.stop]), interval, size):
         return likely[-1], likely[0] if len(likely) > 1 else None
@@ -285,7 +285,8 @@ def like(step: int, interval: int | None, change: int) -> bool:
 def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
     """Return a zone's two offsets to UTC (ns) at local times (ns), to the quarter of an hour.
 
-    At a repeated time they are the offsets of both passes, at a missing time those before and after the change.
+    At a repeated time they are the offsets of both passes, at a missing time those before and after the change;
+    otherwise they are equal.
     """
     if not len(local):
         return local, local

@@ -18,7 +18,7 @@ _SAME = 0.01  # values that differ by less, as a share of the larger one, may be
 
 
 def differ(values: Values, other: Values) -> NDArray[np.bool_]:
-    """Return where two columns differ by over 1 %; a missing value does not differ from another."""
+    """Return where two columns differ by over 1 %; a missing value differs from nothing."""
     return np.abs(values - other) > _SAME * np.maximum(np.abs(values), np.abs(other))
 
 
@@ -44,7 +44,7 @@ def remarks_on_same_times(log: Log) -> Iterator[Remark]:
 
 
 def one_row_a_time(log: Log) -> Log:
-    """Return the log with one row for each time; in each column the first value counts."""
+    """Return the log with one row for each time; in each column the first value is kept."""
     if log.times_differ:
         return log
     frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
@@ -54,7 +54,7 @@ def one_row_a_time(log: Log) -> Log:
 
 
 def one_column_a_series(log: Log) -> Log:
-    """Return the log with one column for each counter, named as its first; at each time the first value counts."""
+    """Return the log with one column for each counter, named like its first; at each time the first value is kept."""
     first: dict[object, int] = {}
     columns: dict[int, pl.Series] = {}
     for at, (series, column) in enumerate(zip(log.series, log.columns, strict=True)):

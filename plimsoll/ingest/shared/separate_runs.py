@@ -1,4 +1,4 @@
-"""Separates the runs in one file of a load driver, which appends each run to earlier results."""
+"""Separates the runs in one results file, to which a load driver appends each run."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,8 +11,8 @@ from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.series import LOAD_DRIVER
 from plimsoll.model.times import SECOND, duration_text
 
-# Our choice: a driver that pauses for so long, and for longer than it was at work before and afterwards, was started
-# anew. A driver that runs goes on sending requests while the system is away.
+# Our choice: a driver that pauses for this long, and for longer than it worked before and afterwards, was started
+# again. A running driver keeps sending requests even while the system is down.
 _SHORTEST_PAUSE = 3600 * SECOND
 
 
@@ -32,9 +32,9 @@ def run_starts(start: Times, end: Times) -> list[int]:
 
 
 def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
-    """Return the logs, those of load drivers cut to one run: the one recorded with the counters, else the newest.
+    """Return the logs; those of load drivers are cut to the run recorded with the counters, else to the newest run.
 
-    A run that lasted less than a tenth of the longest was a trial, and does not count as the newest.
+    A run shorter than a tenth of the longest was a trial, and does not count as the newest.
     """
     counters = [log for log in logs if not _is_of_driver(log) and len(log.times)]
     first = min((int(log.times[0]) for log in counters), default=None)

@@ -1,6 +1,6 @@
 """The bytes of a text log, and the text of its header.
 
-Rows hold digits, so only the header's encoding must be known. Perfmon writes headers in the machine's ANSI code page,
+Rows are digits, so only the header's encoding must be known. Perfmon writes headers in the machine's ANSI code page,
 which the file does not name.
 """
 
@@ -18,7 +18,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.shipped_tables import shipped_table
 
 _MOST_WORDS = 200
-_MOST_LETTERS = 200  # between others: enough to tell a language, and more may be noise
+_MOST_LETTERS = 200  # between other letters: enough to tell a language; more may be noise
 _ZONE = re.compile(rb'"?\(PDH-[CT]SV 4\.0\)[^",;\t]*')
 _WIDE = "\u2e80"  # from here on a character is two bytes
 _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its neighbours
@@ -28,7 +28,7 @@ _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its ne
 class _Script:
     """An entry of code_pages.yaml: languages that share code pages, and how their zones' English names begin.
 
-    `unmixed`: no letter stands next to an ASCII letter; otherwise none stands between two letters that are not ASCII.
+    `unmixed` means that no letter is next to an ASCII letter; otherwise none is between two letters that are not ASCII.
     """
 
     pages: tuple[str, ...]
@@ -39,12 +39,12 @@ class _Script:
 
     @cached_property
     def all_letters(self) -> frozenset[str]:
-        """The letters of the languages, with those in their words."""
+        """The letters of the languages, including those in their words."""
         return frozenset(self.letters).union(*self.words)
 
 
-# csv has one limit for the whole process, of 128 KB, which a quote left open goes beyond. It is a C long: of
-# Windows that is 32 bits.
+# csv has one limit for the whole process, 128 KB, which an unclosed quote exceeds. It is a C long: on Windows that is
+# 32 bits.
 csv.field_size_limit(2**31 - 1)
 
 
@@ -60,8 +60,8 @@ _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "
 class Text:
     """A text file as ASCII-compatible bytes. `path` is for messages; `file` is the real path if it differs.
 
-    `data` is the mapped file, or bytes that were converted from it. `encoding` is set if a byte order mark states it,
-    if zero bytes show UTF-16, or if the caller named it. `is_cut`: the file ends within a character of UTF-16.
+    `data` is the mapped file, or bytes converted from it. `encoding` is set if a byte order mark states it, if zero
+    bytes show UTF-16, or if the caller named it. `is_cut` means that the file ends within a character of UTF-16.
     """
 
     path: Path
@@ -74,8 +74,8 @@ class Text:
     def of(cls, path: Path, data: Data, encoding: str | None = None, file: Path | None = None) -> "Text":
         """Return the text of a file, without a byte order mark or a final ^Z.
 
-        UTF-16 becomes UTF-8, and line ends of old Macintoshes line feeds. Raise Unusable if UTF-16 is not valid; NoLog
-        if the file's name is not that of a log either.
+        UTF-16 becomes UTF-8, and line ends of old Macintoshes line feeds. Raise Unusable if UTF-16 is invalid; NoLog
+        if, in addition, the file's name is not that of a log.
         """
         head = data[:16]
         is_cut = False
@@ -104,7 +104,7 @@ class Text:
         """The input for a parser: the path of the file, to be opened again, or the converted bytes."""
         if isinstance(self.data, bytes):
             return self.data
-        # polars expands names such as `~/x` and `file:x`, and takes none that is not text.
+        # polars expands names such as `~/x` and `file:x`, and refuses names that are not valid text.
         whole = (self.file or self.path).absolute()
         return whole if str(whole).isprintable() else self.data[:]
 
@@ -160,10 +160,10 @@ def split(line: str, separator: str) -> list[str]:
 def guess_code_page(raw: bytes) -> str:
     """Return the likeliest code page of bytes that are not UTF-8; cp1252 if several are equally likely."""
     zone = _ZONE.match(raw)
-    # A zone that is cut short may end within a character.
+    # A truncated zone may end within a character.
     words = _words(raw[zone.end() :] if zone else raw) or _words(raw)
     named = zone[0].decode("ascii", errors="replace") if zone else ""
-    # The first of the likeliest counts: ANSI before OEM, and cp1252 before all.
+    # Of equally likely pages the first counts: ANSI before OEM, and cp1252 before all.
     pages = [(page, script) for rank in (0, 1) for script in _scripts() for page in script.pages[rank : rank + 1]]
     return max(pages, key=lambda pair: _likelihood(words, *pair, named))[0]
 
@@ -174,8 +174,8 @@ def read_as(page: str) -> str:
 
 
 def _words(raw: bytes) -> bytes:
-    """Return the distinct words that are not ASCII, joined; names recur from column to column."""
-    # These signs are no part of a wider character.
+    """Return the distinct words that are not ASCII, joined; names repeat from column to column."""
+    # These signs are never part of a multi-byte character.
     words = {word for word in re.split(rb'[",()\t;]+', raw) if not word.isascii()}
     return b",".join(sorted(words)[:_MOST_WORDS])
 
@@ -186,6 +186,7 @@ def _scripts() -> tuple[_Script, ...]:
 
 
 def _likelihood(raw: bytes, page: str, script: _Script, zone: str) -> float:
+    """Return a score for how likely bytes are text of a script in a code page; minus infinity if they are not."""
     try:
         text = raw.decode(page)
     except UnicodeDecodeError:
@@ -202,7 +203,7 @@ def _likelihood(raw: bytes, page: str, script: _Script, zone: str) -> float:
 
 def _weight(before: str, char: str, after: str, script: _Script, at_home: bool) -> int:
     if char.isupper() and before.isalpha() and (before.islower() or after.islower()):
-        return -2  # no word goes on with a capital
+        return -2  # a capital never follows within a word
     expected = at_home and char >= _WIDE and char.isalpha()
     if char.lower() not in script.all_letters and not expected:
         return -1 if char.isalpha() else -2

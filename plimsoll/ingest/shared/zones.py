@@ -15,7 +15,7 @@ from plimsoll.model.times import Zone, offset_text
 _SEASON = re.compile(r" (Standard|Daylight) Time$")
 _UTC = re.compile(r"UTC[+-](0\d|1[0-4])(:[0-5]\d)?")
 _OFFSET = re.compile(r"\(?(?:UTC ?)?([+-])(\d{1,2})(?::?(\d{2}))?\)?(?!\w)")
-# The years of logs: in each, one of these days is in standard time and the other in daylight time.
+# The years of logs; each has one of these days in standard time and the other in daylight time.
 _DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1, 7)]
 
 
@@ -40,7 +40,7 @@ def stated(name: str, bias_minutes: int, recorder_zone: Zone | None, remarks: Re
         f'"{name}", never is: '
     )
     other = _offsets(recorder_zone.rule) if recorder_zone is not None else set[int]()
-    # Zones agree if one has the offsets of the other, or of one of its seasons.
+    # Zones agree if one has the offsets of the other, in all or in one season.
     if recorder_zone is not None and (offsets <= other or other <= offsets):
         remarks.add(Kind.REPAIRED, f"{text}{Parameter.ZONE} agrees with the name, which is taken")
         return recorder_zone
@@ -66,7 +66,7 @@ def is_steady(name: str) -> bool:
 def rule_of(name: str) -> ZoneInfo | None:
     """Return the rules of a zone by its Windows name; None if zones.yaml lacks it."""
     zone, changes = _SEASON.subn("", name)
-    key: str | None = _file().changing.get(zone) if changes else None  # GMT by itself has no summer time
+    key: str | None = _file().changing.get(zone) if changes else None  # plain GMT has no summer time
     return ZoneInfo(key) if key else None
 
 

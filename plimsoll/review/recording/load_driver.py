@@ -41,8 +41,8 @@ class DriverClock:
     no_common_time: bool = False
 
 
-# Our choices, but for the first: what is answered within it does not break a user's flow of thought (Nielsen,
-# "Usability Engineering", 1993, section 5.5).
+# Our choices, except the first: a response within it does not break a user's flow of thought (Nielsen, "Usability
+# Engineering", 1993, section 5.5).
 _LONG_S = 1.0
 _TIMES = 3.0  # as long as before
 _NO_MORE = 1.1  # times as many requests answered are no more

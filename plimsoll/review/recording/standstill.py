@@ -19,8 +19,7 @@ from plimsoll.review.sentences import titled
 from plimsoll.rules.frozen import MANY_DIGITS, count_digits
 from plimsoll.rules.schema.signal import Signal
 
-# Our choices. The share of samples beside the stop in which next to nothing is done; of work that comes now and then it
-# is larger.
+# Our choices. The share of samples beside the stop with hardly any work; for irregular work it is larger.
 _MOST_IDLE = 0.01
 _LEAST_WORK, _USUAL = 0.1, 0.9  # of the quantile that stands for what is usually done: below is next to none
 _LONGEST_PARTLY = 1800 * SECOND  # little work for longer is a break or a night

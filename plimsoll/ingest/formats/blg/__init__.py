@@ -5,14 +5,14 @@ from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Log
 
 NAME = "BLG"
-# Of the header of an event: what it ends in, and by its kind the bytes of a pointer, for those of a system.
+# The end of an event's header, and the pointer size in bytes by the kind of a system event.
 MARKER = 0xC0
 SYSTEM = {1: 4, 2: 8}
-_FIRST_EVENT = 72  # behind the header of the first buffer
+_FIRST_EVENT = 72  # after the header of the first buffer
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first event is a system header, as in every Windows trace file (binary logs are traces)."""
+    """Return whether the first event is a system header, as in all Windows traces, which binary logs are."""
     head = text.data[_FIRST_EVENT : _FIRST_EVENT + 4]
     return len(head) == 4 and head[2] in SYSTEM and head[3] == MARKER
 

@@ -1,4 +1,4 @@
-"""The container of a binary log, an ETL trace: buffers, the events in them, and messages composed of events."""
+"""Reads the container of a binary log, an ETL trace: buffers of events, of which messages are composed."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -12,13 +12,13 @@ from plimsoll.model.remark import Kind, Remarks, counted, listed
 
 ONE_INSTANCE, ALL_INSTANCES, WHOLE_OBJECT = 0, 1, 0x10
 _ENTRY = Structure("entry")
-_TEXTS = 0x34  # where the places of an entry's texts count from
+_TEXTS = 0x34  # the offsets of an entry's texts count from here
 _SIGNS = (0x6FF).to_bytes(4, "little") + (0x00020008).to_bytes(4, "little")
 Names = Mapping[tuple[str, int], str]
 
 
 class Entry(NamedTuple):
-    """The counter or whole object that one block of each sample holds.
+    """A counter or a whole object, which one block of each sample contains.
 
     `instance` is None if there is none. For a whole object, `counter` is empty, and `type` and `timebase` are not used.
     """
@@ -55,7 +55,7 @@ _MOST_BYTES = 256 << 20
 
 
 class BlgHeader(NamedTuple):
-    """The start of the recording (UTC FILETIME), and its clock's minutes ahead of UTC in winter and in summer."""
+    """The start of the recording (UTC FILETIME), and the clock's offsets from UTC (minutes) in winter and in summer."""
 
     started: int
     offsets: tuple[int, int]
@@ -64,7 +64,7 @@ class BlgHeader(NamedTuple):
 class BlgMessage(NamedTuple):
     """A message: the (start, end) offsets of its parts in the file, and its time `stamp` (local FILETIME).
 
-    It was written between `after` and `before` (UTC FILETIME); `after` is 0 if it is not known.
+    It was written between `after` and `before` (UTC FILETIME); `after` is 0 if unknown.
     """
 
     kind: int
@@ -105,7 +105,7 @@ def read_container(data: Data, remarks: Remarks) -> Container:
     for buffer in buffers:
         for kind, stamp, part, parts, start, end in _events(data, buffer):
             key = kind, stamp
-            if parts == 1 == part:  # names come in several messages of one time
+            if parts == 1 == part:  # names are in several messages of one time
                 messages.append(BlgMessage(kind, stamp, [(start, end)], after, buffer.switched_out))
                 continue
             places_by_part = pending.setdefault(key, {})
@@ -124,7 +124,7 @@ def read_container(data: Data, remarks: Remarks) -> Container:
 
 
 def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
-    """Return the buffers by their sequence numbers, the header's first; add a remark if some are missing."""
+    """Return the buffers in order of their sequence numbers, the header's first; add a remark if some are missing."""
     size, *_ = _BUFFER.read(data[: _BUFFER.size], 0, min(len(data), _BUFFER.size))
     if not _SMALLEST <= size <= _LARGEST:
         raise BlgError(f"is damaged: its buffers would have {size:,} bytes")
@@ -225,7 +225,7 @@ def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, i
 
 
 def read_list(data: bytes) -> list[Entry]:
-    """Return the entries of a counter list, in block order. Raise BlgError if the kind of one is not known."""
+    """Return the entries of a counter list, in block order. Raise BlgError for an unknown kind of entry."""
     if not data.startswith(_SIGNS):
         raise BlgError(f"has a list of counters of a kind that is not known ({data[:8].hex()})")
     entries: list[Entry] = []
@@ -249,13 +249,14 @@ def read_names(data: bytes, names: dict[tuple[str, int], str]) -> None:
     of = host.lstrip("\\").casefold()
     for number, name in zip(rest[::2], rest[1::2], strict=False):
         if not number:
-            break  # zero bytes behind the last one
+            break  # zero bytes after the last one
         if not (number.isascii() and number.isdecimal() and len(number) < 10):
             raise BlgError("is damaged: the number of a name is not a number")
         names[of, int(number)] = name
 
 
 def _entry(data: bytes, at: int) -> tuple[Entry, int]:
+    """Return the entry at an offset of a counter list, and the offset of the next. Raise BlgError if it is damaged."""
     size, kind, type_, timebase, *places, parent, index, counter_at = _ENTRY.read(data, at, len(data))
     if not _ENTRY.size <= size <= len(data) - at:
         raise BlgError("is damaged: an entry of the list of counters has a wrong size")

@@ -1,8 +1,8 @@
 """Computes the values of counters from raw counts, with a formula for each counter type.
 
-The formulas are those that Microsoft publishes. A value is missing (NaN) where its sample or the one before is missing,
-where a clock or a base did not advance, and where a count fell: Windows calls that invalid data, and a 32-bit count
-that wrapped around cannot be told from a total that lost a part (such as a process that ended).
+The formulas are Microsoft's. A value is missing (NaN) if its sample or the one before is missing, if a clock or a base
+did not advance, or if a count fell. Windows calls the last invalid data: a 32-bit count that wrapped around looks like
+a total that lost a part, such as a process that ended.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ _ROOM = 32  # bytes of a log for each byte of its file
 
 @dataclass
 class Room:
-    """The memory that tables of values may take, in proportion to the size of the file."""
+    """The memory that tables of values may use, in proportion to the size of the file."""
 
     size: int
     taken: int = 0
@@ -76,8 +76,8 @@ class CounterColumn(NamedTuple):
 class RawCounter:
     """The raw counts of one counter: a row for each instance, a column for each sample in time order.
 
-    `clock` is the time by which the counter type divides, `frequency` the ticks per second of that clock or of the
-    timer. Arrays with one row apply to all instances. `present` is True where a sample exists.
+    `clock` is the time by which the counter type divides, `frequency` the ticks per second of that clock or timer.
+    Arrays with one row apply to all instances. `present` is True where a sample exists.
     """
 
     value: Counts
@@ -128,11 +128,11 @@ def _per_base(values: NDArray[Any], step: _Steps) -> Values:
 
 
 def _in_use(step: _Steps, type_: CounterType) -> Values:
-    """Return how many of a counter's several components (such as the disks of an array) were in use on average."""
+    """Return how many of a counter's components (such as the disks of an array) were in use on average."""
     return step.value * (step.frequency if type_.clock == "ticks" else 1.0) / step.clock
 
 
-# The formulas by their names in counter_types.yaml: the values, and where they are valid.
+# The formulas by name, as in counter_types.yaml; each returns values, and where they are valid.
 _OF_ONE: dict[str, Callable[[RawCounter], Cooked]] = {
     "count": lambda of: (of.value.astype(np.float64), _ALWAYS),
     "fraction": lambda of: (np.where(of.base == 0, 0.0, 100.0 * of.value / of.base), _ALWAYS),
@@ -168,7 +168,7 @@ def is_base(code: int) -> bool:
 
 
 def type_of(code: int, of: str) -> CounterType:
-    """Return the counter type of a code. Raise BlgError, naming the counter `of`, if the code is not known."""
+    """Return the counter type of a code. Raise BlgError, naming the counter `of`, if the code is unknown."""
     counter_type = _types().get(code)
     if counter_type is None:
         raise BlgError(f"holds a counter of a type that is not known (0x{code:08X}): {of}")

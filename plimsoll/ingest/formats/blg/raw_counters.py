@@ -1,4 +1,4 @@
-"""Blocks of single counters as PDH stores them: the first and the second raw value of each."""
+"""Blocks of single counters as PDH stores them, with two raw values for each."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
@@ -26,7 +26,7 @@ Places = NDArray[np.int64]
 
 
 class InstanceNumbers:
-    """The instances in all samples of a counter, numbered in the order of their first appearance."""
+    """The instances in all samples of a counter, numbered in order of first appearance."""
 
     def __init__(self, of: str) -> None:
         self._of = of
@@ -37,7 +37,7 @@ class InstanceNumbers:
         self.names: list[str | None] = []
 
     def add(self, row: int, names: Sequence[str | None], sign: Hashable) -> None:
-        """Add a sample's instances in block order; `names` is not used if `sign` is that of the last sample."""
+        """Add a sample's instances in block order. An equal `sign` as in the last sample means equal `names`."""
         if self._latest is None or self._latest[0] != sign:
             numbers: list[int] = []
             for name in self._distinct(names):
@@ -54,7 +54,7 @@ class InstanceNumbers:
         return self._latest is not None and self._latest[0] == sign
 
     def present(self, order: Places) -> NDArray[np.bool_]:
-        """Return which samples (columns) have which instances (rows); `order` gives the time rank of each file row."""
+        """Return which samples (columns) have which instances (rows); `order` is the time rank of each file row."""
         array = np.zeros((len(self.names), len(order)), dtype=bool)
         array.reshape(-1)[self.places(order)] = True
         return array
@@ -98,7 +98,7 @@ class _Values(NamedTuple):
 
 
 class SingleCounters:
-    """A reader of the blocks of single counters that follow each other in each sample."""
+    """Reads the blocks of consecutive single counters in each sample."""
 
     def __init__(self, counts: Sequence[Entry]) -> None:
         self._entries = counts
@@ -122,14 +122,14 @@ class SingleCounters:
         self._rows.append(row)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield the recorded UTC clock (FILETIME, 0: none) of each counter that is divided by one."""
+        """Yield the recorded UTC clock (FILETIME, 0: none) of each counter whose formula divides by it."""
         table = self._table(np.arange(rows))
         for at, type_ in enumerate(self._types):
             if type_ and type_.clock == "100ns":
                 yield np.where(_is_valid(table[at]), table[at]["second"], 0)
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
-        """Yield the values of each counter; `order` gives the time rank of each file row."""
+        """Yield the values of each counter; `order` is the time rank of each file row."""
         room.take(len(self._entries) * len(order), self._entries[0].path)
         table = self._table(order)
         for at, (entry, type_) in enumerate(zip(self._entries, self._types, strict=True)):
@@ -141,7 +141,7 @@ class SingleCounters:
             yield CounterColumn(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], flags[0])
 
     def _table(self, order: NDArray[np.int64]) -> NDArray[np.void]:
-        """Return the block of each counter (row) in each sample (column). Raise BlgError if one is of another kind."""
+        """Return the block of each counter (row) in each sample (column). Raise BlgError if the kind of one differs."""
         blocks = np.frombuffer(b"".join(self._taken), dtype=_COUNTER.dtype).reshape(len(self._rows), len(self._entries))
         is_one = (blocks["mark"] == MARK) & (blocks["kind"] == KIND_OF_ONE) & (blocks["size"] == _COUNTER.size)
         if not is_one.all():
@@ -154,7 +154,7 @@ class SingleCounters:
 
 
 class CounterOfInstances:
-    """A reader of the blocks that hold one counter of all instances of an object."""
+    """Reads the blocks with one counter of all instances of an object."""
 
     def __init__(self, entry: Entry) -> None:
         self._entry = entry
@@ -170,7 +170,7 @@ class CounterOfInstances:
         return [self._entry.path] if _is_text(self._type) else []
 
     def take(self, row: int, block: ByteRange) -> None:
-        """Keep the block of a sample. Raise BlgError if it is damaged, or its form is not known."""
+        """Keep the block of a sample. Raise BlgError if it is damaged, or of an unknown form."""
         data, at, end = block
         size, count, *unknown = _ARRAY.read(data, at, end)
         if size != end - at - _HEAD or any(unknown):
@@ -188,13 +188,13 @@ class CounterOfInstances:
         self._items.append(array)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield the recorded UTC clock (FILETIME, 0: none) if the counter is divided by one."""
+        """Yield the recorded UTC clock (FILETIME, 0: none) if the counter's formula divides by it."""
         if self._type and self._type.clock == "100ns" and self._instances.names:
             values = self._values(np.arange(rows))
             yield values.second.max(axis=0)
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
-        """Yield the values of each instance; `order` gives the time rank of each file row."""
+        """Yield the values of each instance; `order` is the time rank of each file row."""
         if self._type is None or not self._type.formula:
             return
         room.take(len(self._instances.names) * len(order), self._entry.path)
@@ -212,7 +212,7 @@ class CounterOfInstances:
 
 
 def _cooked(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.float64]:
-    """Return the values of a counter; its second raw value is the clock, or the base of a type without a clock."""
+    """Return the values of a counter; the second raw value is the clock, or the base of a type without a clock."""
     frequency = np.full((1, values.first.shape[1]), entry.timebase, dtype=np.int64)
     nothing = np.zeros_like(frequency)
     clock = values.second if type_.clock else nothing

@@ -44,7 +44,7 @@ _UNIX = 116_444_736_000_000_000  # 1970 as a FILETIME
 _MINUTE = 600_000_000  # in units of 100 ns
 _HOUR = 60 * _MINUTE
 _SLACK = _MINUTE
-_QUARTER = 15  # minutes: clocks are ahead of UTC by whole ones
+_QUARTER = 15  # minutes: offsets from UTC are multiples of it
 _MOST = 24 * 60
 Offsets = NDArray[np.int64]
 _SAMPLE, _CATALOGUE = Structure("sample"), Structure("catalogue")
@@ -63,6 +63,7 @@ def read_blg(text: Text, options: ReadOptions) -> Log:
 
 
 def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
+    """Return the log in a container. Raise BlgError if it has no complete sample."""
     container = read_container(text.data, remarks)
     sources, samples = _sources(text, container), [message for message in container.messages if message.kind == SAMPLE]
     if not samples:
@@ -149,6 +150,7 @@ def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
 
 
 def _tell_losses(text: Text, container: Container, samples: int, sources: Sequence[_Source], remarks: Remarks) -> None:
+    """Add remarks on lost samples, on counters that are not numbers, and on lists that changed."""
     if container.lost:
         name = f"{counted(container.lost, 'sample')} of which a part is missing: left out"
         remarks.add(Kind.SKIPPED, name, count=container.lost)
@@ -170,7 +172,7 @@ def _path(column: CounterColumn) -> str:
 
 
 def _series(column: CounterColumn, names: Names) -> Series:
-    """Return the series of a column, with the name that it has in a text log."""
+    """Return the series of a column, named as in a text log."""
     try:
         path = CounterPath.parse(_path(column))
     except ValueError:
@@ -181,10 +183,10 @@ def _series(column: CounterColumn, names: Names) -> Series:
 def offsets_of(
     samples: Sequence[BlgMessage], clocks: Iterable[NDArray[np.int64]], header: BlgHeader, remarks: Remarks
 ) -> Offsets:
-    """Return how many minutes the clock was ahead of UTC at each sample, in file order.
+    """Return the clock's offset from UTC (minutes) at each sample, in file order.
 
     `clocks` are UTC FILETIMEs recorded with the counters; 0 where a sample has none. Without one, the offset is one of
-    the header's two: for the first sample by the time the recording began, for later samples by the times at which
+    the two in the header: for the first sample by the time the recording began, for later samples by the times at which
     buffers were written.
     """
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
@@ -243,6 +245,6 @@ def _by_header(offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[Bl
             earliest, latest = sample.after - _SLACK, (sample.before or sample.stamp + _MOST * _MINUTE) + _SLACK
             fitting = [choice for choice in choices if earliest <= sample.stamp - choice * _MINUTE <= latest]
             if last is not None and sample.stamp < stamp and last in fitting[:1]:
-                fitting = fitting[1:]  # the clock went back, as at the end of summer time
+                fitting = fitting[1:]  # the clock was set back, as at the end of summer time
             offsets[at] = (fitting or choices)[0]
         last, stamp = int(offsets[at]), sample.stamp

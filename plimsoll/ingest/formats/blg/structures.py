@@ -10,7 +10,9 @@ from plimsoll.model.shipped_tables import shipped_table
 
 
 class BlgError(Exception):
-    """The binary log is damaged or not supported; the text completes a message that begins with the file's name."""
+    """The error that a binary log is damaged or not supported; the text completes a sentence that begins with its
+    name.
+    """
 
 
 _CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i", "i8": "q"}

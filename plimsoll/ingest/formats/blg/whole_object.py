@@ -1,4 +1,4 @@
-"""Blocks that hold all counters of an object, as its provider gave them: PERF_DATA_BLOCK of winperf.h."""
+"""Blocks with all counters of an object, as its provider returned them: PERF_DATA_BLOCK of winperf.h."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -43,7 +43,7 @@ class _Counter(NamedTuple):
 
 
 class _Definition(NamedTuple):
-    """The numeric counters of an object, the bytes they need of each instance, and the names of its other counters."""
+    """An object's numeric counters, how many bytes of each instance they need, and the names of its other counters."""
 
     counters: tuple[_Counter, ...]
     bytes: int
@@ -51,7 +51,7 @@ class _Definition(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """The instances of a sample: raw names, numbers, and parents as (object number, index in its instances)."""
+    """The instances of a sample: raw names, numbers, and parents as (object number, index among its instances)."""
 
     names: list[bytes]
     ids: list[int]
@@ -59,7 +59,7 @@ class _Layout(NamedTuple):
 
 
 class WholeObject:
-    """A reader of the blocks that hold all counters of one object."""
+    """Reads the blocks with all counters of one object."""
 
     def __init__(self, entry: Entry, names: Names) -> None:
         self._entry = entry
@@ -110,7 +110,7 @@ class WholeObject:
         return self._host, self._object
 
     def settle(self, row: int, objects: Mapping[tuple[str, int], "WholeObject"]) -> None:
-        """Name the sample's instances with their parents, which other `objects` of the sample may hold."""
+        """Name the sample's instances with their parents, which may be in other `objects` of the sample."""
         layout = self._layout
         if layout is None:
             self._instances.add(row, [None], None)
@@ -138,7 +138,7 @@ class WholeObject:
         yield self._clocks(rows)[1]
 
     def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[CounterColumn]:
-        """Yield the values of each counter and instance; `order` gives the time rank of each file row."""
+        """Yield the values of each counter and instance; `order` is the time rank of each file row."""
         shape = len(self._instances.names), len(order)
         types = {counter.name: counter.type for definition, *_ in self._parts for counter in definition.counters}
         room.take(shape[0] * shape[1] * len(types), self._entry.path)

@@ -60,7 +60,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _state(data: Data) -> int | None:
-    """Return the index of the column with a request's state, by the first request; None if there is none."""
+    """Return the index of the column with a request's state, from the first request; None if there is none."""
     at = -1
     while (at := data.find(b"\nREQUEST\t", at + 1)) >= 0:
         end = data.find(b"\n", at + 1)
@@ -72,11 +72,11 @@ def _state(data: Data) -> int | None:
 
 
 def _users(rows: pl.DataFrame) -> tuple[Times, Values] | None:
-    """Return the number of users (times, counts) after each start or end of a user; None without such lines."""
+    """Return the times and the number of users after each start or end of a user; None without such lines."""
     if not len(rows):
         return None
     sign = max((2, 3), key=lambda at: int(rows[f"c{at}"].is_in(["START", "END"]).sum()))
-    # Older versions give the start and the end of a user: for one who begins, both are the same or the second is 0.
+    # Older versions give both times of a user; when one starts, both are equal or the second is 0.
     first, second = epoch(f"c{sign + 1}"), epoch(f"c{sign + 2}")
     begins = pl.col(f"c{sign}") == "START"
     events = rows.select(

@@ -14,14 +14,14 @@ from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.remark import Kind, Remarks, counted
 
 NAME = "JMeter-CSV"
-# What JMeter writes as the message of a Transaction Controller's sample, which is made up of others.
+# JMeter's message of a Transaction Controller's sample, which is composed of other samples.
 TRANSACTION = "Number of samples in transaction"
 _HEADER = re.compile(rb"timeStamp([,;\t|])elapsed\1(?:[\w.]+\1)*label(?:\1|$)")
 _NEEDED = ("timeStamp", "elapsed", "label")
-_SUCCESS = {"true": False, "false": True}  # what is neither is of a line that was cut off
+_SUCCESS = {"true": False, "false": True}  # any other text is from a line that was cut off
 _OPTIONAL = ("success", "responseMessage", "allThreads", "threadName", "Hostname", "responseCode")
 _PART = re.compile(r"(.+)-\d+")
-# How JMeter begins the names of threads of a remote injector: its address, and its port if it has one.
+# A remote injector's thread names begin with its address, and its port if it has one.
 INJECTOR = re.compile(r"^((?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|[\w.-]+:\d+)-")
 
 
@@ -59,7 +59,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     users = None
     if "allThreads" in columns:
         threads = pl.col("allThreads").cast(pl.Float64, strict=False)
-        # A sample counts the threads of its injector when it is done.
+        # A sample has the number of its injector's threads at its end.
         none = pl.lit("")
         host = pl.col("Hostname").fill_null("") if "Hostname" in columns else none
         address = pl.col("threadName").str.extract(INJECTOR.pattern).fill_null("") if "threadName" in columns else none
@@ -73,13 +73,13 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _is_counter(rows: pl.DataFrame) -> pl.Expr:
-    """Return an expression for the rows of counters of hosts: they have neither a response code nor a thread."""
+    """Return an expression for rows with counters of hosts: they have neither a response code nor a thread."""
     empty = [pl.col(name).fill_null("") == "" for name in ("responseCode", "threadName") if name in rows.columns]
     return pl.all_horizontal(pl.lit(bool(empty)), *empty, pl.col("label").str.contains(LABEL.pattern)).fill_null(False)
 
 
 def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
-    """Return the rows without those of Transaction Controllers; all rows if there are no others."""
+    """Return the rows without those of Transaction Controllers; all rows if there are only such."""
     if "responseMessage" not in rows.columns:
         return rows
     made_up = rows["responseMessage"].str.starts_with(TRANSACTION).fill_null(False)
@@ -110,7 +110,7 @@ def users_of_all(counts: pl.DataFrame) -> tuple[Times, Values] | None:
 def without_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
     """Return the rows without redirects and embedded resources, which are parts of another sample.
 
-    JMeter writes such a part behind its sample, with the sample's label and a number (`Visit-0`), on the same thread,
+    JMeter writes such a part after its sample, with the sample's label and a number (`Visit-0`), on the same thread,
     and within the sample's time. Other rows with such a label count as requests, with a remark.
     """
     labels = set(rows["label"].unique().to_list())
@@ -143,7 +143,7 @@ def without_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
 
 
 def _whole_label(label: str, parts: set[str]) -> str:
-    """Return the label of the outermost sample that a part belongs to: `Visit` for `Visit-0-1`."""
+    """Return the label of the outermost sample of a part: `Visit` for `Visit-0-1`."""
     while label in parts:
         label = label.rpartition("-")[0]
     return label

@@ -27,7 +27,7 @@ _ENCODING = re.compile(rb"""\s*<\?xml[^>]*\sencoding=["']([\w.-]+)["']""")
 # a server holds it: characters, bytes that are no text (decoded as surrogates), and references to such characters.
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]|&#(?:x[0-9a-fA-F]+|[0-9]+);")
 _OPEN_REFERENCE = re.compile(r"&#?\w{0,12}\Z")
-_AT_END = frozenset(  # where a file ends too early, nothing but an element begun is lost
+_AT_END = frozenset(  # if the file ends early, only an unfinished element is lost
     (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN, expat.errors.XML_ERROR_PARTIAL_CHAR)
 )
 _SAMPLES = ("httpSample", "sample")
@@ -50,7 +50,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return a log of the requests. Of nested samples only the outermost count; in transactions, the inner ones."""
+    """Return a log of the requests. Of nested samples only the outermost count, except within transactions."""
     del options
     remarks = Remarks(str(text.path))
     samples = _Samples()
@@ -96,9 +96,11 @@ class _Samples:
 
     def __init__(self) -> None:
         self.items: list[_Sample] = []
-        self.counters: list[tuple[str, int, float, bool]] = []  # label, time (UTC ns), value, whether it is one
+        self.counters: list[
+            tuple[str, int, float, bool]
+        ] = []  # label, time (UTC ns), value, whether the value is valid
         self.damaged = self.made_up = self.replaced = 0
-        self.unread = 0.0  # the share of the document behind an error
+        self.unread = 0.0  # the share of the document after an error
         self._open: list[bool] = []
 
     def parse(self, text: Text) -> None:
@@ -161,6 +163,7 @@ class _Samples:
             self._open.pop()
 
     def _take(self, attributes: dict[str, str], *, transaction: bool) -> None:
+        """Add a sample by its attributes: a request, a counter, or a transaction, which is only counted."""
         if transaction:
             self.made_up += 1
             return

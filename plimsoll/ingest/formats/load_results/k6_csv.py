@@ -1,6 +1,6 @@
 """Reads k6's results as CSV (its output `csv=FILE`): a row for each value of a metric, with its time.
 
-A completed request has a row of `http_req_duration` or `grpc_req_duration`; rows of `vus` hold the number of users.
+A completed request has a row of `http_req_duration` or `grpc_req_duration`; rows of `vus` contain the number of users.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def requests_of(rows: pl.DataFrame, remarks: Remarks) -> Requests:
-    """Return the requests in rows of k6's metrics, whose cells are all text."""
+    """Return the requests in rows of k6's metrics; all cells are text."""
     written = pl.col("timestamp").str.to_datetime(time_unit="ns", time_zone="UTC", strict=False)
     is_text = len(rows) and "T" in (rows["timestamp"][0] or "")
     at = written.cast(pl.Int64) if is_text else epoch("timestamp")
@@ -56,7 +56,7 @@ def requests_of(rows: pl.DataFrame, remarks: Remarks) -> Requests:
 
 
 def _failed(rows: pl.DataFrame) -> pl.Expr:
-    """Return an expression for whether a request failed: by k6's own flag, else by its error, else by its status."""
+    """Return an expression for whether a request failed: k6's own flag, else its error, else its status."""
     status = pl.lit(False)
     if "status" in rows.columns:
         number = pl.col("status").cast(pl.Int64, strict=False).fill_null(200)

@@ -1,4 +1,4 @@
-"""Reads k6's results as JSON (its output `json=FILE`): an object on each line, with a metric or a value of one."""
+"""Reads k6's results as JSON (its output `json=FILE`): each line is an object with a metric or one of its values."""
 
 import json
 
@@ -64,7 +64,7 @@ def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool
     except (PolarsError, PanicException):
         frame = None
     if frame is None:
-        # Slowly, to say in which line.
+        # Parse line by line, to name the damaged line.
         kept = _whole(text, part, line, remarks, is_last=is_last)
         try:
             frame = _decoded(_lines(kept))
@@ -99,7 +99,7 @@ def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _whole(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> bytes:
-    """Return the lines without a last line that was cut short. Raise Unusable if another line is damaged."""
+    """Return the lines without an incomplete last line. Raise Unusable if another line is damaged."""
     lines = part.split(b"\n")
     for at, text_line in enumerate(lines):
         if not text_line.strip():

@@ -1,8 +1,9 @@
 """Reads Locust's statistics over time (NAME_stats_history.csv): a row each second or more.
 
 With its full history there is also a row for each operation. Percentiles cover the last ten seconds; requests, failures
-and mean times cover the time since the start. While nothing is answered, percentiles repeat their last values; before
-the first answer they are 0. With workers, counts grow only when the workers report, every 3 seconds (Locust 2.47.0).
+and mean times cover the time since the start. While there are no responses, percentiles repeat their last values;
+before the first response they are 0. With workers, counts grow only when the workers report, every 3 seconds (Locust
+2.47.0).
 """
 
 import re
@@ -26,7 +27,7 @@ _ALL = "Aggregated"
 _COUNTS = ("Total Request Count", "Total Failure Count", "Total Average Response Time")
 _PERCENTILES = {"50%": "response_p50_s", "95%": "response_p95_s", "99%": "response_p99_s"}
 _MOST_OPERATIONS = 100
-_LONGEST_REPORT = 5 * SECOND  # between two reports of workers, which come every 3 s
+_LONGEST_REPORT = 5 * SECOND  # longer than between two reports of workers, 3 s
 
 
 def sniff(text: Text) -> bool:
@@ -61,12 +62,12 @@ def read(text: Text, options: ReadOptions) -> Log:
         remarks.add(Kind.SKIPPED, f"{left} left out; give requests whose addresses differ one name in the script")
     columns: dict[Series, Values] = {}
     reports = _reports(_at_times(total))
-    if reports is not None:  # what was answered behind the last report is not known
+    if reports is not None:  # responses after the last report are unknown
         is_reported = (pl.col("at") <= reports[-1]) | (pl.col("at") > reports[-1] + _LONGEST_REPORT)
         total = total.filter(is_reported)
         operations = [(operation, frame.filter(is_reported)) for operation, frame in operations]
     operations = [(operation, frame) for operation, frame in operations if len(frame)]
-    # A row of all requests may be damaged, whose time rows of operations have.
+    # A damaged row of all requests may leave a time with rows of operations only.
     times: Times = np.unique(np.concatenate([total["at"], *(frame["at"] for _, frame in operations)])).astype(np.int64)
     _add(columns, None, total, times, reports, shown)
     for operation, frame in operations[:_MOST_OPERATIONS]:
@@ -76,7 +77,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _operations(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """Return each operation's name and rows; where types share a name, the name has the type (`GET /cart`)."""
+    """Return each operation's name and rows; if types share a name, the type is added (`GET /cart`)."""
     if "Type" in rows.columns:
         is_shared = pl.col("Type").n_unique().over("Name") > 1
         with_type = pl.concat_str("Type", "Name", separator=" ", ignore_nulls=True)
@@ -92,8 +93,8 @@ def _at_times(rows: pl.DataFrame) -> pl.DataFrame:
 def _reports(rows: pl.DataFrame) -> Times | None:
     """Return the times (UTC ns) at which workers reported; None if counts grow at each row.
 
-    `rows` are those of all requests together. Workers are assumed if, for most steps of growth, counts stood still for
-    some rows before, but no longer than `_LONGEST_REPORT`.
+    `rows` are those of all requests together. Workers are assumed if, before most steps of growth, counts stood still
+    for some rows, but not for longer than `_LONGEST_REPORT`.
     """
     times, counts = rows["at"].to_numpy(), rows[_COUNTS[0]].to_numpy()
     grows = np.flatnonzero(np.diff(counts) > 0) + 1
@@ -146,7 +147,7 @@ def _add(
 def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
     """Return the indices of the rows that end a step, over which rates are computed.
 
-    Of a distributed run these are the rows at which workers reported, and every row after the last report or in a pause
+    In a distributed run these are the rows of workers' reports, and every row after the last report or in a pause
     longer than `_LONGEST_REPORT`; otherwise every row but the first. The last row always ends a step.
     """
     ends = np.arange(1, len(times))
@@ -159,5 +160,5 @@ def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
 
 
 def _growth(growth: Values) -> Values:
-    """Return the growth of counts; NaN where a count fell, as when statistics are reset."""
+    """Return the growth of counts; NaN where a count fell, because statistics were reset."""
     return np.where(growth >= 0, growth, np.nan)

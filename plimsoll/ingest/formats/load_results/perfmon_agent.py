@@ -1,6 +1,6 @@
 """Counters of hosts among JMeter's results: the rows of jmeter-plugins' PerfMon Metrics Collector.
 
-Their `elapsed` is the value times 1,000, their label the host, the metric and its parameters
+In such a row `elapsed` is the value times 1,000. The label has the host, the metric and its parameters
 (https://jmeter-plugins.org/wiki/PerfMonMetrics/): `web01 Disks I/O fs=/data:unit=kb:available`.
 """
 
@@ -34,7 +34,7 @@ class _Metric:
 
 @dataclass(frozen=True)
 class _AgentCounter:
-    """What a label names: its series, what its values are multiplied by, and whether they count since the last row."""
+    """The counter named by a label: its series, a factor for its values, and whether it counts since the last row."""
 
     series: Series
     scale: float
@@ -43,7 +43,7 @@ class _AgentCounter:
 
 @dataclass(frozen=True, eq=False)
 class AgentCounters:
-    """Rows of counters: `time` (UTC ns, ascending), `label`, and `value` as the plugin's agent gave it."""
+    """Rows of counters: `time` (UTC ns, ascending), `label`, and `value` as the plugin's agent sent it."""
 
     rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
 
@@ -72,7 +72,7 @@ class AgentCounters:
 
 
 def counters_of(rows: pl.DataFrame, remarks: Remarks) -> AgentCounters:
-    """Return the counters in rows of `SCHEMA`; `good` is false where the agent had no value. Add remarks on them."""
+    """Return the counters in rows of `SCHEMA`, with remarks; `good` is false where the agent had no value."""
     labels = rows["label"].unique().sort().to_list()
     unread = [label for label in labels if _counter(label) is None]
     if labels:
@@ -90,7 +90,7 @@ def counters_of(rows: pl.DataFrame, remarks: Remarks) -> AgentCounters:
 
 
 def _counter(label: str) -> _AgentCounter | None:
-    """Return what a label names; None if no signal has it, as of processes, sockets and commands."""
+    """Return the counter that a label names; None if no signal uses it (processes, sockets, commands)."""
     match = LABEL.match(label)
     table = shipped_table("plimsoll.ingest.formats.load_results", "perfmon_agent.yaml", dict[str, _Metric])
     metric = table.get(match[2]) if match else None

@@ -1,6 +1,6 @@
 """Series computed from single requests: rates of begun, completed and failed requests, and response times.
 
-The series have the host `DRIVER`, since a load driver sees the system as a whole: `load_driver` measures all requests,
+The series have the host `DRIVER`, since a load driver measures the whole system: `load_driver` has all requests,
 `load_driver_operation` those of each operation.
 """
 
@@ -28,7 +28,7 @@ from plimsoll.model.times import SECOND, Zone
 _SECONDS = 10**10  # above are milliseconds, and so on: the year 2286
 _EARLIEST, _LATEST = 10**9 * SECOND // 2, 5 * 10**9 * SECOND  # 1985 to 2128
 _MILLION = 10**6
-DRIVER = "load driver"  # the host of these series, as no file names it
+DRIVER = "load driver"  # the host of these series, which no file names
 OTHER = "other operations"
 # Our choices: enough requests in each step for its percentiles, and enough steps for a short run.
 _STEPS = ((600, 10), (60, 5), (0, 1))  # a run of so many seconds, and the length of its steps in seconds
@@ -90,9 +90,9 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
 
 
 def _spans_of_runs(requests: Requests) -> list[tuple[int, int]]:
-    """Return the start and end (UTC ns) of each run; a pause between two runs is longer than either run.
+    """Return the start and end (UTC ns) of each run; a pause between runs is longer than either run.
 
-    The last run lasts as long as users wait for answers, or counters are recorded beside it.
+    The last run lasts as long as users wait for responses, or counters are recorded beside it.
     """
     recorded = requests.counters.times
     order = np.argsort(requests.start, kind="stable")
@@ -150,7 +150,7 @@ def _edge(times: Times, edges: Times) -> Times:
 
 def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str]]:
     """Return the operation number of each request, and the operations' names; the rarest of too many become `OTHER`."""
-    coded = names.cast(pl.Categorical)  # a number for each name, which are faster than names
+    coded = names.cast(pl.Categorical)  # numbers are faster than names
     numbers, distinct = coded.to_physical().to_numpy(), coded.unique()
     counts = np.bincount(numbers)
     number = dict(zip(distinct.cast(pl.String).to_list(), distinct.to_physical().to_list(), strict=True))
@@ -194,7 +194,7 @@ def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFra
 
 
 def _waited(times: Times, edges: Times) -> Values:
-    """Return, for each edge, the sum of the seconds that have passed since each of `times` before the edge."""
+    """Return, for each edge, the total of the seconds since those of `times` that are before the edge."""
     at = _edge(times, edges)
     before = np.cumsum(np.bincount(at, minlength=len(edges)))
     sums = np.cumsum(np.bincount(at, weights=(times - edges[0]) / SECOND, minlength=len(edges)))
@@ -202,7 +202,7 @@ def _waited(times: Times, edges: Times) -> Values:
 
 
 def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
-    """Return the time-weighted mean in each step of values that hold until the next value; NaN before the first."""
+    """Return the time-weighted mean in each step of values valid until the next one; NaN before the first."""
     order = np.argsort(times, kind="stable")
     times, values = times[order], values[order]
     full = np.full(len(edges) - 1, np.nan)
@@ -218,7 +218,7 @@ def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
 
 
 def driver_series(field: str, operation: str | None = None) -> Series:
-    """Return the load driver's series of a field, for one operation or for all requests (None)."""
+    """Return the load driver's series of a field, for one operation, or (None) for all requests."""
     if operation is None:
         return Series(DRIVER, LOAD_DRIVER[0], (), field, f"load driver {field}")
     shown = printable(operation)
@@ -231,11 +231,11 @@ def table(text: Text, columns: Sequence[str], separator: str = ",", quote: str |
 
 
 def cells(text: Text, **options: Any) -> pl.DataFrame:
-    """Return a CSV file as polars reads it with these options. Raise Unusable if the file is damaged."""
+    """Return a CSV file as parsed by polars. Raise Unusable if the file is damaged."""
     try:
         try:
             return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, **options)
-        except PolarsError:  # mending what is no UTF-8 takes a fifth longer, and is rarely needed
+        except PolarsError:  # replacing invalid UTF-8 takes a fifth longer, and is rarely needed
             return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, encoding="utf8-lossy", **options)
     except (PolarsError, PanicException, ValueError) as error:
         why = str(error).strip().partition("\n")[0][:120]
@@ -260,7 +260,7 @@ def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> 
 
 
 def epoch(column: str) -> pl.Expr:
-    """Return an expression for UTC ns from times since 1970, whose size tells s, ms, µs or ns; null for others."""
+    """Return an expression for UTC ns from times since 1970 (s, ms, µs or ns, by their size); null for others."""
     number = pl.col(column).cast(pl.Int64, strict=False)
     otherwise = (
         pl.when(number < _SECONDS)

@@ -1,4 +1,4 @@
-"""The slow reader of rows, line by line. A line that may not be a whole row is left out, with a remark."""
+"""Reads rows slowly, line by line. A line that may not be a complete row is left out, with a remark."""
 
 import math
 import os
@@ -22,21 +22,21 @@ from plimsoll.ingest.shared.text import split
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted, short
 
-# polars warns on stderr of a quote that encloses a line end. Here that shows as a wrong number of rows.
+# polars warns on stderr about a quote around a line end; here the number of rows shows that.
 warnings.filterwarnings("ignore", "CSV malformed", UserWarning)
 
 
 _BLOCK = 1 << 20
 _PER_THREAD = 16 << 20
-# Cells of which some are quoted and some are not.
+# A row in which only some cells are quoted.
 _MIXED = r'(?:"[^"]*"|[^"{0}]*)(?:{0}(?:"[^"]*"|[^"{0}]*))*'
-_JOINT = "\x1f"  # between cells; in no number or time
+_JOINT = "\x1f"  # only between cells, never in a number or time
 _TIME = re.compile(r"\s*\d\d?\s*/\s*\d\d?\s*/\s*\+?\d{4}\s*\d\d?\s*:\s*\d\d?\s*:\s*\d[\d.\s]*")
 _DAY_FIRST = re.compile(r"\s*(?:1[3-9]|2\d|3[01])/(?:0\d|1[0-2])/\d{4} ")
-# A last row that ends within its time.
+# A last row that is cut within its time.
 _CUT_TIME = re.compile(r"[\d/]{0,10}( [\d:.]*)?")
-# A cell in which another row goes on, as where a block of the file is lost: a date or time, two points, control
-# characters, or one character over and over.
+# A cell in which another row continues, as after a lost block of the file: a date or time, two points, control
+# characters, or one character repeated.
 _TWO_ROWS = re.compile(r"\d/\d\d/\d{4}|\d:\d\d\.\d|\d\.\d+\.\d|[\x01-\x08\x0e-\x1f]|([^-])\1{15}")
 _COUNTER = re.compile(r'[,;\t"]\\\\[^\\"]+\\[^\\"]')
 # Behind the last row typeperf blanks out "please wait" with wide spaces: of Shift JIS, of GBK and EUC, and of Big5.
@@ -52,10 +52,10 @@ _NO_TIME = (
 
 
 class LinePiece(NamedTuple):
-    """A piece of a file: whole lines.
+    """A piece of a file: complete lines.
 
-    `is_last`: the piece holds the last line of the file. `is_open`: that line has no line end. `next_has_return`: the
-    line behind the piece, if there is one, ends with a carriage return.
+    `is_last` means that the piece has the last line of the file, `is_open` that this line has no line end,
+    `next_has_return` that the line after the piece, if any, ends with a carriage return.
     """
 
     data: bytes
@@ -65,7 +65,7 @@ class LinePiece(NamedTuple):
 
 
 class ByLine:
-    """A reader of pieces of a log, line by line. `headers` are the numbers of the lines that repeat the header."""
+    """Reads pieces of a log line by line. `headers` are the numbers of the lines that repeat the header."""
 
     def __init__(self, layout: TableLayout, left_out: LeftOut) -> None:
         self._layout = layout
@@ -86,7 +86,7 @@ class ByLine:
         written = [at for at, line in enumerate(lines) if line.strip()]
         returns = [self._after_return, *(lines[at].endswith("\r") for at in written), piece.next_has_return]
         self._after_return = returns[-2]
-        # A line that alone among its neighbours lacks a carriage return may be cut in its last number.
+        # If only one line lacks a carriage return, its last number may be incomplete.
         torn = {
             at
             for place, at in enumerate(written, 1)
@@ -137,7 +137,7 @@ class ByLine:
         """Return the cells of a row; None if the line is left out."""
         line = line.rstrip("\r")
         if line[-1:].isspace() and line.rstrip().endswith('"'):
-            line = line.rstrip()  # typeperf writes spaces behind its last row
+            line = line.rstrip()  # typeperf writes spaces after its last row
         if line.lstrip(' "').startswith(self._sign):
             self._take_header(line, number)
             return None
@@ -167,9 +167,10 @@ class ByLine:
         return cells
 
     def _cut(self, whole: list[str], number: int) -> list[str] | None:
+        """Return the cells of a last row that was cut short, with a remark; None if it must be left out."""
         width = self._layout.width
         if self._lost_cells:
-            # Where rows before it have lost cells, nobody knows which cells these are.
+            # If earlier rows lost cells, it is unknown which cells these are.
             text, row = "the last row is cut short behind rows that are damaged: left out", None
         elif len(whole) > 1:
             text = f"the last row is cut short: kept its first {len(whole)} of {width} cells"
@@ -228,7 +229,7 @@ class ByLine:
         parsed: dict[int, dict[int, float]] = {}
         is_missing = np.isnan(frame.to_numpy()) if len(rows) else np.zeros((0, 0), dtype=bool)
         blanks = [row.count(" ") + row.count("") for row in rows]
-        # Where more values are missing than cells are blank, cells hold text, or numbers that polars refuses.
+        # If more values are missing than cells are blank, some cells are text, or numbers that polars refuses.
         for row in np.flatnonzero(is_missing.sum(axis=1) != blanks).tolist():
             strange: list[tuple[int, str]] = []
             for at in np.flatnonzero(is_missing[row]).tolist():
@@ -270,8 +271,8 @@ def _number(text: str) -> float | None:
 
 
 def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout: TableLayout) -> Rows | None:
-    """Return the rows between two offsets of a file or bytes; None if one is irregular. `line` is the first line."""
-    # Counted first: polars takes long over a quote that is never closed, and accepts a row that lacks cells.
+    """Return the rows between two offsets; None if one is irregular. `line` is the number of the first line."""
+    # Count first: polars is slow on an unclosed quote, and accepts a row that lacks cells.
     expected = _expected_rows(source, start, stop, layout) if start < stop else math.nan
     if not expected.is_integer():
         return None
@@ -294,12 +295,12 @@ def ends_in_a_bare_cell(data: Data) -> bool:
 
 
 def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLayout) -> float:
-    """Return the number of rows, computed from separators or quotes; not a whole number if a row lacks cells."""
+    """Return the number of rows, computed from separators or quotes; it is fractional if a row lacks cells."""
     (quotes,) = _counts(source, b'"', start, stop)
     if quotes:
         return quotes / (2 * layout.quoted)
     separators, returns, line_ends = _counts(source, f"{layout.separator}\r\n".encode(), start, stop)
-    # A line without its carriage return may be cut within its last number.
+    # A line without a carriage return may be cut within its last number.
     return math.nan if returns not in (0, line_ends) else separators / (layout.width - 1)
 
 
@@ -318,7 +319,7 @@ def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> l
 
 
 def _blocks(source: Path | bytes, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes between two offsets in blocks; the next block of a file overwrites the one before in memory."""
+    """Yield the bytes between two offsets in blocks; of a file, each block overwrites the one before in memory."""
     if isinstance(source, bytes):
         text = np.frombuffer(source, np.uint8)[:stop]
         yield from (text[at : at + _BLOCK] for at in range(start, stop, _BLOCK))

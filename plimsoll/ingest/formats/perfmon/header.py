@@ -15,7 +15,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks, short
 from plimsoll.model.times import Zone
 
-# Text that cannot be part of a row: it begins with a letter, and holds no quotes, paths or cells with numbers.
+# Text that cannot be part of a row: it begins with a letter, and has no quotes, paths or cells with numbers.
 _WORDS = re.compile(r"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t] *[\d.-]))""")
 _TYPEPERF_SAYS = ("Exiting, please wait", "The command completed successfully", "^C")
 TIME = "time"
@@ -42,7 +42,7 @@ class TableLayout:
 
     @property
     def quoted(self) -> int:
-        """The number of quoted cells in a quoted row; a column without a name behind a last separator has no quotes."""
+        """The number of quoted cells in a quoted row; a nameless column after a final separator has no quotes."""
         return self.width - (self.counters[-1] == "")
 
     @cached_property
@@ -63,7 +63,7 @@ class Rows:
 _SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
 _ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*\((?P<name>.*)\)\s*\((?P<bias>-?\d{1,4})\)\s*", re.DOTALL)
 _NO_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*")
-# A quote that is not doubled: part of a name, as recorders write names as they are.
+# A quote that is not doubled is part of a name, as recorders do not escape names.
 _LONE_QUOTE = re.compile(r'(?<!")"(?:"")*(?!")')
 _PATHS = re.compile(rb'[,;\t]?"?\\')
 _ROW = re.compile(rb'"?\s*\d{1,4}[-/.]\d')
@@ -108,7 +108,7 @@ def no_paths(text: Text) -> Unusable:
 
 
 def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
-    """Raise Unusable if each line of the file holds the cells of two logs, side by side."""
+    """Raise Unusable if each line of the file has the cells of two logs side by side."""
     if beside := [at for at, cell in enumerate(cells) if at and cell.startswith("(PDH-")]:
         raise Unusable(
             f"{text.path}:{text.first_line[0]}: another log is beside the first, from column {beside[0] + 1} on; "
@@ -117,7 +117,7 @@ def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
 
 
 def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
-    """Return the time zone in a header's first cell, else `zone` of the caller. A missing zone gets a remark."""
+    """Return the time zone in a header's first cell, else the caller's `zone`. A missing zone gets a remark."""
     match = _ZONE.fullmatch(cell)
     if match and abs(int(match["bias"])) < 24 * 60:
         return stated(match["name"], int(match["bias"]), zone, remarks)
@@ -138,9 +138,9 @@ def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
 
 
 def _whole(text: Text, stop: int, line: int, remarks: Remarks) -> tuple[bytes, int, int]:
-    """Return the header, its end offset and its last line number. Its last cell, a description, may have several lines.
+    """Return the header, its end offset and its last line number. The last cell, a description, may span lines.
 
-    Raise Unusable if the names of counters go on in the next line.
+    Raise Unusable if the names of counters continue on the next line.
     """
     following = text.line_at(stop + 1)
     is_open = text.header.count(b'"') % 2 == 1
@@ -182,7 +182,7 @@ def _cells(header: str, separator: str) -> tuple[list[str], bool]:
 
 
 def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks: Remarks) -> None:
-    """Adjust the header's cells to the first row if only one of the two lines ends with a separator."""
+    """Adjust the header's cells to the first row if only one of both lines ends with a separator."""
     row = first.rstrip(b"\r")
     is_behind = row.endswith(f'"{separator}'.encode())
     if cells[-1] and not is_behind:  # the usual log
@@ -196,9 +196,9 @@ def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks:
 
 
 def wall_clock(cells: pl.Series) -> pl.Series:
-    """Return the times in the first cells of rows; null for text that is no time, and years outside 1980 to 2200."""
+    """Return the times in the first cells of rows; null for other text and for years outside 1980 to 2200."""
     written = pl.col(cells.name).str.strip_chars(_SPACES)
-    # The parser of times would accept a line end within a time, where parts of two rows have run together.
+    # The parser of times would accept a line end within a time, where parts of two rows are joined.
     is_one = (written.str.len_bytes() <= _LONGEST) & ~written.str.contains("\n", literal=True)
     time = pl.when(is_one).then(written).str.to_datetime(_WRITTEN, strict=False, time_unit="us")
     local = cells.to_frame().select(time).to_series()

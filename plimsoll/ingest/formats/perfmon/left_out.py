@@ -1,4 +1,4 @@
-"""The lines, rows and cells of a log that are left out, with remarks; too many of them make the log unusable."""
+"""Counts the lines, rows and cells that are left out, with remarks; too many of them make the log unusable."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _HOPELESS = 50
 
 @dataclass
 class _Strange:
-    """The cells of one column that are not numbers: line and text of the first, and how many there are."""
+    """The cells of one column that are not numbers: line and text of the first, and their count."""
 
     line: int
     text: str
@@ -25,10 +25,11 @@ class _Strange:
 
 
 class LeftOut:
-    """A count of the rows that were read, and the lines, rows and cells that were left out.
+    """Counts of the rows that were read, and of the lines, rows and cells that were left out.
 
-    `lines` are lines that are not rows: no data is lost with them. `rows` are damaged rows, with the error text for the
-    log if most of its rows are damaged. `day_first` are lines, and their times with the day before the month.
+    `lines` are lines that are not rows: no data is lost with them. `rows` are damaged rows, each with the error text
+    for the log if most of its rows are damaged. `day_first` are lines, with their times, in which the day comes before
+    the month.
     """
 
     def __init__(self, layout: TableLayout) -> None:
@@ -85,8 +86,9 @@ class LeftOut:
     def unread(self, columns: Sequence[pl.Series], local: pl.Series, lines: Sequence[int]) -> list[int]:
         """Return the indices of columns that lack so many values that a crossed threshold may be hidden.
 
-        All columns, if over a tenth of the rows or five minutes on end are left out; otherwise those with over a tenth
-        of cells that are not numbers. `local` and `lines` are the times and line numbers of the rows that were read.
+        These are all columns if over a tenth of the rows, or five minutes without a break, are left out; otherwise
+        those with over a tenth of cells that are not numbers. `local` and `lines` are the times and line numbers of the
+        rows that were read.
         """
         if len(self.rows) > MOST_LEFT_OUT * (len(self.rows) + self._kept) or self._has_hole(local, lines):
             return list(range(len(columns)))
@@ -97,7 +99,7 @@ class LeftOut:
         ]
 
     def _has_hole(self, local: pl.Series, lines: Sequence[int]) -> bool:
-        """Return whether rows were left out in a pause that is five minutes longer than the sampling interval."""
+        """Return whether rows left out cause a pause that is five minutes longer than the sampling interval."""
         times = local.cast(pl.Int64).to_numpy()
         interval = sampling_interval(np.sort(times)) if self.rows and len(times) > 1 else None
         if interval is None:

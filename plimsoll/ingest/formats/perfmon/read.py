@@ -1,4 +1,4 @@
-"""Reads the three formats of Performance Monitor: PDH-CSV, PDH-TSV, and what typeperf prints."""
+"""Reads the three formats of Performance Monitor: PDH-CSV, PDH-TSV, and the output of typeperf."""
 
 import math
 import mmap
@@ -27,9 +27,9 @@ from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
 from plimsoll.model.series import UNNAMED, Series
 
-# A computer's name behind a single backslash, and then something that is not part of an instance.
+# A computer's name after a single backslash, and then something that is not part of an instance.
 _ONE_BACKSLASH = re.compile(r"\\[^\\()/%\s]+\\[^\\]+\\")
-# The same with a sign between an instance and its counter: `Processor(_Total)% Processor Time`.
+# Likewise without a backslash between instance and counter: `Processor(_Total)% Processor Time`.
 _NO_BACKSLASH = re.compile(r"(?:\\\\?[^\\()]+)?\\[^\\()]+\((?!.*\)\\).*\)% [^\\]*")
 _NAMESAKES = ("Process", "Thread")
 _ESCAPED = re.compile(r"(?<=[(,])\\_(?:Total|Global\\_)(?=\))")
@@ -49,11 +49,11 @@ class CounterColumns:
 
 
 _TYPEPERF = re.compile(rb'"*\(PDH-[CT]SV 4\.0\)"*[,;\t]')
-# typeperf's -1, a blank cell to replace it, and other whole numbers: in quotes, and without.
+# typeperf's -1, its blank replacement, and other whole numbers: in quotes, and without.
 _QUOTED = re.compile(rb'"-1"'), b'" "', re.compile(rb'[,;\t]"(?!-1")-?\d+"')
 _BARE = re.compile(rb"(?<=[,;\t])-1(?=[,;\t\r\n]|\Z)"), b" ", re.compile(rb"[,;\t](?!-1[,;\t\r\n])-?\d+[,;\t\r\n]")
 _SAMPLE = 1 << 18
-# Larger files are read in pieces only: a file that is read at once is held in memory meanwhile.
+# Larger files are read in pieces, as a file read at once is completely in memory.
 _AT_ONCE = 128 << 20
 _PIECE = 4 << 20
 _LARGE_PIECE = 32 << 20
@@ -65,7 +65,7 @@ _LINE = re.compile(rb"\S[^\n]*\n")  # a line that is not blank
 class CounterTable:
     """All rows of a log: wall-clock times, a column for each counter, and line numbers.
 
-    `headers` are the lines that repeat the header; behind each, another recording begins. `unread` are the indices of
+    `headers` are the lines that repeat the header; after each, another recording begins. `unread` are the indices of
     columns that lack many values.
     """
 
@@ -107,7 +107,7 @@ def read_pdh(text: Text, format_: str, separator: str, options: ReadOptions) -> 
     remarks, of_rows = Remarks(file), Remarks(file)
     first_cell, layout = read_header(text, separator, remarks)
     zone, counters = zone_of(first_cell, options.zone, remarks), layout.counters
-    # polars parses the rows outside of Python, while Python looks up the names of the counters.
+    # polars parses the rows without the GIL, while Python looks up the names of the counters.
     with ThreadPoolExecutor(1) as pool:
         rows = pool.submit(read_rows, text, layout, of_rows)
         columns = columns_of(file, counters, options.names)
@@ -199,7 +199,7 @@ def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[LinePiece]:
 
 
 def _end(data: Data, start: int) -> int:
-    """Return the end offset of the last line that is neither blank nor made of zero bytes."""
+    """Return the end offset of the last line that is neither blank nor all zero bytes."""
     end = len(data)
     while end > start:
         tail = data[max(start, end - _TAIL) : end]
@@ -215,10 +215,10 @@ def _end(data: Data, start: int) -> int:
 
 
 def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
-    """Return typeperf's text with blanks for its -1, which means no data; return other text unchanged.
+    """Return typeperf's text with its -1 (no data) replaced by blanks; return other text unchanged.
 
-    typeperf writes numbers with six decimals, and a whole -1 only for no data. If other numbers are whole, too, another
-    program wrote the file, and its -1 may be a number.
+    typeperf writes numbers with six decimals, and a whole -1 only for no data. If other numbers are whole as well,
+    another program wrote the file, and -1 may be a number.
     """
     if not _TYPEPERF.match(text.header):
         return text
@@ -261,7 +261,7 @@ def columns_of(file: str, cells: Sequence[str], names: Names) -> CounterColumns 
 
 
 def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
-    """Add remarks on columns that name no counter, which are left out, and on counters without a computer."""
+    """Add remarks on columns without a counter's name, which are left out, and on counters without a computer."""
     for at in columns.strange[:MAX_SHOWN]:
         cell, present = cells[at], len(values[at]) - values[at].null_count()
         has = counted(present, "value") if present else "no values"
@@ -293,7 +293,7 @@ def tell_twins(series: Sequence[Series], values: Sequence[pl.Series], times: Tim
         if differing := sum(int((first != other).sum()) for other in others):
             text += f"; {counted(differing, 'value')} different: the first that is there counts"
             contrary = np.any([differ(first.to_numpy(), other.to_numpy()) for other in others], axis=0)
-            # Only one of two values can be right, and rules need it; but processes of one name may well be two.
+            # Only one of two values can be right, and rules need it; but two processes may have one name.
             counts = is_judged(named) and named.tag("objectname") not in _NAMESAKES
             if counts and are_many(times[contrary], len(times), interval):
                 kind = Kind.CONTRADICTORY

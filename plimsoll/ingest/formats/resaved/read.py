@@ -29,7 +29,7 @@ _TIME = re.compile(
     r"(?: ?(?P<half>AM|PM))?",
     re.IGNORECASE | re.ASCII,
 )
-# Other times, with what to say of them.
+# Other forms of times, with the advice for each.
 _REASONS = {
     "is no date and time; a spreadsheet may have cut it": re.compile(r"\d+:[\d:.,]+|\d+([./-] ?)\d+\1\d+\.?", re.ASCII),
     "is a day's number as a spreadsheet counts": re.compile(r"[2-6]\d{4}(?:[.,]\d+)?", re.ASCII),
@@ -43,10 +43,10 @@ _ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
 def _order_of_dates(
     path: Path, times: Sequence[str], lines: Sequence[int], decimal_commas: bool, remarks: Remarks
 ) -> str:
-    """Return the order in which all dates of a log are written: `dmy`, `mdy` or `ymd`.
+    """Return the order of day, month and year in all dates of a log: `dmy`, `mdy` or `ymd`.
 
-    Raise Unusable if dates differ in form, if day and month cannot be told apart, or if rows share a time whose seconds
-    are lost.
+    Raise Unusable if dates differ in form, if day and month cannot be told apart, or if rows share a time because
+    seconds were lost.
     """
     matches: list[re.Match[str]] = []
     for time, line in zip(times, lines, strict=True):
@@ -100,9 +100,9 @@ def _as_windows_writes(path: Path, order: str, time: str, line: int) -> str:
     return f"{moment:%m/%d/%Y %H:%M:%S}.{match['part'] or '000'}"
 
 
-_JOINT = "\x1f"  # between the cells of a row; stands in no number
+_JOINT = "\x1f"  # between the cells of a row; never in a number
 _TO_DO = "export the log again as it was recorded (relog, not a spreadsheet)"
-# What is not UTF-8 may be a no-break space, but only between groups of three digits; elsewhere it is damage.
+# Invalid UTF-8 may be a no-break space, but only between groups of three digits; elsewhere it is damage.
 _GROUPED = re.compile(
     r"(?:[0-9](?:[ '’\u00a0\u2009\u202f][0-9]{3}|[.,][0-9]+[.,][0-9])"
     r"|(?<![0-9.,\ufffd])[0-9]{1,3}(?:\ufffd[0-9]{3})+(?![0-9\ufffd]))[^\x1f]*"
@@ -117,7 +117,7 @@ _HINT = re.compile(rb'"?sep=(.)"?')
 _BEFORE_PATH = re.compile(rb'([,;\t])("*)\\')
 _ESXTOP = re.compile(rb'"?\(PDH-CSV 4\.0\) \(UTC\)\(0\)')
 _ESX_TIME = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
-# Cells that are only a number with a decimal comma; where others have points, a comma is damage.
+# Cells with a decimal comma; if other cells have points, a comma is damage.
 _QUOTED_COMMA = re.compile(rb'"-?\d+,\d+"')
 _QUOTED_POINT = re.compile(rb'"-?\d+\.\d+"')
 _DIGIT = re.compile(r"\d")
@@ -131,7 +131,8 @@ _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 class _Shape:
     """The form of a log's lines: separator, header, and the header's line number and offset.
 
-    `wrapped`: a spreadsheet put all cells of a line into one, as it expected another separator. `usual`: as in Windows.
+    `wrapped` means that a spreadsheet put all cells of a line into one, as it expected another separator; `usual` that
+    the form is that of Windows.
     """
 
     line: int
@@ -153,7 +154,8 @@ class _Shape:
 class _ResavedRows:
     """The rows of a log: their times, their other cells joined as text, and their line numbers.
 
-    `lines_behind` has all lines after the header, with an empty one for each row. `is_cut`: the last row was cut short.
+    `lines_behind` has all lines after the header, with an empty one for each row. `is_cut` means that the last row is
+    incomplete.
     """
 
     times: list[str]
@@ -164,7 +166,7 @@ class _ResavedRows:
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the file has a PDH header, but separators, times or decimal marks that Windows does not write."""
+    """Return whether the file has a PDH header, but separators, times or decimal marks that Windows never writes."""
     shape = _shape(text)
     if shape is None:
         return False
@@ -173,7 +175,7 @@ def sniff(text: Text) -> bool:
     end = shape.start + len(shape.header)
     body = text.data[end : end + _HEAD]
     commas = len(list(islice(_QUOTED_COMMA.finditer(body), 2)))
-    # A single one among many numbers is damage.
+    # A single such number among many is damage.
     if (commas > 1 or (commas and body.count(b'"') < _MANY_QUOTES)) and not _QUOTED_POINT.search(body):
         return True
     first = next((line for line in body.splitlines() if line.strip()), b"")
@@ -188,7 +190,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the log. Raise Unusable if its dates or numbers are ambiguous, or have lost a part."""
+    """Return the log. Raise Unusable if its dates or numbers are ambiguous or incomplete."""
     remarks = Remarks(str(text.path))
     text = with_blanks_for_no_data(text, remarks)
     shape = _shape(text)
@@ -217,6 +219,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _shape(text: Text) -> _Shape | None:
+    """Return the form of a log's lines; None if the file has no PDH header."""
     number, start, stop = text.first_line
     header = text.header
     hint = _HINT.fullmatch(header)
@@ -233,7 +236,8 @@ def _shape(text: Text) -> _Shape | None:
 
 
 def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _ResavedRows:
-    # No number or time is other than ASCII.
+    # Numbers and times are ASCII.
+    """Return the rows of a log, and its other lines; an incomplete last row loses its last cell."""
     lines = [line.rstrip("\r") for line in text.data[shape.start :].decode("utf-8", errors="replace").split("\n")]
     last = lines[-1]
     is_cut = ends_in_a_bare_cell(text.data) and bool(_DIGIT.search(last))
@@ -297,7 +301,7 @@ def _decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separat
             f"so what the marks mean is not certain; {_TO_DO}"
         )
     mark = "," if "," in first else "."
-    # In a log separated by commas a point is what Windows wrote.
+    # In a comma-separated log, Windows itself wrote points.
     if first and mark not in certain and not (mark == "." and separator == ","):
         line, shown = first[mark]
         raise Unusable(f'{path}:{line}: "{shown}" may be a fraction or thousands, and no number settles it; {_TO_DO}')
@@ -312,13 +316,16 @@ def _decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separat
 
 
 def _form(match: re.Match[str]) -> tuple[object, ...]:
-    """Return the form of a time, which all times of a log must share; after a leading year, a fraction is optional."""
+    """Return the form of a time, which must be equal for all times of a log; fractions are optional after a leading
+    year.
+    """
     year_first = len(match["a"]) == 4
     parts = ("second", "half") if year_first else ("second", "part", "half")
     return (match["mark"], year_first, *(match[part] is None for part in parts))
 
 
 def _order(path: Path, matches: Sequence[re.Match[str]], lines: Sequence[int], decimal_commas: bool) -> str:
+    """Return the order of the dates of one log from those parts that can only be a year or a day."""
     first = matches[0]
     if len(first["a"]) == 4:
         return "ymd"
@@ -340,7 +347,7 @@ def _order(path: Path, matches: Sequence[re.Match[str]], lines: Sequence[int], d
     if day_first is not None:
         return "dmy"
     # Windows writes milliseconds, two digits throughout, and the month first. Decimal commas show that another program
-    # turned the log into another country's writing.
+    # used another country's format.
     untouched = all(_WINDOWS.fullmatch(match[0]) for match in matches) and not decimal_commas
     if month_first is not None or untouched or all(match["a"] == match["b"] for match in matches):
         return "mdy"

@@ -1,7 +1,7 @@
-"""Reads what sysstat's `sadf -d` writes: CSV with semicolons, in sections with a header each.
+"""Reads the output of sysstat's `sadf -d`: CSV with semicolons, in sections with a header each.
 
 A section has a row for each time, or for each time and instance. Series have the names that Telegraf's `inputs.sysstat`
-gives (see `sections`); their paths show where they are from: `sadf disk(sda) %util`.
+gives (see `sections`); their paths name their origin: `sadf disk(sda) %util`.
 """
 
 import re
@@ -43,9 +43,9 @@ _NOT_IN_A_HOST = re.compile(r"""[\s"'`,:<>|#]""")
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is a header of sadf, or a restart or comment with a header after it.
+    """Return whether the first line is a header of sadf, or a restart or comment followed by a header.
 
-    An edited header counts, too: `read` refuses it and says so.
+    An edited header counts as well: `read` refuses it with a reason.
     """
     if _HEADER.match(text.header):
         return True
@@ -55,8 +55,8 @@ def sniff(text: Text) -> bool:
 def read(text: Text, options: ReadOptions) -> Log:
     """Return all sections as one log. `options.zone` is the zone of times that are not in UTC.
 
-    Raise Unusable if the file was edited, is of several hosts, holds no row that can be read, or holds times in UTC and
-    times of an unknown zone.
+    Raise Unusable if the file was edited, is of several hosts, has no readable row, or mixes times in UTC with times of
+    an unknown zone.
     """
     path, remarks = text.path, Remarks(str(text.path))
     tables = [table for block in blocks(text, remarks) if len((table := table_of(path, block, remarks)).lines)]
@@ -93,7 +93,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 def _drop_unknown_utilization(columns: dict[Series, Values]) -> None:
     """Remove the utilization of network links that carry 1 MB/s or more but always show 0.00 %.
 
-    sysstat writes 0.00 where the speed of a link is not known; 1 MB/s is 0.01 % of 100 Gbit/s.
+    sysstat writes 0.00 if the speed of a link is unknown; 1 MB/s is 0.01 % of 100 Gbit/s.
     """
     for link in [column for column in columns if column.field == "pct_ifutil"]:
         traffic = [columns.get(replace(link, field=field)) for field in ("rxkB_per_s", "txkB_per_s")]
@@ -103,7 +103,7 @@ def _drop_unknown_utilization(columns: dict[Series, Values]) -> None:
 
 
 class _Columns:
-    """A column of values for each series, NaN where it has no sample. Of two samples at one time the first counts."""
+    """A column of values for each series, NaN for missing samples. Of two samples at one time the first counts."""
 
     def __init__(self, length: int) -> None:
         self.by_series: dict[Series, Values] = {}
@@ -116,7 +116,7 @@ class _Columns:
         if column is None:
             column = self.by_series[series] = np.full(self._length, np.nan)
         free = np.isnan(column[rows])
-        # Reversed, since of several values for one row numpy keeps the last, and the first is wanted.
+        # Reversed: of several values for one row numpy keeps the last, but the first is wanted.
         column[rows[free][::-1]] = values[free][::-1]
         self.differing += int(np.count_nonzero((column[rows] != values) & ~np.isnan(values)))
 
@@ -142,7 +142,7 @@ def _host(path: Path, tables: Sequence[SectionTable]) -> str:
 
 
 def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.intp]]]:
-    """Yield each instance and the indices of its rows, in the order in which instances first appear."""
+    """Yield each instance and the indices of its rows, in order of first appearance."""
     if not table.section.label:
         yield None, np.arange(len(table.lines))
         return
@@ -181,11 +181,11 @@ def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
         return table.stamps
     instants = table.stamps.copy()
     at = np.flatnonzero(table.local)
-    # A section has a row per instance, so look at the clock once per time.
+    # A section has a row per instance, so check the clock once per time.
     first = np.flatnonzero(np.diff(table.stamps[at], prepend=-1))
     changes = Remarks(remarks.file)
     lines = table.lines[at[first]]
-    # With an unknown zone, another file begins where the header is repeated and no restart is the reason.
+    # With an unknown zone, a repeated header without a restart means that another file begins.
     joined = table.is_after_header[at[first]] & ~table.is_after_restart[at[first]] & (not zone.is_specified)
     moments = to_utc(table.stamps[at[first]], zone, lines.tolist(), changes, lines[joined].tolist())
     instants[at] = np.repeat(moments, np.diff(first, append=len(at)))
@@ -201,7 +201,7 @@ def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> It
         at = np.flatnonzero(np.diff(moments) < 0) + 1
         steps = list(zip(at.tolist(), moments[at - 1].tolist(), moments[at].tolist(), strict=True))
         for row, before, after in steps:
-            # One end is enough, as a section may lack the row before a step or the row after it.
+            # One end is enough: a section may lack the row before or after a step.
             if ends.isdisjoint((before, after)):
                 begun = clock.RESTARTED if table.is_after_restart[row] else clock.JOINED
                 reason = begun if table.is_after_header[row] else clock.CLOCK
@@ -210,9 +210,9 @@ def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> It
 
 
 def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[NamedRows]:
-    """Yield column names, table and times; tables of interrupts are split by the processors that were online.
+    """Yield column names, table and times; tables of interrupts are split by the set of online processors.
 
-    Rows at times whose processors are not known are left out.
+    Rows at times with unknown processors are left out.
     """
     processors = None
     for table, moments in zip(tables, instants, strict=True):
@@ -241,6 +241,7 @@ def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl
 
 
 def _divide(table: SectionTable, moments: Times, processors: pl.DataFrame, remarks: Remarks) -> Iterator[NamedRows]:
+    """Yield the rows of a table with a cell for each processor, by the set of processors at their time."""
     width = len(table.values)
     sets = processors.get_column("names").unique()
     rows_by_time = pl.DataFrame({"time": moments})
@@ -268,7 +269,7 @@ def _remark_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remark
 
 
 def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:
-    """Return the tables with local dates, as `sadf -t` writes the date in UTC. Add a remark if dates change."""
+    """Return the tables with local dates, as `sadf -t` writes dates in UTC. Add a remark if dates change."""
     clock_ahead = next((ahead for table in tables if (ahead := _ahead(table, zone)) is not None), None)
     if clock_ahead is None:
         return list(tables)
@@ -295,7 +296,7 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
     stamps, values = table.stamps[table.local], table.intervals[table.local] * SECOND
     first = np.flatnonzero(np.diff(stamps, prepend=-1))
     stamps, values = stamps[first], values[first]
-    # The interval of a row after a header may count from a row in another file.
+    # After a header, a row's interval may refer to a row in another file.
     extra = np.where(table.is_after_header[table.local][first][1:], 0, np.diff(stamps) - values[1:])
     goes_back = bool(((np.abs(extra + DAY) <= _SLACK) & (stamps[1:] % DAY <= values[1:])).any())
     for at in np.flatnonzero(np.abs(extra - DAY) <= _SLACK).tolist():
@@ -304,7 +305,7 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
         if (before >= QUARTER or goes_back) and before < after // QUARTER * QUARTER:
             between = _between(before, after)
             value = int(_offsets(zone, stamps[at + 1 : at + 2], between[0])[0])
-            # The date in the log is the same for two offsets a day apart, on both sides of the date line.
+            # Two offsets a day apart, on both sides of the date line, give the same date.
             off = (value - between[0] + DAY // 2) % DAY - DAY // 2
             if abs(off) <= values[at + 1]:
                 return between[0], between[1] or zone.is_specified
@@ -312,7 +313,7 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
         return None
     if zone.is_specified:
         return 0, True
-    # All rows are of one date of UTC, so midnight in UTC is at a time of day that is not in the log.
+    # All rows have one date of UTC, so midnight in UTC is at a time of day without rows.
     start, end = int(stamps[0]), int(stamps[-1])
     return _between(end % DAY, start % DAY) if end < start and start // DAY == end // DAY else None
 
@@ -320,7 +321,7 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
 def _between(before: int, after: int) -> tuple[int, bool]:
     """Return the local offset (ns) if midnight in UTC lies between two times of day, and whether it is certain.
 
-    It is not certain where two offsets a day apart are both in use.
+    It is uncertain if two offsets a day apart are both in use.
     """
     ahead = after // QUARTER * QUARTER
     # More people live at +13 than at -11, and at -10 than at +14.
@@ -329,7 +330,7 @@ def _between(before: int, after: int) -> tuple[int, bool]:
 
 
 def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
-    """Return what to add to each time (ns) so that its date in UTC is the written one: 0, a day or minus a day.
+    """Return the correction of each time (ns) that makes its date in UTC the written one: 0, a day or minus a day.
 
     Rows whose steps match their intervals are shifted together, as a single row at a change of offset is ambiguous.
     """

@@ -25,14 +25,14 @@ _HEADER = "# hostname;interval;timestamp"
 _COLUMNS = re.compile(rf"(;[\w%][\w%/.-]*(\*|{re.escape(MANY)})?)*")
 _NAMES = re.compile(HEADER_NAMES)
 _ROW = re.compile(r"[^;]*;\d+;\d")
-_NOT_IN_A_ROW = ("\0", ";timestamp", "RESTART", ";COM ")  # the beginnings of other lines, which a torn row may end in
+_NOT_IN_A_ROW = ("\0", ";timestamp", "RESTART", ";COM ")  # how other lines begin; a torn row may end in one
 _EVENT = re.compile(r"[^;]*;-1;([^;]*);(?:LINUX-)?(RESTART|COM )\s*(.*)")
 _TWO_DECIMALS = re.compile(r"[.,]\d\d$")
 
 
 @dataclass
 class RowBlock:
-    """Rows of one section that have the same number of cells, and their line numbers.
+    """Rows of one section with the same number of cells, and their line numbers.
 
     `headers` and `restarts` are the line numbers of all headers and restarts in the file.
     """
@@ -53,7 +53,7 @@ class RowBlock:
 def blocks(text: Text, remarks: Remarks) -> list[RowBlock]:
     """Return the rows of all supported sections; add remarks on all other lines.
 
-    Raise Unusable if a header was edited or is of `sadf -h`, or no row is left for a known reason.
+    Raise Unusable if a header was edited or written by `sadf -h`, or if no row is left for a known reason.
     """
     sorter = _Sorter(text.path, remarks)
     *lines, last = _decoded(text, remarks).replace("\r\n", "\n").split("\n")
@@ -78,8 +78,8 @@ def _decoded(text: Text, remarks: Remarks) -> str:
 class _Sorter:
     """The blocks so far, and the header above the current line.
 
-    `_section` is the section of that header; None if it is unknown or not supported. `_block` is the block for its
-    rows; None for rows with a cell for each processor, which have a block for each number of cells.
+    `_section` is the section of that header; None if unknown or not supported. `_block` is the block for its rows; None
+    for rows with a cell for each processor, which have a block for each number of cells.
     """
 
     def __init__(self, path: Path, remarks: Remarks) -> None:
@@ -108,7 +108,7 @@ class _Sorter:
             self._take_other(line, number)
 
     def take_unended(self, line: str, number: int) -> None:
-        """Sort a line that lacks its line end and so may be cut short anywhere.
+        """Sort a line without a line end, which may be incomplete.
 
         Its complete cells are kept. The last cell is complete if it has two decimals, since sadf never writes more.
         """
@@ -151,12 +151,12 @@ class _Sorter:
             self._block = self._block_of(section, COMMON + section.width)
 
     def _take_other(self, line: str, number: int) -> None:
-        """Sort a line that is neither a row nor a header, or a header that is joined to the line before it."""
+        """Sort a line that is neither row nor header, or a header that is joined to the line before it."""
         before, header, columns = line.rpartition(_HEADER)
         is_damaged = "\0" in line
         event = None if is_damaged else _EVENT.fullmatch(line)
         if header and _is_header(header + columns):
-            # Before the first header there may be a restart or a header that was cut short, but no row.
+            # Before the first header there may be a restart or an incomplete header, but no row.
             is_edited = before.strip("\0") and not before.startswith("#") and not _EVENT.fullmatch(before)
             if is_edited and not self._headers:
                 raise self._edited(number, line)
@@ -167,14 +167,14 @@ class _Sorter:
             event_name = RESTARTED if event[2] == "RESTART" else "comment:"
             if event[2] == "RESTART":
                 self._restarts.append(number)
-            # Every section repeats the same event, so its time tells whether it is another.
+            # Every section repeats the event; another time means another event.
             self._skipped.events.setdefault((short(f"{event_name} {event[3]}".rstrip("; "), 200), event[1]), number)
         elif not is_damaged and _NAMES.search(line):
             raise self._edited(number, line)
         else:
             self._skipped.not_rows.append(number)
             if is_damaged or line.startswith("#") or line.count(";") >= COMMON:
-                # It may have been a header, so the section of the rows after it is not known.
+                # It may have been a header, so the section of the next rows is unknown.
                 self._skipped.damaged = self._skipped.damaged or number
                 self._header, self._section, self._block = None, None, None
 
@@ -185,7 +185,7 @@ class _Sorter:
         )
 
     def _take_odd_row(self, line: str, number: int, cells: int) -> None:
-        """Sort a row for which the current block has the wrong number of cells."""
+        """Sort a row whose number of cells differs from the current block's."""
         if self._header is None or cells <= COMMON:
             self._skipped.not_rows.append(number)
         elif self._section and self._section.is_per_cpu and cells > COMMON + 1:
@@ -197,9 +197,9 @@ class _Sorter:
         return self._blocks.setdefault((section, cells), RowBlock(section, cells, self._headers, self._restarts))
 
     def finished(self) -> list[RowBlock]:
-        """Return the blocks that have rows, after adding remarks on all other lines.
+        """Return the blocks that have rows, and add remarks on all other lines.
 
-        If most rows under a header do not fit it, its other rows are left out as well, as they may fit by chance. Raise
+        If most rows under a header do not fit it, the others are left out as well, as they may fit by chance. Raise
         Unusable if no row is left and the reason is known.
         """
         for unfit in self._skipped.unfit.values():

@@ -1,4 +1,4 @@
-"""Reads what sysstat's `sar` prints on Linux: tables with repeated headers, and the time of day before each row.
+"""Reads the output of sysstat's `sar` on Linux: tables with repeated headers, and the time of day before each row.
 
 Each line is rewritten as `sadf -t -d` writes it, and the result is read as such a file.
 """
@@ -28,7 +28,7 @@ _DATES = ("%Y-%m-%d", "%m/%d/%y", "%m/%d/%Y", "%d/%m/%y", "%d/%m/%Y", "%d.%m.%Y"
 
 
 def sniff(text: Text) -> bool:
-    """Return whether sar's first line, which iostat prints, too, is followed by a table with times."""
+    """Return whether the first line is that of sar (and iostat), followed by a table with times."""
     if not _BANNER.match(text.header):
         return False
     head = text.data[:8192].decode("utf-8", errors="replace").splitlines()
@@ -46,7 +46,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 @dataclass
 class _Rewriter:
-    """A converter of sar's lines to sadf's: one line for each, so that line numbers stay the same."""
+    """Converts sar's lines to sadf's, one for each, so that line numbers stay the same."""
 
     text: Text
     remarks: Remarks
@@ -68,7 +68,7 @@ class _Rewriter:
                 hours = int(hour) if half is None else int(hour) % 12 + 12 * (half == "PM")
                 yield self._line((hours, int(minute), int(second)), rest)
             else:
-                yield ""  # blank, or the averages at the end, by a word of the language
+                yield ""  # blank, or the averages at the end, which begin with a word
 
     def _begin(self, host: str, day: str, number: int) -> None:
         """Set the host and the date from a first line of sar."""
@@ -78,7 +78,7 @@ class _Rewriter:
                 f'{self.text.path}:{number}: the date "{day}" is of no form that is known; write the file again with '
                 "S_TIME_FORMAT=ISO sar -A -f FILE, or with sadf -d FILE -- -A"
             )
-        # Of month/day and day/month the one that the name of the file tells (sar27), else the first, which is C's.
+        # Month/day or day/month, by the day in the file's name (sar27); else month/day, as in the C locale.
         of_file = re.search(r"sar?(?:\d{6})?(\d\d)\b", self.text.path.name)
         fitting = [date for date in days if of_file and date.day == int(of_file[1])]
         if len(days) > 1 and not fitting:
@@ -88,6 +88,7 @@ class _Rewriter:
         self.columns = []
 
     def _line(self, clock: tuple[int, int, int], rest: str) -> str:
+        """Return the line of sadf for a line of sar with a time; empty if it belongs to no table."""
         cells = rest.split()
         if restart := _RESTART.match(rest):
             return f"{self.host};-1;{self._moment(clock)};LINUX-RESTART\t{restart[1]}"
@@ -97,7 +98,7 @@ class _Rewriter:
             return ""
         moment = self._moment(clock)
         if self.is_rotated:
-            # A mount point may have blanks in it.
+            # A mount point may contain blanks.
             width = len(self.columns) - 1
             cells = [" ".join(cells[width:]), *cells[:width]]
         if (self.columns[0], cells[0]) in (("CPU", "all"), ("INTR", "sum")) and "CPU0" not in self.columns:
@@ -116,7 +117,7 @@ class _Rewriter:
         return f"# hostname;interval;timestamp;{';'.join(shown)}"
 
     def _moment(self, clock: tuple[int, int, int]) -> datetime:
-        """Return the date and time of a row: the first line's day, or the next day once a table passed midnight."""
+        """Return the date and time of a row; after midnight within a table, the date is the next day."""
         moment = datetime.combine(self.day, time(*clock))
         if self.before is not None:
             moment = datetime.combine(self.before.date(), moment.time())
@@ -129,7 +130,7 @@ class _Rewriter:
 
 
 def _is_header(cells: list[str]) -> bool:
-    """Return whether all cells are names of columns, and none is a number."""
+    """Return whether all cells are names of columns, not numbers."""
     return len(cells) > 1 and all(_FIELD.match(cell) for cell in cells)
 
 

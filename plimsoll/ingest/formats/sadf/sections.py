@@ -1,10 +1,10 @@
 """The sections of `sadf -d`, and the series that Telegraf's `inputs.sysstat` makes of them.
 
-Telegraf reads `sadf -p` and files each option of sar under a measurement of its sample configuration (`-u` as
-`cpu_util`, `-P ALL` as `per_cpu`, `-d` as `disk`, `-n ALL` as `network`). It has no names for power, filesystems,
-terminals and pressure; those are ours. Two more names differ from Telegraf's, which files two quantities under one
-name: all processors together are only in `cpu_util` and single ones only in `per_cpu`, and the NFS client is
-`network_nfs` (its `retrans/s` is not TCP's).
+Telegraf reads `sadf -p` and stores each option of sar in a measurement of its sample configuration (`-u` as `cpu_util`,
+`-P ALL` as `per_cpu`, `-d` as `disk`, `-n ALL` as `network`). It has no names for power, filesystems, terminals and
+pressure; those are ours. Two more names differ, where Telegraf uses one name for two quantities: all processors
+together are only in `cpu_util`, single ones only in `per_cpu`; and the NFS client is `network_nfs` (its `retrans/s` is
+not TCP's).
 """
 
 import re
@@ -22,7 +22,7 @@ from plimsoll.model.shipped_tables import shipped_table
 _MOST_REMARKS = 20
 _MOST_LEFT_OUT = 0.1  # of the rows of a section
 AGAIN = "write the file again with sadf -d FILE -- -A"
-HEADER_NAMES = r"hostname\W{1,9}interval\W{1,9}timestamp"  # also of a header that was edited
+HEADER_NAMES = r"hostname\W{1,9}interval\W{1,9}timestamp"  # edited headers too
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class SadfSection:
 
 @dataclass
 class Unfit:
-    """Rows that do not fit their header: line and number of cells of the first, and how many there are.
+    """Rows that do not fit their header: line and number of cells of the first, and their count.
 
-    `fitting` counts the section's other rows, which fit but are left out as well; `kept` those that are read.
+    `fitting` counts the section's other rows, which fit but are left out as well; `kept` counts those that are read.
     """
 
     section: SadfSection
@@ -65,8 +65,8 @@ class Unfit:
 class Skipped:
     """The lines that are not read.
 
-    `events` has restarts and comments by text and time, with their lines; `not_rows` the lines that are no rows or have
-    no header; `unfit` rows by their header; `damaged` the first line that may have been a header.
+    `events` has the lines of restarts and comments by text and time; `not_rows` the lines that are not rows or have no
+    header; `unfit` rows by their header; `damaged` the first line that may have been a header.
     """
 
     path: Path
@@ -76,7 +76,7 @@ class Skipped:
     damaged: int | None = None
 
     def remark(self, remarks: Remarks, rows: int) -> None:
-        """Add remarks on all lines but those of unsupported sections. `rows` is the number of rows that were read."""
+        """Add remarks on all lines except those of unsupported sections. `rows` is the number of rows read."""
         for (text, _), number in list(self.events.items())[:_MOST_REMARKS]:
             remarks.add(Kind.NOTED, text, line=number)
         if (value := len(self.events) - _MOST_REMARKS) > 0:
@@ -91,7 +91,7 @@ class Skipped:
             if unfit.fitting:
                 name += f", and the {counted(unfit.fitting, 'other row')} of the section, which may fit by chance"
             count = unfit.count + unfit.fitting
-            # A threshold may have been crossed in them: the run is not known to be healthy.
+            # A threshold may have been crossed in them, so the run is not known to be healthy.
             kind = Kind.UNREAD if count > _MOST_LEFT_OUT * (count + unfit.kept) else Kind.SKIPPED
             remarks.add(kind, name, line=unfit.line, count=count)
 
@@ -123,7 +123,7 @@ def section_of(columns: Sequence[str]) -> SadfSection:
 
 
 def is_horizontal(columns: Sequence[str]) -> bool:
-    """Return whether a header has the columns of all sections in one line, as `sadf -h` writes it."""
+    """Return whether a header has the columns of all sections in one line, as written by `sadf -h`."""
     plain, labels = _measurements("plain"), {"CPU", *_measurements("labelled")}
     begun = {
         plain.get(name, name)

@@ -16,7 +16,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.remark import Kind, Remarks, and_more, counted, short
 from plimsoll.model.times import instant
 
-_SHARES_OFF = 5.0  # percentage points; our choice: rounding of ten columns takes 0.05
+_SHARES_OFF = 5.0  # percentage points; our choice: rounding ten columns adds up to 0.05
 _SPACE = ("MBfsfree", "MBfsused", "%fsused", "%ufsused")
 _ZONE = r" ([A-Za-z]{3,7}|[+-]\d{2,4})$"  # after local times, since sysstat 12.6.2
 _LATEST = instant(datetime(2201, 1, 1, tzinfo=UTC)) // 1000  # us; nanoseconds end in 2262
@@ -27,8 +27,8 @@ class SectionTable:
     """The rows of a block, as columns.
 
     `stamps` are times in UTC (ns), or in local time where `local` is True; `zone` is the name after the first local
-    time, None if there is none. `intervals` are the seconds since the row before, as the row states them, -1 where it
-    does not. `is_after_header` and `is_after_restart` mark the first row after a header or restart.
+    time, None if there is none. `intervals` are the seconds since the row before, as stated by the row; -1 if it states
+    none. `is_after_header` and `is_after_restart` mark the first row after a header or restart.
     """
 
     section: SadfSection
@@ -50,7 +50,7 @@ class SectionTable:
 
 
 def table_of(path: Path, block: RowBlock, remarks: Remarks) -> SectionTable:
-    """Return a block as columns. Rows without a time and cells that are no numbers are left out, with remarks.
+    """Return a block as columns. Rows without a time, and cells that are not numbers, are left out with remarks.
 
     Raise Unusable if most rows have no time, a column has only text, or an instance has spaces around it.
     """
@@ -121,9 +121,9 @@ def _plausible_shares(values: list[Values], lines: NDArray[np.int64], remarks: R
 
 
 def _available(free: Values, used: Values, used_percent: Values, unavailable_percent: Values) -> list[Values]:
-    """Return what users other than root may still fill of a file system: in MB, and in percent as `df` has it.
+    """Return what users other than root may still use of a file system: in MB, and in percent as in `df`.
 
-    sysstat's free space includes the blocks that are reserved for root; its two percentages differ by them.
+    sysstat's free space includes the blocks reserved for root; its two percentages differ by them.
     """
     available = np.maximum(free - (unavailable_percent - used_percent) / 100 * (free + used), 0)
     usable = used + available
@@ -136,10 +136,10 @@ def _first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.b
 
 
 def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return times in ns (null where a cell is no time), and whether each is local time rather than UTC."""
+    """Return times in ns (null for cells without a time), and whether each is local time."""
 
     def in_ns(since_1970: pl.Series) -> pl.Series:
-        """Convert microseconds to ns; null for years in which nothing was recorded, as some overflow."""
+        """Convert microseconds to ns; null for implausible years, as some overflow."""
         return since_1970.set(~since_1970.is_between(0, _LATEST), None) * 1000
 
     def parse(times: pl.Series, form: str) -> pl.Series:
@@ -165,7 +165,7 @@ def _remark_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArr
 
 
 def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values:
-    """Return the values of a column; NaN where a cell is no number. Raise Unusable if all cells are text."""
+    """Return the values of a column, NaN for cells that are not numbers. Raise Unusable if all are text."""
     has_commas = text.str.contains(",", literal=True).any()
     numbers = (text.str.replace(",", ".", literal=True) if has_commas else text).cast(pl.Float64, strict=False)
     if has_commas:
