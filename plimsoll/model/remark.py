@@ -35,13 +35,15 @@ def and_more(count: int) -> str:
 class Kind(StrEnum):
     """The action of a reader on which it remarks.
 
-    SKIPPED: not a recording, or a part of one. UNREAD: a whole recording gave no data, so nothing is known of its host
-    or its time. CONTRADICTORY: a host has different values for the same times, and only one of them can be right. With
-    either of these two the verdict cannot be "Healthy".
+    SKIPPED: not a recording, or a small part of one. UNREAD: a whole recording gave no data, so nothing is known of its
+    host or its time. CUT: a part of a recording that is too large to pass over. CONTRADICTORY: a host has different
+    values for the same times, and only one of them can be right. With any of these three the verdict cannot be
+    "Healthy".
     """
 
     SKIPPED = "skipped"
     UNREAD = "unread"
+    CUT = "cut"
     CONTRADICTORY = "contradictory"
     REPAIRED = "repaired"
     GUESSED = "guessed"

@@ -193,8 +193,10 @@ class FoundPhasesPart(JsonPart):
 class RemarkPart(JsonPart):
     """A remark on something that was skipped, repaired, guessed or is worth knowing."""
 
-    kind: Literal["skipped", "repaired", "guessed", "noted", "unread", "contradictory"] = attribute(
-        "kind.value", "unread: a recording that could not be read; contradictory: different values for the same times."
+    kind: Literal["skipped", "repaired", "guessed", "noted", "unread", "cut", "contradictory"] = attribute(
+        "kind.value",
+        "unread: a recording that could not be read; cut: a large part of one; contradictory: different values for the "
+        "same times.",
     )
     text: str
     file: str | None = attribute(lambda remark: remark.file and _text(remark.file))

@@ -49,13 +49,17 @@ def doubts_text(doubts: Sequence[Doubt]) -> str:
 
 
 def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
-    """Yield doubts about recordings that could not be read, and about stored runs with missing values."""
-    not_read = [remark for remark in remarks if remark.kind == Kind.UNREAD]
-    yield from (Doubt(remark.text) for remark in not_read if not remark.file)
-    names = [PurePath(remark.file).name for remark in not_read if remark.file]
-    if names:
-        which = names[0] if len(names) == 1 else f"{counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})"
-        yield Doubt(f"{which} could not be read", "see the remarks")
+    """Yield doubts about recordings that could not be read, or not whole, and about stored runs with missing values."""
+    remarks = list(remarks)
+    for kind, part in ((Kind.UNREAD, ""), (Kind.CUT, "a part of ")):
+        not_read = [remark for remark in remarks if remark.kind == kind]
+        yield from (Doubt(remark.text) for remark in not_read if not remark.file)
+        names = list(dict.fromkeys(PurePath(remark.file).name for remark in not_read if remark.file))
+        if names:
+            which = (
+                names[0] if len(names) == 1 else f"{counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})"
+            )
+            yield Doubt(f"{part}{which} could not be read", "see the remarks")
 
 
 def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:
@@ -131,7 +135,7 @@ def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
         early, for_ = end - crossing.end, finding.rule.for_
         if early > max(for_, 2 * finding.track.window):
             text = f"{stood} when its samples ended, {duration_text(early)} before the end of the run"
-        elif 2 * crossing.duration > for_:
+        elif finding.stood_at_end:
             last = f"for the last {duration_text(crossing.duration)} of what was recorded"
             text = f"{stood} {last}, at worst {worst_text(finding, crossing.worst)}, and a crossing counts after "
             text += duration_text(for_)

@@ -122,7 +122,7 @@ def test_a_buffer_that_is_missing_is_told_and_buffers_may_be_in_any_order(read):
     assert any("1 buffer missing, from number 3 on" in one for one in texts(lacking))
     assert {one.kind.value for one in lacking.remarks} == {"skipped"}
     hole = read(b"".join(buffers[:2] + buffers[-2:]))
-    assert "unread" in {one.kind.value for one in hole.remarks}
+    assert "cut" in {one.kind.value for one in hole.remarks}
     # The rate behind the gap is that of the gap.
     rate = next(c for s, c in zip(lacking.series, lacking.columns, strict=True) if "Switches" in s.path)
     assert rate.drop_nulls().unique().to_list() == pytest.approx([10])

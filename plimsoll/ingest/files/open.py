@@ -281,6 +281,7 @@ def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, room: _UnpackBudg
             room.unpacked += len(block)
             room.check(name, read())
     except BROKEN as error:
-        raise Unusable(f"{name}: is damaged: {error or 'it ends too soon'}; copy or compress it again") from None
+        why = "it ends too soon" if isinstance(error, EOFError) or not str(error) else error
+        raise Unusable(f"{name}: is damaged: {why}; copy or compress it again") from None
     room.read += read()
     return data.getvalue()

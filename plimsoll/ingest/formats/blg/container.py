@@ -190,7 +190,7 @@ def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
     if not ended:
         remarks.add(Kind.NOTED, "the log was not closed, or is still being written: read to its last whole sample")
     elif (value := -(-len(data) // _BUFFER.read(data[: _BUFFER.size], 0, _BUFFER.size)[0])) != written:
-        kind = Kind.UNREAD if value < (1 - MOST_LEFT_OUT) * written else Kind.SKIPPED
+        kind = Kind.CUT if value < (1 - MOST_LEFT_OUT) * written else Kind.SKIPPED
         remarks.add(kind, f"the header counts {counted(written, 'buffer')} and there are {value}: samples may be lost")
     for lost, text in ((events_lost, "event"), (buffers_lost, "buffer")):
         if lost:

@@ -81,7 +81,7 @@ def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
     _tell_losses(text, container, len(samples), sources, remarks)
     interval, is_lossy = sampling_interval(times), any(remark.kind is Kind.SKIPPED for remark in remarks)
     if is_lossy and interval and (np.diff(times) >= interval + LONGEST_HOLE).any():
-        remarks.add(Kind.UNREAD, "samples of five minutes on end, or of more, may be among those that are lost")
+        remarks.add(Kind.CUT, "samples of five minutes on end, or of more, may be among those that are lost")
     room = Room(len(text.data))
     series: dict[object, Series] = {}
     facts: dict[object, CounterFacts] = {}

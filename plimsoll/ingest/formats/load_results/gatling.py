@@ -43,6 +43,7 @@ def read(text: Text, options: ReadOptions) -> Log:
         quote_char=None,
         schema={f"c{at}": pl.String for at in range(max(state + 1, _FEWEST_COLUMNS))},
         missing_columns="insert",
+        extra_columns="ignore",
     )
     done = rows.lazy().filter(pl.col("c0") == "REQUEST")
     done = done.select(

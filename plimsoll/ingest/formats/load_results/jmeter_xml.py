@@ -67,7 +67,7 @@ def read(text: Text, options: ReadOptions) -> Log:
         else:
             lost = f"{100 * samples.unread:.2g} % of the file"
             remarks.add(
-                Kind.UNREAD,
+                Kind.CUT,
                 f"the XML is damaged here ({why}): what follows, {lost}, is not read",
                 line=error.lineno,
             )

@@ -237,11 +237,8 @@ def cells(text: Text, **options: Any) -> pl.DataFrame:
             return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, **options)
         except PolarsError:  # replacing invalid UTF-8 takes a fifth longer, and is rarely needed
             return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, encoding="utf8-lossy", **options)
-    except (PolarsError, PanicException, ValueError) as error:
-        why = str(error).strip().partition("\n")[0][:120]
-        raise Unusable(
-            f"{text.path}: is no whole table ({why}); copy the file again, or delete the lines that are damaged"
-        ) from None
+    except (PolarsError, PanicException, ValueError):
+        raise Unusable(f"{text.path}: is no whole table; copy it again, or delete the lines that are damaged") from None
 
 
 def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> pl.DataFrame:
@@ -252,7 +249,7 @@ def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> 
     lost = len(frame) - len(whole)
     if lost:
         remarks.add(
-            Kind.UNREAD if lost > max(MOST_LEFT_OUT * len(frame), 1) else Kind.SKIPPED,
+            Kind.CUT if lost > max(MOST_LEFT_OUT * len(frame), 1) else Kind.SKIPPED,
             f"{counted(lost, 'row')} without a time, a duration, an operation or a result left out",
             count=lost,
         )

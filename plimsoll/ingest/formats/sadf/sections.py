@@ -84,7 +84,7 @@ class Skipped:
         if self.not_rows:
             count = len(self.not_rows)
             name = f"{counted(count, 'line')} left out: not a row, or the header before it is damaged"
-            kind = Kind.UNREAD if count > _MOST_LEFT_OUT * (count + rows) else Kind.SKIPPED
+            kind = Kind.CUT if count > _MOST_LEFT_OUT * (count + rows) else Kind.SKIPPED
             remarks.add(kind, name, line=self.not_rows[0], count=count)
         for header, unfit in self.unfit.items():
             name = f"{counted(unfit.count, 'row')} with {unfit.cells} cells under a header of {_cells(header)} left out"
@@ -92,7 +92,7 @@ class Skipped:
                 name += f", and the {counted(unfit.fitting, 'other row')} of the section, which may fit by chance"
             count = unfit.count + unfit.fitting
             # A threshold may have been crossed in them, so the run is not known to be healthy.
-            kind = Kind.UNREAD if count > _MOST_LEFT_OUT * (count + unfit.kept) else Kind.SKIPPED
+            kind = Kind.CUT if count > _MOST_LEFT_OUT * (count + unfit.kept) else Kind.SKIPPED
             remarks.add(kind, name, line=unfit.line, count=count)
 
     def refuse(self) -> None:
