@@ -269,10 +269,10 @@ def not_steady(fit: RampFit) -> NotSteady | None:
     begin, end = max(left.at, left.end), 1 - max(right.at, right.end)
     inside = (fit.x >= begin) & (fit.x <= end)
     if fit.level <= 0 or end - begin < _SHORTEST or np.count_nonzero(inside) < _FEWEST_BINS:
-        return NotSteady("the load has no level that lasts between a rise and a fall")
+        return NotSteady("the load does not keep one level for long enough")
     residual = fit.y - fit.model
     if (left.end or right.end) and fit.score(residual, fit.parameters) > _ramps_alone(fit):
-        return NotSteady("the load climbs or falls throughout")
+        return NotSteady("the load climbs or falls for more of the time than it keeps a level")
     if PLATEAUS[left.shape] * left.end > _STEP_LASTS * (end - begin) and left.height > -_STEP_LASTS * fit.level:
         return NotSteady("the load has more than one level")
     widest = min(_WIDEST, _UNSURE * (end - begin))

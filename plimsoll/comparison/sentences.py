@@ -91,7 +91,7 @@ def title(compared: Compared) -> str:
 
 
 def distribution_change_text(reshaped: Reshaped) -> str:
-    """Return the change as a clause: `the 99th percentile of execution time of WEB1 rose from 20 ms to 60 ms`."""
+    """Return the change as a clause: `the peaks of execution time of WEB1 rose from 20 ms to 60 ms`."""
     compared = reshaped.compared
     name = f"{title(compared)} of {place(compared)}"
     first, second = (quantity(value, compared.signal.unit) for value in (reshaped.before, reshaped.after))
@@ -108,6 +108,6 @@ def distribution_change_text(reshaped: Reshaped) -> str:
                 f"so {name} {moved(compared)}"
             )
         case "peaks":
-            return f"the 99th percentile of {name} rose from {first} to {second}"
+            return f"the peaks of {name} rose from {first} to {second}"
         case "noise":
             return f"the noise of {name} grew: its median deviation rose from {first} to {second}"

@@ -25,9 +25,9 @@ from plimsoll.report.wording import (
     threshold,
     used_by,
 )
-from plimsoll.review.findings import JUDGED, Finding, Outcome, nearness
+from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome, nearness
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import crossed_clause, in_phase, place, worst_crossed, worst_shown, worst_text
+from plimsoll.review.sentences import crossed_clause, how_long, in_phase, place, worst_crossed, worst_shown, worst_text
 from plimsoll.review.verdict import Group, Verdict
 from plimsoll.rules.wording import COLOURS, MARKS
 
@@ -52,10 +52,6 @@ _MOST_ROWS = 40  # of one host
 _MOST_ROWS_OF_MANY = 60  # of twenty hosts and more
 _MANY = 20
 _MOST_NAMES = 3
-_NOT_CROSSED = (
-    (Outcome.TOO_SHORT, "Recorded too briefly to judge"),
-    (Outcome.HELD, "Within limits, nearest first"),
-)
 _REST = f"{Parameter.DETAILS} prints the rest; {Parameter.OUT} writes a report with all of it."
 # How many are shown: crossed signals with their times, with one line each, signals within limits, insights.
 _ROOMS = (
@@ -76,7 +72,7 @@ def lines(
         yield from answer(insights, zone)
         yield from details(insights, zone, width or 2 * _WIDTH)
         return
-    hosts = len(insights.review.hosts)
+    hosts = len(insights.review.computers)
     most = min(_MOST_ROWS_OF_MANY, _MOST_ROWS + (_MOST_ROWS_OF_MANY - _MOST_ROWS) * (hosts - 1) // (_MANY - 1))
     shown: list[Line] = []
     for room in _ROOMS:
@@ -118,14 +114,12 @@ def _brief(insights: Insights, zone: Zone, width: int, room: tuple[int, int, int
     for at, group in enumerate(severe[: full + heads]):
         yield head(group)
         if at < full:
-            yield (f"    {when(review, group.worst, zone)}. {group.worst.rule.summary}",)
+            yield (f"    {when(group.worst, zone)}. {group.worst.rule.summary}",)
     if (value := len(severe) - full - heads) > 0:
         yield (dim(f"{counted(value, 'more signal')} crossed"),)
-    for outcome, heading in _NOT_CROSSED:
-        findings = [finding for finding in review.of(outcome) if not never_tested(finding)]
-        if findings and nearest:
+    for heading, groups in _not_crossed(review):
+        if nearest:
             yield from title(heading)
-            groups = by_signal(findings)
             yield from rows(groups[:nearest], width)
             if (value := len(groups) - nearest) > 0:
                 yield (dim(f"  {counted(value, 'more signal')}"),)
@@ -141,7 +135,7 @@ def _brief(insights: Insights, zone: Zone, width: int, room: tuple[int, int, int
         if unjudged := [
             finding for finding in review.of(outcome) if (finding.rule.signal, host_of(finding)) not in judged
         ]:
-            names = listed(list(unjudged_titles(unjudged, len(review.hosts))), _MOST_NAMES)
+            names = listed(list(unjudged_titles(unjudged, len(review.computers))), _MOST_NAMES)
             yield (dim(f"{heading}: {names}."),)
     yield (dim(_REST),)
 
@@ -162,20 +156,19 @@ def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
     if groups := [group for group in review.groups if group.worst.severe]:
         yield from title("Crossed")
         for group in groups[:_MOST_IN_FULL]:
-            yield from _group(review, group, zone)
+            yield from _group(group, zone)
         for group in groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
             yield head(group)
         if (value := len(groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
             yield (dim(f"{counted(value, 'more signal')} crossed; {_SEE_REPORT}"),)
     yield from _note_groups(review, zone)
-    for outcome, heading in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Within limits")):
-        if findings := [finding for finding in review.of(outcome) if not never_tested(finding)]:
-            yield from title(heading)
-            yield from _table(review, findings, zone, width)
+    for heading, groups in _not_crossed(review):
+        yield from title(heading)
+        yield from _table(groups, zone, width)
     yield from render_lines(insights.sections("beside", zone))
     yield from _unjudged(review)
     used = [applied for applied in review.applied if applied.hosts]
-    everywhere = len(review.hosts)
+    everywhere = len(review.computers)
     where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
     if used:
         yield ()
@@ -189,19 +182,19 @@ def _note_groups(review: Review, zone: Zone) -> Iterator[Line]:
     if groups or old:
         yield from title("Notes, which the verdict does not count")
     for group in groups[:_MOST_IN_FULL]:
-        yield from _group(review, group, zone)
+        yield from _group(group, zone)
     for group in groups[_MOST_IN_FULL:]:
         yield head(group)
     if old:
         yield (dim(f"  {old}"),)
 
 
-def _group(review: Review, group: Group, zone: Zone) -> Iterator[Line]:
+def _group(group: Group, zone: Zone) -> Iterator[Line]:
     """Yield the lines on a crossed signal: when, by which processes, the meaning, the source, and other places."""
     worst = group.worst
     sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
     yield head(group)
-    yield (f"    {when(review, worst, zone)}",)
+    yield (f"    {when(worst, zone)}",)
     longest = max(worst.counted, key=lambda crossing: crossing.duration)
     if processes := used_by(worst, longest.start):
         yield (f"    {processes}",)
@@ -218,22 +211,46 @@ def _group(review: Review, group: Group, zone: Zone) -> Iterator[Line]:
         yield (dim(f"    {old}"),)
 
 
-def when(review: Review, finding: Finding, zone: Zone) -> str:
+def when(finding: Finding, zone: Zone) -> str:
     """Return when a finding was crossed; if it never fired, for what share of the time."""
-    spans = spans_text(review, zone, finding, finding.counted, _MOST_SPANS)
+    spans = spans_text(zone, finding, finding.counted, _MOST_SPANS)
     if finding.outcome == Outcome.OFTEN:
         return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
     return f"{spans}{in_phase(finding)}"
 
 
-def _table(review: Review, findings: Sequence[Finding], zone: Zone, width: int) -> Iterator[Line]:
+def _not_crossed(review: Review) -> Iterator[tuple[str, list[list[Finding]]]]:
+    """Yield headings, and the findings of each signal below them, nearest to its limit first.
+
+    The other limits of a signal that a subject crossed are left out: where it was crossed, it was not within limits.
+    """
+    crossed = {(finding.rule.signal, finding.subject, finding.severe) for finding in review.of(*CROSSED)}
+
+    def signals(outcome: Outcome) -> list[list[Finding]]:
+        findings = [finding for finding in review.of(outcome) if not never_tested(finding)]
+        return by_signal(
+            finding
+            for finding in findings
+            if not any((finding.rule.signal, finding.subject, of) in crossed for of in (True, finding.severe))
+        )
+
+    held = signals(Outcome.HELD)
+    for heading, groups in (
+        ("Recorded too briefly to judge", signals(Outcome.TOO_SHORT)),
+        ("Crossed too briefly to count", [group for group in held if group[0].brief]),
+        ("Within limits, least room first", [group for group in held if not group[0].brief]),
+    ):
+        if groups:
+            yield heading, groups
+
+
+def _table(groups: Sequence[Sequence[Finding]], zone: Zone, width: int) -> Iterator[Line]:
     """Yield a line for each signal, nearest to its limit first, with the rule and subject that came nearest."""
-    groups = by_signal(findings)
     for row, group in zip(rows(groups[:_MOST_HELD], width), groups, strict=False):
         yield row
         nearest = group[0]
         if nearest.brief and nearest.outcome == Outcome.HELD:
-            yield (f"      crossed briefly: {spans_text(review, zone, nearest, nearest.brief, _MOST_SPANS)}",)
+            yield (f"      crossed: {spans_text(zone, nearest, nearest.brief, _MOST_SPANS)}",)
         reasons = dict.fromkeys(
             reason(finding) for finding in group if finding.outcome == Outcome.TOO_SHORT and finding.undecided
         )
@@ -270,7 +287,7 @@ def _unjudged(review: Review) -> Iterator[Line]:
             if (value := len(by_reason) - _MOST_UNJUDGED) > 0:
                 yield (dim(f"  {counted(value, 'more reason')}; {_SEE_REPORT}"),)
         else:
-            yield (dim(f"  {listed(list(unjudged_titles(findings, len(review.hosts))), _MOST_UNJUDGED)}"),)
+            yield (dim(f"  {listed(list(unjudged_titles(findings, len(review.computers))), _MOST_UNJUDGED)}"),)
 
 
 def title(text: str) -> Iterator[Line]:
@@ -321,7 +338,8 @@ def _layouts(alike: Sequence[Finding]) -> tuple[tuple[str, ...], ...]:
     nearest = alike[0]
     name, where, limit = nearest.signal.title, place(nearest), threshold(nearest)
     value = quantity(worst_shown(nearest), nearest.signal.unit)
-    room = margin(nearest) + ("" if nearest.severe else "  info")
+    is_brief = nearest.brief and nearest.outcome == Outcome.HELD
+    room = (how_long(nearest) if is_brief else margin(nearest)) + ("" if nearest.severe else "  info")
     subjects = len({finding.subject.key for finding in alike if finding.subject})
     worst_where = short(where, _PLACE_WIDTH) + (f" (worst of {subjects:,})" if subjects > 1 else "")
     further = len({finding.rule.id for finding in alike}) - 1

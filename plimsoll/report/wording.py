@@ -30,8 +30,9 @@ def scope(review: Review, zone: Zone) -> str:
         if review.end > review.start:
             when = f"{zone.span(review.start, review.end)} ({duration_text(review.end - review.start)})"
         parts.append(f"{when}, {zone.label(review.start)}")
-    hosts = len(review.hosts)
-    parts.append(f"host {review.hosts[0]}" if hosts == 1 else f"{hosts} hosts")
+    hosts = review.computers
+    parts += [f"host {hosts[0]}" if len(hosts) == 1 else f"{len(hosts)} hosts"] if hosts else []
+    parts += ["results of a load driver"] if len(review.hosts) > len(hosts) else []
     text = f" every {between(review.intervals)}" if review.intervals else ""
     parts.append(f"{counted(review.counters, 'counter')}{text}")
     return " · ".join(parts)
@@ -42,11 +43,10 @@ def lasted(duration: int) -> str:
     return duration_text(duration) if duration else "one evaluation"
 
 
-def spans_text(review: Review, zone: Zone, finding: Finding, crossings: Sequence[Crossing], most: int) -> str:
-    """Return `10:02:50–10:07:40 (4 min 50 s), 10:20:00 (one evaluation) and 9 more`: the first, the worst, the
-    longest.
+def spans_text(zone: Zone, finding: Finding, crossings: Sequence[Crossing], most: int) -> str:
+    """`10:02:50–10:07:40 (4 min 50 s), 10:20:00 (one evaluation) and 9 more`: the first, the worst, and the longest.
 
-    They are in time order. Times end with the run, as its last evaluation is after the last sample.
+    They are in time order.
     """
     limit = limit_of(finding).limit
     worst = max(crossings, key=lambda crossing: abs(crossing.worst - limit))
@@ -55,19 +55,13 @@ def spans_text(review: Review, zone: Zone, finding: Finding, crossings: Sequence
     several = len({zone.local(crossing.start).date() for crossing in crossings}) > 1
     texts: list[str] = []
     for at, crossing in enumerate(shown):
-        end = until(review, crossing)
-        if several or at == 0:
-            when = zone.span(crossing.start, end)
-        else:
-            when = f"{zone.clock(crossing.start, date=False)}–{zone.clock(end, date=False)}"
+        date = several or at == 0
+        when = zone.clock(crossing.start, date=date)
+        if crossing.end > crossing.start:
+            when = zone.span(crossing.start, crossing.end) if date else f"{when}–{zone.clock(crossing.end, date=False)}"
         texts.append(f"{when} ({lasted(crossing.duration)})")
     value = len(crossings) - len(shown)
     return ", ".join(texts) + (f" and {value:,} more" if value > 0 else "")
-
-
-def until(review: Review, crossing: Crossing) -> int:
-    """Return the time at which a crossing is shown to end: its last evaluation, or the end of the run if earlier."""
-    return max(crossing.start, min(crossing.end, review.end or crossing.end))
 
 
 def used_by(finding: Finding, start: int) -> str:
@@ -169,11 +163,11 @@ def condition_text(condition: Condition, unit: str) -> str:
 
 
 def margin(finding: Finding) -> str:
-    """Return the distance of the worst value from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; or empty.
+    """Return how far the worst value stayed from the limit: `37.5 % room`; or nothing.
 
     Only values while a rule's further conditions were met count.
     """
-    share = finding.margin
+    share = finding.room
     if share is None and finding.outcome == Outcome.HELD and finding.brief:
         return "crossed briefly"
     if share is None:
@@ -181,9 +175,7 @@ def margin(finding: Finding) -> str:
         return "the rule's other condition was never met" if is_unmet else ""
     if share < 0:
         return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
-    if finding.track and finding.track.healthy.worse == "lower":
-        return f"{number(round(1 + share, 1))} × the limit" if share >= 1 else f"{percent(share)} above"
-    return f"{percent(share)} below"
+    return f"{percent(share)} room"
 
 
 def extreme(finding: Finding) -> str:

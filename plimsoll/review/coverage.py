@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.counter_names.unrecognised import Unrecognised
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.parameters import Parameter
@@ -54,7 +55,7 @@ class Coverage:
     def text(self) -> str:
         """A summary: `14 of 18 thresholds that apply were judged; 2 need spindles, 2 were not recorded`."""
         if not self.thresholds:
-            return "no threshold applies to these hosts"
+            return "no threshold applies"
         apply = "that apply" if self.hosts == 1 else f"that apply to {self.hosts:,} hosts"
         if self.judged == self.thresholds:
             if self.judged == 1:
@@ -80,7 +81,7 @@ def coverage(findings: Iterable[Finding]) -> Coverage:
         else:
             reasons[min(map(_why, group), key=_first)] += 1
     ordered = sorted(reasons.items(), key=lambda item: _first(item[0]))
-    hosts = len({host for _, host in by_threshold})
+    hosts = len({host for (_, host), group in by_threshold.items() if group[0].pack.pack != OBJECTIVE})
     return Coverage(len(by_threshold), judged, hosts, tuple(UnjudgedReason(n, why, fact) for (why, fact), n in ordered))
 
 

@@ -1,7 +1,7 @@
 """The question that is asked of a run, and the answer: a finding for each rule and subject."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from math import isnan, log
@@ -71,13 +71,14 @@ class Finding:
     """The result of one rule for one subject. `subject` is None if the rule's pack applies to no host.
 
     Attributes:
-            rule: The rule as judged, with its override and its severity on this host.
-            override: The changes by plimsoll.toml.
-            samples: The signal as recorded, in its unit.
-            notes: Assumptions of the judgement: a widened window, an unknown phase, a host fact.
-            needs: What is missing to judge the rule: a fact (`memory_mb`) or marked drives (`drive = "database"`).
-            covered: The longest part of the window (ns) with samples; None if samples cover the whole window.
-            superseded_by: The current rules that were judged instead, so that this old limit has severity info.
+        rule: The rule as judged, with its override and its severity on this host.
+        override: The changes by plimsoll.toml.
+        samples: The signal as recorded, in its unit.
+        ended: The last sample of its host that was judged (UTC ns), with which crossings end; None without samples.
+        notes: Assumptions of the judgement: a widened window, an unknown phase, a host fact.
+        needs: What is missing to judge the rule: a fact (`memory_mb`) or marked drives (`drive = "database"`).
+        covered: The longest part of the window (ns) with samples; None if samples cover the whole window.
+        superseded_by: The current rules that were judged instead, so that this old limit has severity info.
     """
 
     pack: Pack
@@ -87,6 +88,7 @@ class Finding:
     subject: Subject | None = None
     track: RuleEvaluation | None = None
     samples: Samples | None = None
+    ended: int | None = None
     notes: tuple[str, ...] = ()
     override: Override | None = None
     processes: Processes | None = None
@@ -111,8 +113,12 @@ class Finding:
 
     @cached_property
     def crossings(self) -> tuple[Crossing, ...]:
-        """All crossings, in time order."""
-        return self.columns.crossings()
+        """All crossings, in time order; the last evaluation of a run may be after its last sample, their end is not."""
+        crossings = self.columns.crossings()
+        if self.ended is None or not crossings or crossings[-1].end <= self.ended:
+            return crossings
+        last = crossings[-1]
+        return *crossings[:-1], replace(last, end=max(last.start, self.ended))
 
     @property
     def breaches(self) -> tuple[Crossing, ...]:
@@ -165,7 +171,12 @@ class Finding:
             return None
         last_judged = self.track.times[self.track.truths != Truth.NO_DATA][-1]
         kept_to_phase = self.rule.phase and self.track.is_phase_determined
-        return self.crossings[-1] if self.crossings[-1].end == last_judged and not kept_to_phase else None
+        return self.crossings[-1] if self.columns.ends[-1] == last_judged and not kept_to_phase else None
+
+    @property
+    def stood_at_end(self) -> bool:
+        """Whether it was past its limit when the data ended, and for more than half of the time that counts."""
+        return self.unfinished is not None and 2 * self.unfinished.duration > self.rule.for_
 
     @property
     def cannot_fire(self) -> bool:
@@ -198,26 +209,19 @@ class Finding:
         return self.track.nearest if self.track else float("nan")
 
     @property
-    def margin(self) -> float | None:
-        """The distance of `nearest` from the limit, as a share of the limit; None if that has no meaning.
+    def room(self) -> float | None:
+        """How far `nearest` stayed from the limit, 0 to 1, less where it was crossed; None where it has no meaning.
 
-        A state (a number that stands for a word) has no margin.
+        It is a share of the limit; of what must not fall, a share of the value that may be lost, or for a percentage of
+        the range above the limit. It has none for a state, a number that stands for a word.
         """
         if self.track is None or isnan(self.nearest) or self.track.healthy.limit == 0 or self.signal.unit == "state":
             return None
-        distance = self.nearest - self.track.healthy.limit
-        return (-distance if self.track.healthy.worse == "higher" else distance) / abs(self.track.healthy.limit)
-
-    @property
-    def room(self) -> float | None:
-        """The margin by which findings within their limits are sorted.
-
-        For a percentage that must stay high it is a share of the range from the limit to 100 %.
-        """
-        healthy = self.track.healthy if self.track else None
-        if self.margin is None or healthy is None or self.signal.unit != "%" or healthy.worse != "lower":
-            return self.margin
-        return self.margin * healthy.limit / (100 - healthy.limit) if 0 < healthy.limit < 100 else self.margin
+        limit, worse = self.track.healthy.limit, self.track.healthy.worse
+        distance, whole = self.nearest - limit, abs(limit)
+        if worse == "lower":
+            whole = 100 - limit if self.signal.unit == "%" and 0 < limit < 100 else max(abs(self.nearest), whole)
+        return (-distance if worse == "higher" else distance) / whole
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,11 @@ class _RunJudge:
             self._origins, self._samples, facts, phases, question.signals, by_hand, question.planned
         )
         self._grids: dict[str, Times] = {}
+        ends = {
+            host: max((int(times[-1]) for times in parts if len(times)), default=None)
+            for host, parts in self._host_times.items()
+        }
+        self._ended = {host: min(end, question.end or end) for host, end in ends.items() if end is not None}
         self._begun: set[str] = set()  # hosts that were recorded before the judged part
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
@@ -212,7 +217,8 @@ class _RunJudge:
     def _finding(self, bare: Finding, origin: ResolvedSource, track: RuleEvaluation) -> Finding:
         rule = bare.rule
         outcome, samples = outcome_of(rule, track), self._drawn(origin, track)
-        finding = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples)
+        ended = self._ended.get(host_key(track.subject.host))
+        finding = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples, ended=ended)
         if finding.stretch is not None and finding.stretch < track.window:
             finding = replace(finding, covered=self._judge.coverage(origin, track))
         notes = notes_on(finding, track, self._facts, self._question.signals)

@@ -9,7 +9,7 @@ from plimsoll.model.counter_names.unrecognised import Unrecognised, unrecognised
 from plimsoll.model.log import Log, Times
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import Phase, Run
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.series import LOAD_DRIVER, Series, host_key
 from plimsoll.model.times import Zone
 from plimsoll.review import doubts
 from plimsoll.review.coverage import Coverage, coverage, not_recognised, recorded_too_briefly
@@ -223,6 +223,17 @@ class Review:
     def hosts(self) -> tuple[str, ...]:
         """The recorded computers, each written as first seen."""
         return tuple(hosts_of((series for log in self.logs for series in log.series), self._host_tags).values())
+
+    @cached_property
+    def computers(self) -> tuple[str, ...]:
+        """The hosts without those of which only the results of a load driver are known."""
+        recorded = {
+            host_key(self.host_of(series))
+            for log in self.logs
+            for series in log.series
+            if series.measurement not in LOAD_DRIVER
+        }
+        return tuple(host for host in self.hosts if host_key(host) in recorded)
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:

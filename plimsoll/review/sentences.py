@@ -10,10 +10,11 @@ from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.evaluations import RuleEvaluation, spans_of
 from plimsoll.rules.schema.field_types import Healthy
-from plimsoll.rules.states import State
+from plimsoll.rules.states import State, Truth
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import exactly, is_sample, reduced_text, reduction, should_text
 
+_LONGER = 1.1  # our choice: times as long as the rule's conditions together
 _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
 
 
@@ -40,11 +41,18 @@ def crossed_clause(finding: Finding) -> str:
         raise ValueError(f"{finding.rule.id} was not judged")
     if finding.share_of_time == 1 and finding.outcome != Outcome.OFTEN and track.healthy.worse != "either":
         return _throughout(finding, track)
-    side = _SIDE[track.healthy.worse]
+    side = f"{_SIDE[track.healthy.worse]}{_conditions(track)}"
     at_worst = f"at worst {worst_text(finding, worst_crossed(finding))}"
     if finding.outcome == Outcome.OFTEN:
         return f"went {often(finding)}, {at_worst}"
     return f"went {side} {how_long(finding)}, {at_worst}{in_phase(finding)}{_not_back(finding, track)}"
+
+
+def _conditions(track: RuleEvaluation) -> str:
+    """Return that other conditions decided, if the value alone was past its limit for a tenth longer; else nothing."""
+    past = (track.truths != Truth.NO_DATA) & ~np.isnan(track.values) & ~track.healthy.holds(track.values)
+    crossed = np.count_nonzero(track.truths == Truth.TRUE)
+    return ", with the rule's other conditions," if np.count_nonzero(past) > _LONGER * crossed else ""
 
 
 def _not_back(finding: Finding, track: RuleEvaluation) -> str:
@@ -82,7 +90,7 @@ def worst_shown(finding: Finding) -> float:
 def often(finding: Finding) -> str:
     """Return `above its limit for 77 % of the run, never for 5 min on end`."""
     of, share = in_phase(finding).removeprefix(" in ") or "the run", percent(finding.share_of_time or 0)
-    side = _SIDE[limit_of(finding).worse]
+    side = f"{_SIDE[limit_of(finding).worse]}{_conditions(finding.track) if finding.track else ''}"
     return f"{side} for {share} of {of}, never for {duration_text(finding.rule.for_)} on end"
 
 

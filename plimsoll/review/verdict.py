@@ -202,11 +202,13 @@ def _both_clauses(worst: Finding, longer: Finding) -> str:
     higher, lower = (exactly(limit_of(finding).limit, unit) for finding in (worst, longer))
     side = "below" if limit_of(longer).worse == "lower" else "above"
     when = f"throughout{in_phase(longer).removeprefix(' in')}" if longer.share_of_time == 1 else how_long(longer)
-    first = crossed_clause(worst).replace("its limit", higher, 1)
+    first = crossed_clause(worst).partition(", and did not come back")[0].replace("its limit", higher, 1)
     return f"{first}, and {side} {lower} {when}; it {should(longer)}."
 
 
 def _nothing_judged(findings: Sequence[Finding]) -> str:
+    if not any(finding.subject for finding in findings):
+        return "No threshold applies: give counters of a host, too, or limits under [objective] in plimsoll.toml."
     if any(finding.outcome in JUDGED for finding in findings):
         return "None of the warning and critical thresholds could be judged: their counters are not in these logs."
     off = any(finding.outcome == Outcome.OFF for finding in findings)

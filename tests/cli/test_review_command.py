@@ -357,7 +357,7 @@ def test_a_crossing_too_brief_to_count_is_said(plimsoll, tmp_path):
         "Healthy. Every warning and critical threshold that could be judged held; closest was Processor time of WEB01, which "
         "went above its limit for 10 s, at worst 87.7 % (1 min mean); it should stay below 80 %, and a crossing counts after 5 min. Only 10 of 64 thresholds that apply were judged."
     )
-    assert "      crossed briefly: 2008-01-15 10:03:50–10:04:00 (10 s)" in done.out.splitlines()
+    assert "      crossed: 2008-01-15 10:03:50–10:04:00 (10 s)" in done.out.splitlines()
 
 
 def test_logs_of_one_host_at_different_intervals_are_each_judged_throughout(plimsoll, tmp_path):

@@ -40,7 +40,7 @@ def shapes() -> Iterator[Host]:
         "a leak of memory",
         base() | {_FREE: Shape(of=lambda row: 14_000 - 50 * row)},
         "healthy",
-        needs="At the rate of this run Available memory of SRV01 reaches its limit of 1,000 MB in",
+        needs="At the rate of this run Available memory of SRV01 would reach its limit of 1,000 MB",
     )
     for name, busy, verdict in (("one processor", (2,), "healthy"), ("all", range(4), "not-healthy")):
         columns = {r"\Hyper-V Hypervisor Logical Processor(_Total)\% Total Run Time": Level(42)} | {
@@ -74,7 +74,7 @@ def shapes() -> Iterator[Host]:
     yield Host("a nonpaged pool that grew", base() | pool, "not-healthy", settings="[hosts.SRV01]\nmemory_mb = 16384\n")
     volume = {r"\LogicalDisk(E:)\% Free Space": Shape(of=lambda row: 45 - 0.016 * row)}
     volume |= {rf"\PhysicalDisk(1 E:)\Avg. Disk sec/{way}": Level(0.003) for way in ("Read", "Write")}
-    yield Host("a volume that fills up", base() | volume, "healthy", needs="E: reaches its limit of 10 % in")
+    yield Host("a volume that fills up", base() | volume, "healthy", needs="E: would reach its limit of 10 %")
     growing = {r"\MSSQL$PAYROLL:Database Replica(Sales)\Log Send Queue": Shape(of=lambda row: 8_000.0 * row)}
     yield Host("a replica that falls behind", base() | growing, "not-healthy")
     slow = {

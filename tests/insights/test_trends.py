@@ -85,7 +85,7 @@ def test_memory_that_runs_out_is_told_with_the_time_left():
     best, early, late = one.reaches_s
     assert best == pytest.approx((800 - limit) / 1000 * 7200, rel=0.1)
     assert early < best < late
-    assert "At this rate it reaches its limit of" in sentence(one)
+    assert "At this rate it would reach its limit of" in sentence(one)
 
 
 def test_page_life_that_rises_is_told_and_so_is_one_that_stays_low():

@@ -371,7 +371,7 @@ def test_a_volume_that_is_there_for_a_backup_is_no_doubt(write, verdict, monkeyp
     ("at_the_end", "said"),
     [
         (9.8, "Free space of WEB01, C: falls, and was past its limit of 10 % when the recording ended"),
-        (10.5, "Free space of WEB01, C: falls, and is about to reach its limit"),
+        (10.5, "Free space of WEB01, C: falls, and would reach its limit"),
     ],
 )
 def test_a_volume_that_fills_up_to_its_limit_is_a_doubt_however_briefly_it_is_past_it(

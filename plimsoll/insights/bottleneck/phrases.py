@@ -66,7 +66,7 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
     if load.follows and load.response is not None:
         text = f"{subject} {'are' if several else 'is'} the first to limit, but the work still followed the load."
         return text[0].upper() + text[1:]
-    run = f"{round(100 * float(load.top.mean()))} % of this run" if load.busy else "this run"
+    run = f"about {_share(load)} of this run" if load.busy else "this run"
     text = f"{subject} {'limit' if several else 'limits'} {run}."
     return text[0].upper() + text[1:] if confident else f"Probably {text}"
 
@@ -74,7 +74,7 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
 def highest_load(case: Evidence) -> str:
     """Return the time of the figures: `At the highest load (user connections: 380 and more; 22 % of the run)`."""
     load = case.load
-    share = f"{round(100 * float(load.top.mean()))} % of the run"
+    share = f"about {_share(load)} of the run"
     within = f", in the {case.phase} phase" if case.phase else ""
     if load.fell is not None:
         return f"After {lower(_title(load))} had been highest ({share}{within})"
@@ -83,8 +83,13 @@ def highest_load(case: Evidence) -> str:
     by = load.load
     if by is None:
         return "Over the whole run"
-    values = case.measured.parts.means(by.samples)[load.top]
-    return f"At the highest load ({lower(by.signal.title)}: {_of(float(values.min()), by)} and more; {share}{within})"
+    least = float(case.measured.parts.means(by.samples)[load.top].min())
+    more = f"{lower(by.signal.title)}: {_of(least, by)} and more; " if least > 0 else ""
+    return f"At the highest load ({more}{share}{within})"
+
+
+def _share(load: LoadResponse) -> str:
+    return f"{round(100 * float(load.top.mean()))} %"
 
 
 def figures_text(figures: Sequence[Figure], host: str | None, *, brief: bool = False) -> str:

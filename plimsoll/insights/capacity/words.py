@@ -156,7 +156,7 @@ def _of_load(capacity: Capacity) -> Iterator[str]:
             "The profile has another mix than the run: response times, and whether the software itself limits, are "
             "not known for it."
         )
-    elif capacity.profile is not None and capacity.profile.kind == "think time" and capacity.response is None:
+    elif capacity.profile is not None and capacity.profile.kind == "think time" and not observed.responses:
         yield "Response times were not recorded: the users are those of an operation that takes no time."
     if observed.users is not None and capacity.users is None:
         yield f"The {observed.users_unit} do not go with the work done, so the load is given in {observed.title}/s."
@@ -185,7 +185,8 @@ def _response(capacity: Capacity) -> Iterator[str]:
     curve = capacity.response
     if curve is None:
         if not capacity.changed and capacity.requested_mix.as_measured:
-            yield "Response times were not recorded: how long requests take at these loads is not known."
+            were = "recorded at too few loads" if capacity.observed.responses else "not recorded"
+            yield f"Response times were {were}: how long requests take at these loads is not known."
         return
     title = curve.response.signal.title
     low, high = curve.measured[0], curve.measured[-1]

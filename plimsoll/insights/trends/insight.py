@@ -56,14 +56,12 @@ def _news(
 
 
 def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
-    """Return the limits that a leak reaches within a week, the soonest first."""
+    """Return the limits that a leak reaches within a week, the soonest first, without what is a doubt."""
     soon = [
-        (
-            trend.reaches_s[0],
-            f"At the rate of this run {titled(trend.signal.title, trend.subject)} reaches {_reaching(trend)}.",
-        )
+        (trend.reaches_s[0], f"At the rate of this run {_name(trend)} {_reaching(trend)}.")
         for trend in signal_trends
         if trend.notable and trend.reaches_s and trend.limit and trend.limit.outcome not in CROSSED
+        if trend.passed or not _doubt((trend,))
     ]
     return tuple(text for seconds, text in sorted(soon)[:_MOST_AHEAD] if 0 < seconds <= WEEK_S)
 
@@ -95,21 +93,22 @@ def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
         wrong = Movement.FALLS if trend.signal.trend == "must_not_fall" else Movement.CLIMBS
         if trend.movement != wrong or trend.signal.trend == "should_rise":
             continue
-        name = f"{trend.signal.title} of {trend.subject}"
         if trend.passed:
             text = exactly(limit_of(trend.passed).limit, trend.signal.unit)
-            return f"{name} {trend.movement}, and was past its limit of {text} when the recording ended"
+            if not trend.passed.stood_at_end:  # else that is said
+                return f"{_name(trend)} {trend.movement}, and was past its limit of {text} when the recording ended"
+            continue
         limit, reaches = trend.limit, trend.reaches_s
         if trend.notable and limit and reaches and limit.outcome not in CROSSED:
             soon = max(limit.rule.for_, _SOON * (trend.end - trend.start))
             if reaches[0] * SECOND <= soon:
-                return f"{name} {trend.movement}, and is about to reach {_reaching(trend)}"
+                return f"{_name(trend)} {trend.movement}, and {_reaching(trend)}"
     return ""
 
 
 def sentence(trend: SignalTrend) -> str:
     """Return how fast a signal changes, over what time, and when it reaches its limit."""
-    place, unit = titled(trend.signal.title, trend.subject), trend.signal.unit
+    place, unit = _name(trend), trend.signal.unit
     title = place if place.endswith(":") else f"{place}:"
     slope, low, high = trend.per_hour
     where = f"in the {trend.phase} phase" if trend.phase else f"over {duration_text(trend.end - trend.start)}"
@@ -117,15 +116,9 @@ def sentence(trend: SignalTrend) -> str:
         sure = "" if low <= 0 <= high else "that is sure "  # beside that many signals, some move by chance
         return f"{title} no trend {sure}{where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
     if trend.movement == Movement.NONE:
-        should = (
-            f"; it should be above {exactly(limit_of(trend.limit).limit, unit)}"
-            if trend.limit and trend.notable
-            else ""
-        )
-        return (
-            f"{title} never above {quantity(trend.highest, unit)} {where} and no climb (between "
-            f"{_change(low, unit)} and {_change(high, unit)} an hour){should}."
-        )
+        limit = trend.limit if trend.notable else None
+        should = f"; it should be above {exactly(limit_of(limit).limit, unit)}" if limit else ""
+        return f"{title} no climb that is sure {where}, with {quantity(trend.highest, unit)} at most{should}."
     way = "up" if slope > 0 else "down"
     best, least, most = (_change(rate, unit) for rate in (abs(slope), *sorted((abs(low), abs(high)))))
     text = (
@@ -136,7 +129,11 @@ def sentence(trend: SignalTrend) -> str:
     if trend.signal.trend == "should_rise" and limit is not None and trend.trend.start <= limit:
         text += f" While it rises it is healthy below its limit of {exactly(limit, unit)}, too."
     reaching = _reaching(trend)
-    return f"{text} At this rate it reaches {reaching}." if reaching else text
+    return f"{text} At this rate it {reaching}." if reaching else text
+
+
+def _name(trend: SignalTrend) -> str:
+    return titled(trend.signal.title, trend.subject)
 
 
 def _beside_load(trend: SignalTrend) -> str:
@@ -150,14 +147,15 @@ def _beside_load(trend: SignalTrend) -> str:
 
 
 def _reaching(trend: SignalTrend) -> str:
-    """Return the limit and when it is reached: `its limit of 1,000 MB in 3 h (2 h 40 min to 3 h 30 min)`; empty if
-    unknown.
+    """Return when a limit would be reached; empty if unknown.
+
+    `would reach its limit of 1,000 MB 3 h (2 h 40 min to 3 h 30 min) after the last sample`
     """
     if trend.reaches_s is None or trend.limit is None:
         return ""
     limit = exactly(limit_of(trend.limit).limit, trend.signal.unit)
-    best, early, late = (duration_text(int(seconds * SECOND)) for seconds in trend.reaches_s)
-    return f"its limit of {limit} in {best}{_between(early, late)}"
+    best, early, late = (duration_text(round(seconds) * SECOND) for seconds in trend.reaches_s)
+    return f"would reach its limit of {limit} {best}{_between(early, late)} after the last sample"
 
 
 def _change(value: float, unit: str) -> str:

@@ -81,14 +81,14 @@ def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -
             number(counters.get(host_key(host), 0)),
             between(intervals[host_key(host)]) if intervals.get(host_key(host)) else "–",
         )
-        for host in review.hosts[:most]
+        for host in review.computers[:most]
     )
-    return DocumentTable(columns, rows, label, hidden=len(review.hosts) - len(rows))
+    return DocumentTable(columns, rows, label, hidden=len(review.computers) - len(rows))
 
 
 def basis(review: Review, zone: Zone, hashes: Sequence[str]) -> tuple[Section, ...]:
-    """Return the basis of the review: hosts, rules, phases, remarks and files."""
-    summary = f"{number(len(review.hosts))}, and what is known of them"
+    """Return what the review rests on: hosts, rules, phases, remarks and files."""
+    summary = f"{number(len(review.computers))}, and what is known of them"
     hosts = Section("Hosts", (hosts_table(review),), summary=summary, anchor="hosts", fold="closed")
     parts = (hosts, _rules(review), *_phases(review, zone), *_remarks(review), _files(review, zone, hashes))
     return (Section("What this rests on", parts),)

@@ -15,7 +15,6 @@ from plimsoll.report.wording import (
     lasted,
     old_limits,
     threshold,
-    until,
     used_by,
     where,
 )
@@ -110,7 +109,7 @@ class CrossedSections:
             "chart": self._chart(finding, group),
             "rows": [
                 {
-                    "when": f"{self._clock(crossing.start)} – {self._clock(until(self.review, crossing))}",
+                    "when": f"{self._clock(crossing.start)} – {self._clock(crossing.end)}",
                     "lasted": lasted(crossing.duration),
                     "worst": quantity(crossing.worst, unit),
                     "mean": quantity(crossing.mean, unit),

@@ -15,7 +15,7 @@ from plimsoll.model.value_text import number, quantity
 from plimsoll.report.html.crossed import anchor
 from plimsoll.report.html.finding_lines import OWN_SCALE, constant, finding_lines, limits
 from plimsoll.report.html.gauge import level, water
-from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, never_tested, threshold, until
+from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, never_tested, threshold
 from plimsoll.review.findings import Finding, Outcome, nearness
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
@@ -94,7 +94,7 @@ class NotCrossed:
             "water": water(level(finding)),
             "threshold": threshold(finding),
             "override": finding.override.note if finding.override else "",
-            "margin": margin(finding) if finding.margin is not None else "" if limit_of(finding).limit else "–",
+            "margin": margin(finding) if finding.room is not None else "" if limit_of(finding).limit else "–",
             "crossed": (how_long(finding) if finding.crossings else "") if too_short else brief_crossings(finding),
             "samples": number(count) if count is not None else "–",
             "evaluations": number(finding.track.judged) if finding.track else "",
@@ -102,7 +102,7 @@ class NotCrossed:
 
     def _brief(self, finding: Finding, crossing: Crossing) -> tuple[str, ...]:
         """Return a crossing that did not count: when, how long, its worst value, where, and the limit."""
-        start, end = (self._review.clock(self._zone, at) for at in (crossing.start, until(self._review, crossing)))
+        start, end = (self._review.clock(self._zone, at) for at in (crossing.start, crossing.end))
         worst = quantity(crossing.worst, finding.signal.unit)
         return f"{start} – {end}", lasted(crossing.duration), worst, place(finding), threshold(finding)
 

@@ -162,13 +162,14 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     phases = tuple(Phase(*span) for span in spans if span[2] > span[1])
     boundaries = (state.begin, state.end)
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
+    shown = min(confidence, _SUREST if confidence >= SURE else SURE - 0.001)  # not rounded to what is sure enough
     parts = ", ".join(
         f"{_NAMES[phase.name]} {duration_text(round((phase.end - phase.start) / SECOND) * SECOND)}" for phase in phases
     )
     return FoundPhases(
         phases,
         confidence,
-        f"Phases found from {title}: {parts}; confidence {percent(min(confidence, _SUREST))}{no_load}.",
+        f"Phases found from {title}: {parts}; confidence {percent(shown)}{no_load}.",
         load.name,
         title,
         boundaries,
