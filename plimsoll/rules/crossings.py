@@ -21,7 +21,8 @@ class Crossing:
 
     Attributes:
         start: The first evaluation (UTC ns).
-        end: The last evaluation (UTC ns). An alert that `recover` keeps pending may fire later than this.
+        end: The last evaluation (UTC ns); of an `increase`, `max` or `min`, at the last sample that made the condition
+            true, not when that leaves the window. The rule may fire later than this.
         fired_at: The first evaluation at which the rule was firing; None for a brief one, which did not fire, or
             whose condition was true for less than `for` in all while the alert lasted.
         worst: The worst of the rule's reduced values.
@@ -113,6 +114,7 @@ class EvaluationMatrix:
         impossible: The reduced values that the signal cannot have, which count as no data; NaN elsewhere.
         for_: How long (ns) the condition must be true before the rule fires.
         begun: Whether there was data before the first evaluation, because only a part of a log is judged.
+        renewed: Whether a new sample made the condition true; None where the condition ends with such samples.
     """
 
     healthy: Sequence[Healthy]
@@ -125,6 +127,7 @@ class EvaluationMatrix:
     impossible: Values
     for_: int
     begun: bool
+    renewed: NDArray[np.bool_] | None = None
 
     @cached_property
     def _runs(self) -> tuple[_CrossingSpans, NDArray[np.int8]]:
@@ -269,9 +272,13 @@ class EvaluationMatrix:
         fired = (fires < over.at_or_after(stop, ends)) & (true * EVALUATION_INTERVAL >= self.for_)
         linked = np.append(self._goes_on, False)
         runs = np.flatnonzero(self._runs[1] == Truth.TRUE)
+        last = stop - 1
+        if self.renewed is not None:
+            renewed = _Places(self.renewed & (self.truths == Truth.TRUE)).at_or_before(last)
+            last = np.where(renewed >= first, renewed, last)
         return CrossingColumns(
             self._time(first),
-            self._time(stop - 1),
+            self._time(last),
             np.where(fired, self._time(fires), 0),
             fired,
             *self._worst_and_mean(),

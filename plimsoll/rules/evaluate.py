@@ -165,10 +165,33 @@ class RuleEvaluator:
         windows = [self._values.windows(rule, source) for _, source in matrix.subjects]
         columns = matrix.times, values, enter, states, together, odd
         judged = EvaluationMatrix(
-            matrix.healthy, [window for window, _ in windows], *columns, for_=rule.for_, begun=begun
+            matrix.healthy,
+            [window for window, _ in windows],
+            *columns,
+            for_=rule.for_,
+            begun=begun,
+            renewed=self._renewed(rule, matrix),
         )
         for row, ((subject, _), (window, stretches)) in enumerate(zip(matrix.subjects, windows, strict=True)):
             yield RuleEvaluation(subject, judged, row, knows, sorted({length for _, length in stretches} - {window}))
+
+    def _renewed(self, rule: Rule, matrix: ConditionMatrix) -> NDArray[np.bool_] | None:
+        """Return at which evaluations a new sample makes the condition true.
+
+        None where the condition ends with the samples that make it true, and not when they leave the window.
+        """
+        if rule.healthy.worse == {"max": "lower", "min": "higher", "increase": "lower"}.get(
+            rule.reduce, rule.healthy.worse
+        ):
+            return None
+        sources = [source for _, source in matrix.subjects]
+        if rule.reduce == "increase":
+            last = self._values.rows(rule.model_copy(update={"reduce": "last"}), sources, matrix.times)
+            rises = np.diff(last, axis=1, prepend=np.nan) > 0
+            begins = np.diff(matrix.enter == Truth.TRUE, axis=1, prepend=False) > 0
+            return rises | begins & (matrix.enter == Truth.TRUE)
+        values = self._values.of(self._layout(rule, sources).of_step(), matrix.times)
+        return ~RowLimits.of(matrix.healthy).hold(values) & ~np.isnan(values)
 
     def matrices(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times

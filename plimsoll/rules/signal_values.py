@@ -25,6 +25,7 @@ from plimsoll.rules.signal_finder import (
     ResolvedTotal,
     series_of,
 )
+from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import (
     Apart,
@@ -74,6 +75,15 @@ class Layout(NamedTuple):
     over: int
     by_window: list[tuple[int, list[int], _Alike]]
     in_parts: list[tuple[int, ResolvedSource, Windows]]
+
+    def of_step(self) -> "Layout":
+        """Return the layout whose windows hold only the samples since the evaluation before."""
+        step = EVALUATION_INTERVAL - 1
+        in_parts = [
+            (row, source, (step, [(part, step) for part, _ in parts])) for row, source, (_, parts) in self.in_parts
+        ]
+        by_window = [(step, rows, alike) for _, rows, alike in self.by_window]
+        return self._replace(over=step, by_window=by_window, in_parts=in_parts)
 
 
 class _ConditionCache:

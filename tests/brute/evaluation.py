@@ -8,19 +8,22 @@ from bisect import bisect_left, bisect_right
 from .signals import Leaf, PerRequest, Signal
 
 
-def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
-    """Return the reduced value, None for no data. A derived signal reduces its operands first and then combines."""
+def value_at(signal: Signal, reduce: str, over: int, at: int, only: int | None = None) -> float | None:
+    """Return the reduced value, None for no data. A derived signal reduces its operands first and then combines.
+
+    `only` is how far back to look where that is not the window.
+    """
     if isinstance(signal, Leaf):
-        back = width(signal, over)
+        back = only or width(signal, over)
         return _reduced(_samples(signal, back, at), reduce, back)
     if isinstance(signal, PerRequest):
-        back = width(signal, over)
+        back = only or width(signal, over)
         times, rates = _requests(signal, back, at)
         if reduce == "mean" and times:
             weighed = math.fsum(times[at] * rates[at] for at in times) / math.fsum(rates[at] for at in times)
             return min(max(weighed, min(times.values())), max(times.values()))
         return _reduced(times, reduce, back)
-    values = [value_at(operand, reduce, over, at) for operand in signal.operands]
+    values = [value_at(operand, reduce, over, at, only) for operand in signal.operands]
     present = [value for value in values if value is not None]
     if not present:
         return None

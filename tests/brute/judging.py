@@ -9,6 +9,7 @@ from .evaluation import idle_at, value_at
 from .signals import PerRequest, Signal
 
 EVERY = 10_000
+_HELD = {("increase", "<"), ("increase", "="), ("max", "<"), ("max", "="), ("min", ">"), ("min", "=")}
 
 
 @dataclass
@@ -32,6 +33,7 @@ class Moment:
     others: bool | None
     idle: bool  # it is the time of requests that were none, or too few
     alert: Alert | None = None
+    renewed: bool = True  # a sample since the evaluation before makes it true
 
 
 def grid(first: int, last: int) -> list[int]:
@@ -47,6 +49,7 @@ def judge(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evaluat
     """
     moments = _moments(conditions, evaluations)
     _run_states(moments, rule.for_, rule.recover)
+    _renew(moments, *conditions[0])
     with_data = [moment for moment in moments if moment.true is not None]
     badness = conditions[0][0].limit.badness
     inside = _within_the_data(moments, over)
@@ -65,7 +68,7 @@ def judge(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evaluat
         if run[0].alert and run[0].alert.fired_at is not None and past[id(run[0].alert)] * EVERY >= rule.for_
     ]
     brief = [run for run in crossings if run not in breaches]
-    stretch = max(map(_length, _runs(moments, lambda moment: moment.true is not None)))
+    stretch = max(run[-1].at - run[0].at for run in _runs(moments, lambda moment: moment.true is not None))
     true = sum(map(len, crossings))
     share = true / len(with_data)
     often = true and true * EVERY >= rule.for_ and share >= rule.often
@@ -91,6 +94,23 @@ def _moments(conditions: list[tuple[Condition, Signal | None]], evaluations: lis
         Moment(at, _all([row[0] for row in rows]), rows[0][1], _all([row[0] for row in rows[1:]]), rows[0][2])
         for at, *rows in zip(evaluations, *columns, strict=True)
     ]
+
+
+def _renew(moments: list[Moment], condition: Condition, signal: Signal | None):
+    """Mark the evaluations at which a new sample makes the condition true, where a window holds it longer than that."""
+    side, reduce = condition.limit.operator[0], condition.reduce
+    before: Moment | None = None
+    for moment in moments if signal and (reduce, side) in _HELD else ():
+        if reduce == "increase":
+            last, earlier = (
+                value_at(signal, "last", condition.over, row.at) if row else None for row in (moment, before)
+            )
+            begins = moment.true and not (before and before.true)
+            moment.renewed = bool(begins or (last is not None and earlier is not None and last > earlier))
+        else:
+            value = value_at(signal, reduce, condition.over, moment.at, only=EVERY - 1)
+            moment.renewed = value is not None and not condition.limit.healthy(value)
+        before = moment
 
 
 def _truth(
@@ -170,10 +190,11 @@ def _breach(crossing: list[Moment], badness, inside: set[int]):
     alert = crossing[0].alert
     assert alert
     assert alert.fired_at is not None
-    start, end = crossing[0].at, crossing[-1].at
+    start, end = crossing[0].at, crossing[0].at + _length(crossing)
     worst = max((row.value for row in crossing if row.at in inside and row.value is not None), key=badness)
     return [start, end, max(alert.fired_at, start), end - start, worst, sum(values) / len(values)]
 
 
-def _length(run: list[Moment]) -> int:
-    return run[-1].at - run[0].at
+def _length(crossing: list[Moment]) -> int:
+    """From its first evaluation to the last with a new sample that makes it true; to its last if there is none."""
+    return next((row.at for row in reversed(crossing) if row.renewed), crossing[-1].at) - crossing[0].at

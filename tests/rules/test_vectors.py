@@ -79,6 +79,8 @@ def test_worked_case(case):
         name = NAMES.get(State(state), "not-judged") + stale
         got.append([int(at) // SECOND, name, None if np.isnan(value) else round(float(value), 6)])
     assert got == case["expect"]
+    crossings = [[one.start // SECOND, one.end // SECOND] for one in track.crossings.crossings()]
+    assert crossings == case.get("crossings", crossings)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "review" in case], ids=lambda case: case["name"])
