@@ -35,10 +35,10 @@ class Evaluator:
     of `SeriesIndex`. `check` is called often, and may raise Stopped.
 
     Attributes:
-            states: The states of all rules after the last evaluation.
-            index: The series that are judged.
-            unknown_facts: The facts that limits need but that are unknown, by host.
-            beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
+        states: The states of all rules after the last evaluation.
+        index: The series that are judged.
+        unknown_facts: The facts that limits need but that are unknown, by host.
+        beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
     """
 
     def __init__(

@@ -32,16 +32,16 @@ class Progress:
     """The progress of the alert loop: its last evaluation, when (UTC ns) and how long it ran, and its problem.
 
     Attributes:
-            judged: The number of warning and critical limits that are judged, by host (case-folded).
-            pending: The number of limits that are crossed, but for less than `for`.
-            lacking: The facts that limits need but that are unknown, by host.
-            impossible: The values that are not judged because they are impossible, by host.
-            ahead, behind: How far the clocks of hosts are ahead or behind (ns).
-            left_out: The number of hosts that are not judged because there are too many.
-            beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
-            unsent: The resources that hosts (case-folded) stopped sending, each with the time of its newest sample (UTC
-            ns).
-            begun: When (UTC ns) the first evaluation after a start or new settings began; None if it is over.
+        judged: The number of warning and critical limits that are judged, by host (case-folded).
+        pending: The number of limits that are crossed, but for less than `for`.
+        lacking: The facts that limits need but that are unknown, by host.
+        impossible: The values that are not judged because they are impossible, by host.
+        ahead, behind: How far the clocks of hosts are ahead or behind (ns).
+        left_out: The number of hosts that are not judged because there are too many.
+        beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
+        unsent: The resources that hosts (case-folded) stopped sending, each with the time of its newest sample (UTC
+        ns).
+        begun: When (UTC ns) the first evaluation after a start or new settings began; None if it is over.
     """
 
     evaluated: int | None = None

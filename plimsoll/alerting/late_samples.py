@@ -37,8 +37,8 @@ class _Replay(NamedTuple):
     """The alerts of a host from `start` to `last`, judged again by all samples that have arrived.
 
     Attributes:
-            intervals: The times at which each rule fired; empty for a rule that fired only without the late samples.
-            pending: For each rule that is pending at the end, since when, and the worst value since.
+        intervals: The times at which each rule fired; empty for a rule that fired only without the late samples.
+        pending: For each rule that is pending at the end, since when, and the worst value since.
     """
 
     host: str

@@ -26,14 +26,14 @@ class RuleBatch:
     """A rule with its subjects, a row each: their conditions at the last evaluation, and their states.
 
     Attributes:
-            states: PENDING or FIRING, and OK for all other states.
-            since: The time from which the condition has been true (UTC ns), if the state is pending or firing.
-            worst: The worst value since then, if the state is pending.
-            limits: The limits of the subjects.
-            values: The reduced values at the last evaluation; NaN for no data.
-            has_data: Whether the condition was known at the last evaluation.
-            odd: The reduced values that are impossible; NaN elsewhere.
-            retired: Whether the host of a subject is retired, so that its samples are ignored.
+        states: PENDING or FIRING, and OK for all other states.
+        since: The time from which the condition has been true (UTC ns), if the state is pending or firing.
+        worst: The worst value since then, if the state is pending.
+        limits: The limits of the subjects.
+        values: The reduced values at the last evaluation; NaN for no data.
+        has_data: Whether the condition was known at the last evaluation.
+        odd: The reduced values that are impossible; NaN elsewhere.
+        retired: Whether the host of a subject is retired, so that its samples are ignored.
     """
 
     def __init__(self, targets: Sequence[RuleTarget]) -> None:

@@ -41,12 +41,12 @@ class Estimate:
     """A mean and its uncertainty.
 
     Attributes:
-            mean: The mean, weighted where weights are given.
-            error: Its standard error.
-            samples: The number of samples.
-            effective: The number of independent samples that would give this error.
-            freedom: Degrees of freedom of the standard error.
-            correlation_time: The number of consecutive samples that tell as much as one independent sample.
+        mean: The mean, weighted where weights are given.
+        error: Its standard error.
+        samples: The number of samples.
+        effective: The number of independent samples that would give this error.
+        freedom: Degrees of freedom of the standard error.
+        correlation_time: The number of consecutive samples that tell as much as one independent sample.
     """
 
     mean: float
@@ -93,9 +93,9 @@ def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int
     """Return the mean of samples in order of time, and its uncertainty; at least one sample.
 
     Args:
-            values: The samples; without NaN.
-            weights: The duration that each sample stands for; None if all are equal.
-            breaks: The rows that follow a long pause of the recording; no bootstrap block contains a pause.
+        values: The samples; without NaN.
+        weights: The duration that each sample stands for; None if all are equal.
+        breaks: The rows that follow a long pause of the recording; no bootstrap block contains a pause.
     """
     rows = len(values)
     mean = float(values.mean() if weights is None else np.average(values, weights=weights))
@@ -149,10 +149,10 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
     """Return by how much a run's mean differs from the means of earlier runs, with the error of a prediction.
 
     Args:
-            earlier: The means of at least one run.
-            new: The mean of the new run.
-            spread: The assumed standard deviation of means between runs.
-            weight: The number of runs that `spread` counts as, beside the spread of `earlier`; ignored for one run.
+        earlier: The means of at least one run.
+        new: The mean of the new run.
+        spread: The assumed standard deviation of means between runs.
+        weight: The number of runs that `spread` counts as, beside the spread of `earlier`; ignored for one run.
     """
     means = np.array([estimate.mean for estimate in earlier])
     within = float(np.mean([estimate.error**2 for estimate in earlier]))

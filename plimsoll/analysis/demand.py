@@ -38,12 +38,12 @@ class Demand:
     The first row of each array is the estimate, the other rows are bootstrap replicates.
 
     Attributes:
-            idle: The use without any load.
-            per_operation: The use added by one operation a second under little load; shape (rows, operations).
-            bend: The bend of the use, as a share of the use at the highest load.
-            linear: The demands of a straight line, by which the bend is measured.
-            highest: The use above `idle` at the highest measured load on that line.
-            spread: The standard deviation of the residuals.
+        idle: The use without any load.
+        per_operation: The use added by one operation a second under little load; shape (rows, operations).
+        bend: The bend of the use, as a share of the use at the highest load.
+        linear: The demands of a straight line, by which the bend is measured.
+        highest: The use above `idle` at the highest measured load on that line.
+        spread: The standard deviation of the residuals.
     """
 
     idle: Values
@@ -148,7 +148,7 @@ def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
     """Return groups of operations (by index) whose demands the data can tell apart; too similar ones share a group.
 
     Args:
-            rates: Operations a second; shape (rows, operations).
+        rates: Operations a second; shape (rows, operations).
     """
     groups: list[tuple[int, ...]] = [(index,) for index in range(rates.shape[1])]
     while len(groups) > 1:
@@ -220,7 +220,7 @@ def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Value
     fitted time never falls as the load grows.
 
     Returns:
-            The time without waiting, then a weight for each of `stretches`, in the unit of the times.
+        The time without waiting, then a weight for each of `stretches`, in the unit of the times.
     """
     from scipy.optimize import nnls  # noqa: PLC0415  slow, and needed only here
 

@@ -27,9 +27,9 @@ def lag(cause: Values, effect: Values, most: int) -> Lag | None:
     """Return by how many rows the effect follows its cause (negative: precedes it); None if it cannot be told.
 
     Args:
-            cause: Values in equal steps; without NaN.
-            effect: As many values at the same times; NaN for missing values.
-            most: The longest lag, in rows.
+        cause: Values in equal steps; without NaN.
+        effect: As many values at the same times; NaN for missing values.
+        most: The longest lag, in rows.
     """
     lags = np.arange(-most, most + 1)
     left = np.array([_left(cause, effect, int(int_)) for int_ in lags])

@@ -107,9 +107,9 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
     """Return the steady state of a load, or why it has none.
 
     Args:
-            times: Ascending, UTC ns.
-            values: The load; values that are not finite are left out.
-            levels: The plateaus of the load, if the caller has computed them.
+        times: Ascending, UTC ns.
+        values: The load; values that are not finite are left out.
+        levels: The plateaus of the load, if the caller has computed them.
     """
     filled = np.isfinite(values)
     times, values = times[filled], values[filled]

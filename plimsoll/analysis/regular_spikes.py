@@ -102,14 +102,14 @@ class RegularSpikes:
     """Spikes that belong to a rhythm: the first, highest and last row of each.
 
     Attributes:
-            period_s: The time from one spike to the next.
-            reach_s: Two standard errors of the period.
-            missing: The number of beats between the first and the last spike that have no spike.
-            level: The usual value between spikes.
-            tops: The highest value of each spike.
-            width_s: The usual duration of a spike.
-            agreement: The agreement of the spikes with the rhythm; 1 for perfectly regular spikes.
-            step_s: The sampling interval.
+        period_s: The time from one spike to the next.
+        reach_s: Two standard errors of the period.
+        missing: The number of beats between the first and the last spike that have no spike.
+        level: The usual value between spikes.
+        tops: The highest value of each spike.
+        width_s: The usual duration of a spike.
+        agreement: The agreement of the spikes with the rhythm; 1 for perfectly regular spikes.
+        step_s: The sampling interval.
     """
 
     first: NDArray[np.intp]

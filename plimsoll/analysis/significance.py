@@ -42,8 +42,8 @@ class RankTest:
     """The result of a Mann-Whitney rank test (1947).
 
     Attributes:
-            chance: The one-sided p-value.
-            higher: Whether the second set ranks higher.
+        chance: The one-sided p-value.
+        higher: Whether the second set ranks higher.
     """
 
     chance: float

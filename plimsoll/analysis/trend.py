@@ -193,12 +193,12 @@ def trend_beside(
     """Return the trend of finite values at ascending times, corrected for other influences; None for too few values.
 
     Args:
-            seconds: The times.
-            values: The values.
-            load: The load at these times; None if it is not known.
-            smallest_change: The smallest change that matters. If the plain line changes by less than half of it, no
-            other
-                    influence is tried.
+        seconds: The times.
+        values: The values.
+        load: The load at these times; None if it is not known.
+        smallest_change: The smallest change that matters. If the plain line changes by less than half of it, no
+        other
+            influence is tried.
     """
     alone = trend(seconds, values)
     if alone is None or alone.direction or abs(alone.end - alone.start) < smallest_change / 2:

@@ -55,23 +55,23 @@ class Compared:
     """One signal of one subject in one phase of two runs, or of one run and several baselines.
 
     Attributes:
-            name: The name of the signal.
-            subject: The subject in the first run.
-            other: The subject in the second run.
-            baselines: The levels of the baselines; `first` is the last of them.
-            difference: The difference of the means: the second less the first, or less the mean of the baselines.
-            between: The second level less the level expected from baselines and load, with the error between runs.
-            ranks: The rank test; None if the runs have too few independent blocks.
-            expected: The band expected from the load.
-            loads: The comparison of the load with that of each baseline; None if none was recorded.
-            crossed: The rank of its documented limit among the limits that only one run crossed; None if it is not
-            among them.
-            crossed_in: Which run alone crossed its documented limit; None if no run or both did.
-            phase: The name of the phase.
-            where: The place in words, if it differs from the subjects.
-            in_use: The memory in use, for available memory; None if unknown.
-            chance: The p-value of `difference`, corrected for the number of compared signals.
-            between_chance: The p-value of `between`, corrected likewise.
+        name: The name of the signal.
+        subject: The subject in the first run.
+        other: The subject in the second run.
+        baselines: The levels of the baselines; `first` is the last of them.
+        difference: The difference of the means: the second less the first, or less the mean of the baselines.
+        between: The second level less the level expected from baselines and load, with the error between runs.
+        ranks: The rank test; None if the runs have too few independent blocks.
+        expected: The band expected from the load.
+        loads: The comparison of the load with that of each baseline; None if none was recorded.
+        crossed: The rank of its documented limit among the limits that only one run crossed; None if it is not
+        among them.
+        crossed_in: Which run alone crossed its documented limit; None if no run or both did.
+        phase: The name of the phase.
+        where: The place in words, if it differs from the subjects.
+        in_use: The memory in use, for available memory; None if unknown.
+        chance: The p-value of `difference`, corrected for the number of compared signals.
+        between_chance: The p-value of `between`, corrected likewise.
     """
 
     name: str

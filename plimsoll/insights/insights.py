@@ -1,6 +1,6 @@
 """A review with its insights: what the signals of a run show beyond their thresholds.
 
-FOLDERS has the insights in the order of the outputs.
+FOLDERS lists the insights in the order of the outputs.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +23,9 @@ SubjectKey = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of the outputs; neighbouring insights with the same heading stand under it together.
+    """A heading of the outputs; neighbouring insights with the same heading share it.
 
-    `place`: the outputs have it with the causes of crossed limits, or after the limits that were kept (`beside`).
+    `place` says where: with the causes of crossed limits, or after the limits that were not crossed (`beside`).
     """
 
     anchor: str
@@ -48,7 +48,7 @@ _MOST_STATEMENTS = 5
 
 @dataclass(frozen=True)
 class JsonField:
-    """A field of the JSON: its name, and its type, which is filled from the result of the insight."""
+    """A field of the JSON: its name, and its type, whose fields are read from the result of the insight."""
 
     name: str
     type: Any
@@ -57,7 +57,7 @@ class JsonField:
 
 @dataclass(frozen=True)
 class LimitedValue:
-    """A value that an insight rests on, the limit it is compared with, and a description of the value."""
+    """A value on which an insight rests, its limit, and a description of the value."""
 
     value: float
     unit: str
@@ -67,7 +67,7 @@ class LimitedValue:
 
 @dataclass(frozen=True)
 class News:
-    """Something that a run shows and the run before it did not: the title of its signal, and a sentence."""
+    """A fact that only the second of two runs shows: the title of its signal, and a sentence."""
 
     title: str
     sentence: str
@@ -79,18 +79,20 @@ class Insight(Generic[F]):
 
     Attributes:
         name: The folder; the models of the JSON are in its module `json`, which is imported only for the JSON.
-        heading: The heading that it stands under.
+        heading: The heading of its section.
         find: Returns the insight of a review.
         blocks: Returns its part of the document; empty if there is nothing to say.
-        cause: Returns what makes the second of two runs worse than the first, in a sentence; empty if not known.
-        news: Returns what the second of two runs shows, and the first does not, that must not be. The function given
-            translates subjects of the second run to those of the first.
+        cause: Returns, in a sentence, what makes the second of two runs worse than the first; empty if unknown.
+        news: Returns the harmful facts that only the second of two runs shows. The given function translates
+        subjects of
+            the second run to those of the first.
         summary: Returns the cause in one sentence, for the first screen; empty if there is none.
         short: Returns the resource that it names as the cause, and its host.
-        ahead: Returns sentences for the headline on what no crossed limit shows, such as a limit that will be crossed.
-        step: Returns what to do about it, in a sentence or two; empty if not known.
+        ahead: Returns sentences for the headline on what no crossed limit shows, such as a limit soon to be
+        crossed.
+        step: Returns the next step, in a sentence or two; empty if unknown.
         doubt: Returns why a run without a crossed limit is not known to be healthy; empty if it is no reason.
-        doubted_value: Returns the value that its doubt rests on.
+        doubted_value: Returns the value on which its doubt rests.
     """
 
     name: str
@@ -117,7 +119,7 @@ FOLDERS = ("bottleneck", "spikes", "trends", "averages", "load_steps")
 
 @cache
 def insights() -> tuple[Insight[Any], ...]:
-    """Return the INSIGHT of each folder's module `insight`."""
+    """Return the INSIGHT of each folder, in the order of FOLDERS."""
     return tuple(import_module(f"plimsoll.insights.{folder}.insight").INSIGHT for folder in FOLDERS)
 
 
@@ -133,7 +135,7 @@ class Insights:
 
     @cached_property
     def review(self) -> Review:
-        """The review with the sentences on what lies ahead and, unless it is Not healthy anyway, with doubts."""
+        """The review with sentences on what lies ahead; unless it is Not healthy, also with the insights' doubts."""
         ahead = tuple(text for insight in insights() if insight.ahead for text in insight.ahead(self.of(insight)))
         not_healthy = self.judged.verdict == Verdict.NOT_HEALTHY
         texts = [] if not_healthy else [insight.doubt(self.of(insight)) for insight in insights() if insight.doubt]
@@ -147,7 +149,7 @@ class Insights:
         return self._results[insight.name]
 
     def sections(self, place: Literal["causes", "beside"], zone: Zone) -> Iterator[Section]:
-        """Yield the sections of a place, one for each heading that has content."""
+        """Yield the sections for a place, one for each heading that has content."""
         of_place = (insight for insight in insights() if insight.heading.place == place)
         for heading, group in groupby(of_place, lambda insight: insight.heading):
             blocks = tuple(b for insight in group for b in insight.blocks(self.of(insight), self.review, zone))
@@ -158,9 +160,9 @@ class Insights:
 def statements(
     title: str, results: Sequence[F], statement: Callable[[F, bool], Statement], charts: int = BRIEF
 ) -> tuple[Section, ...]:
-    """Return a section of statements on the first results, by `statement`, whose second argument asks for a chart.
+    """Return a section of statements on the first results; no section without results.
 
-    There is no section without results.
+    `statement` makes the blocks of a result; its second argument says whether to add a chart.
     """
     shown = tuple(statement(result, at < charts) for at, result in enumerate(results[:_MOST_STATEMENTS]))
     section = Section(title, shown, level=3, style="told", brief=BRIEF, hidden=len(results) - len(shown))

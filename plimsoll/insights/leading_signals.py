@@ -1,4 +1,4 @@
-"""The recorded signals that are searched for spikes and averages: those that only repeat others are left out."""
+"""Selects the recorded signals to search for spikes and averages, without those that only repeat others."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -18,9 +18,9 @@ _TOTAL = "_total"
 
 
 def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
-    """Yield the samples of a signal: of each host the instances that reach highest.
+    """Yield the samples of a signal: on each host, those of the instances with the highest values.
 
-    A total is left out where its instances were recorded.
+    A total is left out if its instances were recorded.
     """
     by_host = group_pairs(
         (host_key(subject.host), (subject, samples)) for subject, samples in review.signals.of(name).items()
@@ -34,14 +34,14 @@ def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
 
 
 def plain(signals: Mapping[str, Signal]) -> list[tuple[str, Signal]]:
-    """Return the signals of which high values may be bad, without facts and without those computed from others."""
+    """Return the signals of which high values may be bad, except facts and those computed from others."""
     return [
         (n, signal) for n, signal in signals.items() if not (signal.derived or signal.fact or signal.worse == "lower")
     ]
 
 
 def upper_limits(review: Review) -> list[tuple[Finding, Subject, float]]:
-    """Return the judged warning and critical findings whose limit is an upper one, with it, the lowest limit first."""
+    """Return the judged warning and critical findings with an upper limit, with that limit, the lowest first."""
     judged = [(f, f.subject, limit_of(f)) for f in review.findings if f.track and f.severe and f.subject]
     upper = [(finding, subject, limit.limit) for finding, subject, limit in judged if limit.worse == "higher"]
     return sorted(upper, key=lambda pair: pair[2])
@@ -55,7 +55,7 @@ def _has_instances(review: Review, name: str, host: str) -> bool:
 
 
 def response_times(signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Return the names of response times: that of a whole request before those of its parts, as in the files."""
+    """Return the names of response times: whole requests before their parts, as in the files."""
     return tuple(name for name, signal in signals.items() if signal.response_time)
 
 

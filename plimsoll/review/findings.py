@@ -252,16 +252,16 @@ class Question:
     """How to judge a run: the packs, the phases, and the time from `start` to `end` (UTC ns; None: no bound).
 
     Attributes:
-            by_hand: The packs that the user chose by name.
-            overrides: The thresholds that plimsoll.toml changes.
-            drives: The content of each marked disk: `database` or `log`.
-            expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be
-            recorded.
-            resources: The resources that must be judged on every host; empty if the user's packs replace all others.
-            whole_run: Judge rules for a phase over the whole run unless phases are given, even if some are found.
-            in_operation: The hosts were read live, not in a test, so no phases are sought.
-            apart: The hosts are not one system, so none explains another.
-            planned: Planned work, during which nothing is judged.
+        by_hand: The packs that the user chose by name.
+        overrides: The thresholds that plimsoll.toml changes.
+        drives: The content of each marked disk: `database` or `log`.
+        expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be
+        recorded.
+        resources: The resources that must be judged on every host; empty if the user's packs replace all others.
+        whole_run: Judge rules for a phase over the whole run unless phases are given, even if some are found.
+        in_operation: The hosts were read live, not in a test, so no phases are sought.
+        apart: The hosts are not one system, so none explains another.
+        planned: Planned work, during which nothing is judged.
     """
 
     packs: Sequence[Pack]

@@ -51,10 +51,10 @@ class Review:
     """A run and everything found in it; all outputs are made from it.
 
     Attributes:
-            phases_found: The phases found from the load; None if they are set by hand.
-            before_steady: Findings crossed only before the found steady state; they do not count.
-            insight_doubts: Doubts from insights; plimsoll.insights adds them.
-            ahead: Sentences on limits that will soon be reached; plimsoll.insights adds them.
+        phases_found: The phases found from the load; None if they are set by hand.
+        before_steady: Findings crossed only before the found steady state; they do not count.
+        insight_doubts: Doubts from insights; plimsoll.insights adds them.
+        ahead: Sentences on limits that will soon be reached; plimsoll.insights adds them.
     """
 
     logs: tuple[Log, ...]

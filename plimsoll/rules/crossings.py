@@ -48,13 +48,13 @@ class CrossingColumns:
     """Crossings in time order as one array for each attribute, since most are only counted and compared.
 
     Attributes:
-            starts: The first evaluation of each crossing (UTC ns).
-            ends: The last evaluation of each crossing (UTC ns).
-            fired_at: When each crossing fired (UTC ns); 0 for a brief one.
-            fired: Whether each crossing fired.
-            worst: The worst value of each crossing.
-            means: The mean value of each crossing.
-            cut: Whether each crossing begins or ends where data, or the judged time, does.
+        starts: The first evaluation of each crossing (UTC ns).
+        ends: The last evaluation of each crossing (UTC ns).
+        fired_at: When each crossing fired (UTC ns); 0 for a brief one.
+        fired: Whether each crossing fired.
+        worst: The worst value of each crossing.
+        means: The mean value of each crossing.
+        cut: Whether each crossing begins or ends where data, or the judged time, does.
     """
 
     starts: Times

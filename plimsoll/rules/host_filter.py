@@ -83,9 +83,9 @@ class Fitted:
     """How a rule applies to one host, given the host's facts.
 
     Attributes:
-            rule: The rule with its severity on that host.
-            outside: Whether the rule is for other hosts.
-            unknown: The unknown fact that decides whether the rule is for the host; None if the facts suffice.
+        rule: The rule with its severity on that host.
+        outside: Whether the rule is for other hosts.
+        unknown: The unknown fact that decides whether the rule is for the host; None if the facts suffice.
     """
 
     rule: Rule

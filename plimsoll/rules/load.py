@@ -88,8 +88,8 @@ def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
     """Return the shipped packs (or those of `only` instead), and the packs of `added`; each by name or file path.
 
     Raises:
-            Unusable: A pack does not exist.
-            Mistakes: A file has mistakes; lists all of them.
+        Unusable: A pack does not exist.
+        Mistakes: A file has mistakes; lists all of them.
     """
     if not added and not only:
         return _shipped()[0]

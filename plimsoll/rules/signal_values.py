@@ -54,10 +54,10 @@ class _Alike(NamedTuple):
     """Sources (`number` in all), divided by how they are computed; each part has the rows of its sources.
 
     Attributes:
-            recorded: Series with the same transform and use of rates.
-            derived: Sources derived by one operation, with their operands and weights.
-            by_form: Fields and times per request of one form.
-            single: Sources that are computed alone.
+        recorded: Series with the same transform and use of rates.
+        derived: Sources derived by one operation, with their operands and weights.
+        by_form: Fields and times per request of one form.
+        single: Sources that are computed alone.
     """
 
     number: int

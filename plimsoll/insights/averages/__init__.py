@@ -1,1 +1,1 @@
-"""Averages that mislead, as most values of the signal are far from them."""
+"""Averages that mislead because most values of the signal are far from them."""

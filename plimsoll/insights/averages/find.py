@@ -2,8 +2,7 @@
 
 "Analyzing averages over a long period of time will not be useful in finding bottlenecks" (OCS 2007 on HP BladeSystem,
 Test results). The study's example: of 2,331 samples of a database disk's writes only 190 are not zero; those average
-462/s and reach 1,230/s. (It prints 32/s for all samples; 190 x 462 / 2,331 is 37.7. Here the mean of all samples is the
-mean of those that are not zero, times their share.)
+462/s and reach 1,230/s. (It prints 32/s for all samples, but 190 x 462 / 2,331 is 37.7, which is used here.)
 """
 
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ _MOST = 10
 class MisleadingAverage:
     """A signal whose mean misleads.
 
-    Of two levels `low` and `high` are the usual values, and `share` is the share of samples at the higher.
+    With two levels, `low` and `high` are their usual values, and `share` is the share of samples at the higher one.
     """
 
     kind: Kind
@@ -50,7 +49,7 @@ class MisleadingAverage:
 
 
 def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
-    """Return the averages that mislead most: first those that hide a passed limit, then by how much they hide."""
+    """Return the averages that mislead most: first those that hide a crossed limit, then by the hidden amount."""
     limits = {(finding.rule.signal, subject.key): limit for finding, subject, limit in reversed(upper_limits(review))}
 
     def rank(average: MisleadingAverage) -> tuple[bool, bool, float]:
@@ -67,12 +66,13 @@ def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
         if (average := _misleading(name, signal, subject, samples))
     )
     first: dict[object, MisleadingAverage] = {}
-    for average in sorted(averages, key=rank, reverse=True):  # the reads and the transfers of a disk say the same
+    for average in sorted(averages, key=rank, reverse=True):  # reads and transfers of a disk tell the same
         first.setdefault((average.subject.key, average.signal.unit), average)
     return tuple(first.values())[:_MOST]
 
 
 def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -> MisleadingAverage | None:
+    """Return why the mean of some samples misleads, with figures; None if it does not."""
     values = samples.present.values
     if len(values) < _FEWEST_SAMPLES:
         return None
@@ -97,7 +97,7 @@ def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -
 
 
 def _two_levels(values: Values) -> tuple[float, float, float] | None:
-    """Return the lower level, the higher level and its share; None unless values go to and fro between two levels.
+    """Return the lower level, the higher level and its share; None unless values alternate between two levels.
 
     The border is the one that explains most of the variance (Otsu, "A threshold selection method from gray-level
     histograms", IEEE Transactions on Systems, Man and Cybernetics 9, 1979).

@@ -10,7 +10,7 @@ from plimsoll.review.sentences import titled
 
 
 def _blocks(averages: tuple[MisleadingAverage, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
-    """Return a section with a statement on each of the first averages; none without averages."""
+    """Return a section with a statement on each of the first averages; no section without averages."""
     return statements("Averages that mislead", averages, lambda average, _: Statement((sentence(average),)))
 
 

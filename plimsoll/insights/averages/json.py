@@ -15,8 +15,8 @@ class AveragePart(SubjectPart):
 
     sentence: str = attribute(sentence)
     kind: Literal["bursts", "tail", "two levels"] = Field(
-        description="bursts: most samples are zero; tail: p99 is at least five times the mean; two levels: values go "
-        "to and fro between two levels and are hardly ever near their mean."
+        description="bursts: most samples are zero; tail: p99 is at least five times the mean; two levels: values "
+        "alternate between two levels and are hardly ever near their mean."
     )
     mean: OrZero = attribute("figures.mean")
     nonzero_share: OrZero = attribute("figures.nonzero_share")

@@ -1,1 +1,1 @@
-"""The bottleneck of a run, found from how near each resource of each host was to its capacity."""
+"""The bottleneck of a run: the resource that was nearest to its capacity when the work stopped growing."""

@@ -14,7 +14,7 @@ from plimsoll.rules.subjects import Subject, is_total
 _GROWN = 3.0  # our choice: times the latency under low load
 _SLOW = 2.0  # our choice: times the limit of latency, from which it tells enough without a queue or a time busy
 _OF_A_DISK = ("disk.idle", "disk.busy", "disk.queue_length", "disk.latency", "disk.read_latency", "disk.write_latency")
-_TOTAL = {  # and the figures of a single disk that they stand for
+_TOTAL = {  # totals, and the figures of a single disk that replace them
     "disk.idle_total": "disk.idle",
     "disk.busy_total": "disk.busy",
     "disk.queue_total": "disk.queue_length",
@@ -50,9 +50,9 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
 
 
 def _nearness(use: ResourceUse) -> tuple[int, int, float]:
-    """Return how near a disk is to its capacity: its state, then how long it was busy or its queue.
+    """Return a sort key of how near a disk is to its capacity: its state, then its busy time or queue.
 
-    A slow disk comes before those that have room, though its counters do not tell why it is slow.
+    A slow disk ranks above those with room, even if its counters do not tell why it is slow.
     """
     slow = use.state == UseState.UNCLEAR and any(figure.is_beyond for figure in use.figures)
     main = use.figures[0]
@@ -61,7 +61,7 @@ def _nearness(use: ResourceUse) -> tuple[int, int, float]:
 
 
 def is_exact(measured: Measured, subject: Subject) -> bool:
-    """Return whether the busy time of a disk is a share of the time: on Linux, or as it never exceeds 100 %.
+    """Return whether a disk's busy time is a true share of the time: on Linux, or if it never exceeds 100 %.
 
     Elsewhere the counter may add up overlapping requests.
     """
@@ -74,7 +74,7 @@ def is_exact(measured: Measured, subject: Subject) -> bool:
 class _Levels:
     """The busy times (%) from which a disk is high, near its capacity and full, and below which it is hardly busy.
 
-    Nobody waits for a disk with fewer requests than `queue` and times shorter than `latency`.
+    With fewer requests than `queue` and times shorter than `latency`, no request waits for the disk.
     """
 
     hardly: float
@@ -99,7 +99,7 @@ def _levels(measured: Measured, subject: Subject) -> _Levels:
 
 @dataclass(frozen=True)
 class _Disk:
-    """The figures of one disk, or of all disks together. `exact`: its busy time is a share of the time."""
+    """The figures of one disk or of all together. `exact` means that the busy time is a true share of the time."""
 
     host: str
     figures: dict[str, Figure]
@@ -109,7 +109,7 @@ class _Disk:
 
     @property
     def use(self) -> float | None:
-        """The share of the time (%) in which the disk had a request; None if no counter tells."""
+        """The share of the time (%) in which the disk had a request; None if unknown."""
         if idle := self.figures.get("disk.idle"):
             return 100 - idle.value
         busy = self.figures.get("disk.busy")
@@ -123,7 +123,7 @@ class _Disk:
 
     @property
     def is_slow_alone(self) -> bool:
-        """Whether requests take very long, and neither a queue nor the time it was busy is recorded."""
+        """Whether requests take very long while neither a queue nor the busy time is recorded."""
         latency = self.latency
         slow = latency is not None and latency.limit is not None and latency.value >= _SLOW * latency.limit
         return slow and self.use is None and self.queue is None
@@ -135,7 +135,7 @@ class _Disk:
 
     @property
     def waits(self) -> bool | None:
-        """Whether requests waited for the disk; None if no counter tells."""
+        """Whether requests waited for the disk; None if unknown."""
         latency = self.latency
         if latency is None:
             return _exceeds_limit(self.queue) if self.queue else None
@@ -145,7 +145,7 @@ class _Disk:
 
     @property
     def shown(self) -> tuple[Figure, ...]:
-        """The figures that tell most: its use, its queue, its latency; those past their limits first."""
+        """The most telling figures: use, queue and latency; those past their limits first."""
         use = self.figures.get("disk.idle") or self.figures.get("disk.busy")
         figures = [figure for figure in (use, self.queue, self.latency) if figure is not None]
         return tuple(sorted(figures, key=lambda figure: not figure.is_beyond))
@@ -163,6 +163,7 @@ def _standing(disk: _Disk, needed: str) -> ResourceUse:
 
 
 def _state(disk: _Disk) -> UseState:
+    """Return how near a disk was to its capacity, from its use, queue and latency."""
     use, queue, latency, waits = disk.use, disk.queue, disk.latency, disk.waits
     busy = disk.figures.get("disk.busy")
     if use is not None and not disk.together:
@@ -172,7 +173,7 @@ def _state(disk: _Disk) -> UseState:
     long, queued = _exceeds_limit(latency), _exceeds_limit(queue)
     if disk.together and use is not None and use >= disk.levels.near and waits is not False:
         return UseState.FULL if use >= disk.levels.full else UseState.NEAR
-    overlapping = busy is not None and busy.is_beyond  # as a sum of overlapping requests
+    overlapping = busy is not None and busy.is_beyond  # a sum over overlapping requests
     if (long and queued) or (overlapping and (long or queued)) or disk.is_slow_alone:
         return UseState.NEAR
     only_silent = queue is not None and not queue.value and use is None and latency is None

@@ -1,4 +1,4 @@
-"""The evidence from which the bottleneck of a run is concluded."""
+"""The evidence from which the bottleneck of a run is inferred."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -36,9 +36,9 @@ _CAPACITIES: tuple[tuple[Resource, str], ...] = (
 
 @dataclass(frozen=True)
 class NearForATime:
-    """A signal that was near its capacity in some parts of the run, by its means.
+    """A signal that was near its capacity in some parts of the run.
 
-    `duration` is that of those parts together (ns), `worst` the furthest of the means.
+    `duration` is the total length of those parts (ns), `worst` the mean in the worst part.
     """
 
     resource: Resource
@@ -70,10 +70,10 @@ class Evidence:
 
     @cached_property
     def used_up(self) -> list[ResourceUse]:
-        """The resources that may limit, the nearest to their capacity first.
+        """The resources that may be the bottleneck, the nearest to their capacity first.
 
-        Left out are those used up under low load as well, and disks of hosts that lack memory: they read what memory
-        could not hold.
+        Left out are resources that are used up even under low load, and disks of hosts that lack memory, as they read
+        what memory could not hold.
         """
         short = {use.host for use in self.resources if use.resource == "memory" and use.used_up}
         uses = [
@@ -87,7 +87,7 @@ class Evidence:
 
     @cached_property
     def used_up_at_any_load(self) -> list[ResourceUse]:
-        """The resources that were as near their capacity under low load, though the work still grew."""
+        """The resources that were as near their capacity under low load, although the work still grew."""
         work, low = self.load.work, self.load.low
         if work is None or low is None:
             return []
@@ -99,7 +99,7 @@ class Evidence:
 
     @cached_property
     def episodes(self) -> list[Finding]:
-        """The gravest crossed limit of each resource and host that shows it near its capacity for a part of the run."""
+        """The most severe crossed limit of each resource and host that was near its capacity for part of the run."""
         pressures = {name: of for name, of in self.measured.pressures.items() if of.resource != "software"}
         near_rules = {rule for pressure in pressures.values() for rule in pressure.rules}
         findings: dict[tuple[str, str], Finding] = {}
@@ -112,19 +112,19 @@ class Evidence:
 
     @property
     def longest_short(self) -> Finding | None:
-        """The episode that lasted longest; None unless it was more than a small part of the run."""
+        """The finding in `episodes` that lasted longest; None if it was only a small part of the run."""
         whole = self.measured.parts.end - self.measured.parts.start
         longest = max(self.episodes, key=lambda finding: finding.time_crossed, default=None)
         return longest if longest is not None and longest.time_crossed > _SMALL_PART * whole else None
 
     @property
     def open(self) -> list[ResourceUse]:
-        """The resources that are not recorded, or whose counters do not tell."""
+        """The resources that were not recorded, or not by counters that show their use."""
         return [resource for resource in self.resources if resource.state <= UseState.UNCLEAR]
 
     @property
     def mostly_recorded(self) -> bool:
-        """Whether all resources but networks are recorded and clear."""
+        """Whether the use of all resources except networks is known."""
         return all(use.resource == "network" for use in self.open)
 
     @cached_property
@@ -134,12 +134,12 @@ class Evidence:
 
     @cached_property
     def inside_crossed(self) -> list[Finding]:
-        """The crossed limits of the software, not of a resource of a host: of waits or failures inside it."""
+        """The crossed limits on waits or failures inside the software, not on a resource of a host."""
         return [finding for finding in self.crossed if _resource(finding) is None]
 
     @cached_property
     def near_for_a_time(self) -> tuple[NearForATime, ...]:
-        """For each resource of a host, the subject that was near its capacity for longest in parts of the run."""
+        """For each resource of a host, the subject that was near its capacity for longest during parts of the run."""
         longest: dict[tuple[str, str], NearForATime] = {}
         for period in _near_periods(self.measured):
             key = period.resource, period.subject.key[0]
@@ -149,7 +149,7 @@ class Evidence:
 
     @property
     def room(self) -> list[ResourceUse]:
-        """The recorded resources that were far from their capacity throughout, and crossed no limit."""
+        """The recorded resources that were always far from their capacity and crossed no limit."""
         crossed = {(_resource(finding), finding.subject.key[0]) for finding in self.crossed if finding.subject}
         crossed |= {(period.resource, period.subject.key[0]) for period in self.near_for_a_time}
         with_room = [use for use in self.resources if use.state == UseState.ROOM]
@@ -163,7 +163,7 @@ class Evidence:
 
     @property
     def waits(self) -> list[Waiting]:
-        """The queues and times inside the software that were past their limit, or grew where they have none."""
+        """The queues and times inside the software that were past their limit; without a limit, that grew."""
         return [waiting for waiting in self.inside if waiting.long or (waiting.grew and waiting.figure.limit is None)]
 
     @cached_property
@@ -176,9 +176,9 @@ class Evidence:
 
     @cached_property
     def why_not_too_small(self) -> str | None:
-        """The reason why it is not known that the load was too small to reach a limit.
+        """The reason why it is unknown whether the load was too small to reach a limit.
 
-        None if response times stayed as they were under low load: then the load was too small.
+        None if response times stayed as low as under low load: then the load was too small.
         """
         load = self.load
         if load.offered is None:
@@ -195,7 +195,7 @@ class Evidence:
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """The times of the highest load (UTC ns), joined where they follow each other."""
+        """The times of the highest load (UTC ns); adjacent ones are joined."""
         spans: list[tuple[int, int]] = []
         for part in np.flatnonzero(self.load.top).tolist():
             start, end = self.measured.parts.edges(part)
@@ -207,10 +207,10 @@ class Evidence:
 
 
 def evidence(review: Review) -> Evidence:
-    """Return the evidence of a run at its highest load, or where a resource was used up.
+    """Return the evidence of a run at its highest load, or while a resource was used up.
 
-    Where the offered load is not recorded, and nothing was used up at the highest work, the time after that is looked
-    at: the work may have fallen because something was used up. Without any load, it is the busiest part of the run.
+    If the offered load is not recorded, and nothing was used up at the highest work, the time after that is examined:
+    the work may have fallen because something was used up. Without any load, the busiest part of the run is used.
     """
     measured = Measured(review)
     load = load_response(measured, review.loads)
@@ -221,7 +221,7 @@ def evidence(review: Review) -> Evidence:
 
 
 def _resource(finding: Finding) -> str | None:
-    """Return the resource of a finding's signal, else the one that its name begins with; None for the software."""
+    """Return the resource of a finding's signal, else the one its name begins with; None for the software."""
     signal = finding.signal
     if signal.resource:
         return "disk" if signal.resource == "space" else signal.resource
@@ -237,7 +237,7 @@ def _at(measured: Measured, load: LoadResponse) -> Evidence:
 
 
 def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
-    """Yield each response time of the front, under low and under the highest load."""
+    """Yield each response time of the front end: under low load, and under the highest."""
     hosts = {host_key(host) for host in load.offered.hosts} if load.offered else set()
     for signal in response_times(measured.review.question.signals):
         for subject, values in measured.of(signal).items():
@@ -249,6 +249,7 @@ def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, fl
 
 
 def _near_periods(measured: Measured) -> Iterator[NearForATime]:
+    """Yield each subject of a resource that was near its capacity in some parts of the run."""
     start, end = measured.parts.edges(0)
     for resource, name in _CAPACITIES:
         signal = measured.review.question.signals.get(name)

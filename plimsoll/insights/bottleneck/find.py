@@ -1,12 +1,11 @@
-"""What limits a run, reasoned from its figures: a resource; the software, or what is not recorded; or a small load.
+"""Infers the bottleneck of a run: a resource; the software or something not recorded; or none, as the load was small.
 
-The method is that of "Microsoft Windows NT Server File Server Scalability" (System Bottlenecks): what is near its
-capacity while the work no longer follows the load limits it; what has room is ruled out; what was not recorded is not.
-Where the counters do not tell, the answer is that it cannot be told, and what would have to be recorded.
-
-What is not recorded (a service that is called, another host, a quota of processor time) looks like a queue inside the
-software: where no resource limits, that the software does is never sure. That the load was too small is sure only where
-clients waited no longer for it.
+The method is that of "Microsoft Windows NT Server File Server Scalability" (System Bottlenecks). A resource that is
+near its capacity while the work no longer follows the load is the bottleneck. A resource with room is ruled out; one
+that was not recorded is not. If the counters do not tell, the answer says so, and names the counters to record.
+Something that is not recorded (a called service, another host, a quota of processor time) looks like a queue inside the
+software. So without a limiting resource, the software is never certain to be the bottleneck. That the load was too
+small is certain only if response times did not grow with it.
 """
 
 from dataclasses import dataclass, replace
@@ -34,13 +33,14 @@ _INFERRED = (ONE_PROCESS, ONE_PROCESSOR, STOLEN, SQL_CACHE)
 
 @dataclass(frozen=True, eq=False)
 class Bottleneck:
-    """The conclusion about what limits a run.
+    """The conclusion on the bottleneck of a run.
 
     Attributes:
         evidence: The figures that the conclusion rests on.
-        kind: The resource; `queue`: the software, or something not recorded; `load`: no limit reached; or `unknown`.
+        kind: The resource; `queue`: the software, or something not recorded; `load`: no limit reached; or
+        `unknown`.
         confident: Whether the figures exclude all other explanations that were looked for.
-        limiting: The resource that limits; None for queue, load and unknown.
+        limiting: The resource that is the bottleneck; None for queue, load and unknown.
     """
 
     evidence: Evidence
@@ -50,19 +50,19 @@ class Bottleneck:
 
     @property
     def host(self) -> str | None:
-        """The host that limits, or on which a queue grew; None where no host does."""
+        """The host of the bottleneck, or on which a queue grew; None if there is none."""
         if self.limiting is not None:
             return self.limiting.host
         return self._queue.figure.subject.host if self._queue is not None else None
 
     @property
     def instance(self) -> str | None:
-        """The disk, adapter, processor or process that limits."""
+        """The disk, adapter, processor or process that is the bottleneck."""
         return self.limiting.instance if self.limiting else None
 
     @property
     def main(self) -> Figure | None:
-        """The main figure of the bottleneck; without one, that of the resource nearest to its limit."""
+        """The main figure of the bottleneck; if it has none, that of the resource nearest to its limit."""
         if self._queue is not None:
             return self._queue.figure
         uses = [self.limiting] if self.limiting else [use for use in self.evidence.resources if use.figures]
@@ -71,14 +71,14 @@ class Bottleneck:
 
     @property
     def _queue(self) -> Waiting | None:
-        """The queue inside the software that limits, if one does."""
+        """The queue inside the software that is the bottleneck; None for other bottlenecks."""
         return next(iter(self.evidence.waits), None) if self.kind == "queue" else None
 
 
 def find_bottleneck(review: Review) -> Bottleneck | None:
-    """Return what limits a run; None if it has no samples.
+    """Return the bottleneck of a run; None if it has no samples.
 
-    Where hosts do not belong together, each is judged by itself, and the clearest of their bottlenecks is returned.
+    If the hosts are not one system, each is examined separately, and the clearest result is returned.
     """
     if review.start is None or review.end is None or review.end <= review.start:
         return None
@@ -101,9 +101,9 @@ def _of_a_resource(case: Evidence) -> Bottleneck:
 
 
 def _is_sure(case: Evidence, first: ResourceUse) -> bool:
-    """Return whether no other resource, and nothing else that was looked for, can limit the run."""
+    """Return whether nothing else that was looked for, such as another resource, can be the bottleneck."""
     load = case.load
-    # Where free memory is not recorded, a busy disk may read what memory could not hold.
+    # If free memory is not recorded, a busy disk may read what memory could not hold.
     may_be_paging = first.resource == "disk" and any(
         use.resource == "memory" and use.host == first.host and use.state <= UseState.UNCLEAR for use in case.resources
     )
@@ -116,6 +116,7 @@ def _is_sure(case: Evidence, first: ResourceUse) -> bool:
 
 
 def _without_a_resource(case: Evidence) -> Bottleneck:
+    """Return the bottleneck if no resource is near its capacity: a queue, a small load, or unknown."""
     load, mostly = case.load, case.mostly_recorded
     if load.follows:
         queues = any(wait.stands for wait in case.waits)

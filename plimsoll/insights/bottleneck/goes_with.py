@@ -1,4 +1,4 @@
-"""The counters that are correlated with response times, by ranks; it does not say which causes which."""
+"""The counters whose ranks are correlated with response times; this does not say which causes which."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -44,7 +44,7 @@ _WITH = (  # the counters that are tried
 
 @dataclass(frozen=True)
 class GoesWith:
-    """A response time and the counters correlated with it, the strongest first; `lag_s` is by how much they lead."""
+    """A response time and the counters correlated with it, the strongest first; `lag_s` is their lead in seconds."""
 
     response: Figure
     related: tuple[tuple[Figure, RankCorrelation, float], ...]

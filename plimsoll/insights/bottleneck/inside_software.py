@@ -17,14 +17,14 @@ _FAR = 5.0  # times the limit; as many where there is none
 _MANY_TIMES = 10.0
 _COUNTS = ("requests", "messages", "connections", "threads", "processes")
 _TIMES = ("ms", "s")
-# Words in the English names of counters that no signal uses, which count what waits or for how long.
+# English words in names of counters without a signal that count waiting requests, or their time.
 _WAITING_WORDS = ("queue", "queued", "latency", "response time", "wait time", "pending", "outstanding", "blocked")
 _OF_DEVICES = ("PhysicalDisk", "LogicalDisk", "Network Interface", "Network Adapter", "Processor", "System", "Memory")
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A queue or a waiting time inside the software. `grew`: with the load; `long`: above its limit."""
+    """A queue or waiting time inside the software. `grew` means with the load, `long` means above its limit."""
 
     figure: Figure
     grew: bool
@@ -32,7 +32,7 @@ class Waiting:
 
     @property
     def stands(self) -> bool:
-        """Whether the wait counts: it grew beyond its limit or was always far beyond; without a limit, it grew much."""
+        """Whether the wait counts: it grew beyond its limit, or was far beyond; without a limit, it grew much."""
         value, before = self.figure.value, self.figure.before
         if self.figure.limit is None:
             return self.grew and before is not None and value >= max(_FAR, _MANY_TIMES * before)
@@ -40,9 +40,9 @@ class Waiting:
 
 
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
-    """Return every recorded queue and time inside the software.
+    """Return every recorded queue and waiting time inside the software.
 
-    Those that grew or are long come first, of them those that grew most, and queues before times.
+    Those that grew or are long come first; among these, the largest growth, then queues before times.
     """
 
     def order(wait: Waiting) -> tuple[int, float, bool]:
@@ -54,6 +54,7 @@ def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
 
 
 def _of_signals(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
+    """Yield the waits that signals of the software measure."""
     inside = [name for name, pressure in measured.pressures.items() if pressure.resource == "software"]
     for signal in inside:
         for subject, values in measured.of(signal).items():
@@ -71,7 +72,7 @@ def _of_signals(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
 
 
 def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
-    """Yield the counters without a signal and limit whose names say that they count what waits."""
+    """Yield counters without signal and limit whose names say that they count waiting requests."""
     if load.low is None:
         return
     for series in measured.review.signals.unused_counters():

@@ -1,4 +1,4 @@
-"""The document's part on the bottleneck: reasons, a chart beside the load, what was ruled out, what to do."""
+"""The document's part on the bottleneck: reasons, a chart with the load, the resources ruled out, the next step."""
 
 import numpy as np
 
@@ -44,14 +44,14 @@ _STATES = {
     UseState.UNCLEAR: "not clear from what is recorded",
     UseState.NOT_RECORDED: "not recorded",
 }
-# What is drawn where the figure was put together from counters that were not sampled together.
+# The signal drawn for a figure computed from counters that were not sampled together.
 _INSTEAD = {
     "cpu.busy": "cpu.processor_busy",
     "network.sent_utilization": "network.sent",
     "network.received_utilization": "network.received",
 }
 _MOST_HOSTS = 12
-_MOST_SPANS = 6  # bands of a load that goes up and down tell nothing
+_MOST_SPANS = 6  # more bands mean an alternating load, and show nothing
 # Our choices: the shares of the target that SQL Server uses at least, and that its host has available at least.
 _ALL_OF_IT = 0.98
 _TO_SPARE = 0.5
@@ -71,7 +71,7 @@ def _blocks(bottleneck: Bottleneck | None, review: Review, zone: Zone) -> tuple[
 
 
 def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Section:
-    """Return a section on every resource, with the figures by which it was ruled out or not."""
+    """Return a section on every resource, with the figures that rule it out or not."""
     resources = sorted(bottleneck.evidence.resources, key=lambda use: -use.state)
     shown = resources[: 4 * _MOST_HOSTS]
     load = bottleneck.evidence.load
@@ -94,7 +94,7 @@ def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Secti
 
 
 def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
-    """Return a row for each figure of a resource; its name stands in the first one."""
+    """Return a row for each figure of a resource; the first has the resource's name."""
     rows: list[tuple[Text, ...]] = [
         (
             figure.title + ("" if figure.subject.instance is None else f", {figure.subject.instance}"),
@@ -143,7 +143,7 @@ def _lines(review: Review, figure: Figure) -> tuple[ChartSeries, ...]:
 
 
 def _doubt(bottleneck: Bottleneck | None) -> str:
-    """Return the resource that limits for sure, as a clause: `the processors of WEB01 limit this run`; else empty.
+    """Return the certain bottleneck as a clause: `the processors of WEB01 limit this run`; else empty.
 
     Such a run is not known to be healthy.
     """
@@ -164,7 +164,7 @@ def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
 
 
 def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
-    """Return a sentence that one processor is full, if no limit was crossed and it may not be the bottleneck."""
+    """Return a sentence that one processor is full, if no limit was crossed and it is not certainly the bottleneck."""
     use = bottleneck.limiting if bottleneck is not None else None
     if bottleneck is None or use is None or bottleneck.confident or bottleneck.evidence.crossed:
         return ()
@@ -183,7 +183,7 @@ def summary(bottleneck: Bottleneck) -> str:
 
 
 def _step(bottleneck: Bottleneck | None) -> str:
-    """Return what to do next, in a sentence; empty if the figures do not tell."""
+    """Return the next step in a sentence; empty if the figures do not tell."""
     use = bottleneck.limiting if bottleneck is not None else None
     if bottleneck is None or use is None:
         return ""
@@ -192,7 +192,7 @@ def _step(bottleneck: Bottleneck | None) -> str:
         signals = ("sql.target_memory", "sql.total_memory", "memory.available")
         recorded = (measured.of_host(signal, use.host) for signal in signals)
         target, total, available = (median_in(pair[1], top) if pair else np.nan for pair in recorded)
-        # SQL Server uses all it may, and its host has much to spare; NaN is neither.
+        # SQL Server uses all memory it may, while its host has plenty; NaN is false for both.
         if total >= _ALL_OF_IT * target and available >= _TO_SPARE * target:
             return (
                 f"Raise max server memory: SQL Server uses all {quantity(target, 'bytes')} that it may, and {use.host} "
@@ -206,7 +206,7 @@ def _step(bottleneck: Bottleneck | None) -> str:
 
 
 def _cause(first: Bottleneck | None, second: Bottleneck | None) -> str:
-    """Return what limits the second run where it did not limit the first; empty if nothing does."""
+    """Return the bottleneck of the second run if the first did not have it; else empty."""
     if second is None or second.limiting is None or (first is not None and first.kind == second.kind):
         return ""
     return summary(second).replace("this run", "it")

@@ -32,9 +32,9 @@ class LimitFigurePart(JsonPart):
     at_low_load: Finite = attribute("before", "The same at no more than half of the highest load, if there was one.")
     unit: str
     limit: float | None = Field(
-        description="From which it is near its capacity, as it was compared; null if it was not."
+        description="The limit it was compared with, from which it is near its capacity; null if there is none."
     )
-    document: str | None = Field(description='Where the limit is from; "our choice" if no document gives one.')
+    document: str | None = Field(description='The document of the limit; "our choice" if no document gives one.')
 
 
 class TimePart(JsonPart):
@@ -60,7 +60,7 @@ class StandingPart(JsonPart):
         lambda use: use.state.name.lower().replace("_", "-"),
         "unclear: the recorded counters do not tell; high: not near its capacity, and not far from it.",
     )
-    figures: list[LimitFigurePart] = Field(description="Of its busiest instance, the most telling first.")
+    figures: list[LimitFigurePart] = Field(description="The figures of its busiest instance, the most telling first.")
     needed: str | None = attribute(
         lambda use: use.needed or None, "The counters that would tell, if these were not recorded."
     )
@@ -73,7 +73,7 @@ class LoadResponsePart(JsonPart):
         optional("offered.name"), "The signal of the load that was put on; null if it is not recorded or constant."
     )
     work: str | None = attribute(optional("work.name"), "The signal of the work that was done.")
-    follows: bool | None = Field(description="Whether the work followed the load to its highest; null if not known.")
+    follows: bool | None = Field(description="Whether the work followed the load up to the highest; null if unknown.")
     elasticity: float | None = attribute(
         optional("response.elasticity"),
         "Growth of the work for each growth of the load, near the highest: 1 follows, 0 is flat.",
@@ -81,16 +81,16 @@ class LoadResponsePart(JsonPart):
 
 
 class LimitPart(JsonPart):
-    """What limits the run. A resource that does so for sure is a doubt that the run was healthy."""
+    """The bottleneck of the run. A resource that is certainly the bottleneck is a doubt about a healthy run."""
 
     kind: Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"] = Field(
-        description="A resource; queue: the software or something that is not recorded, while the resources have room; "
-        "never confident; load: nothing that was recorded limits, and if confident, it was too small to reach a limit; "
-        "unknown: it cannot be told."
+        description="A resource; queue: the software or something that is not recorded, while the resources have "
+        "room (never confident); load: nothing recorded limits the run, and if confident, the load was "
+        "too small to reach a limit; unknown: it cannot be told."
     )
-    confident: bool = Field(description="Whether the figures leave no other explanation that was looked for.")
-    host: str | None = Field(description="The host that limits; null where none does.")
-    instance: str | None = Field(description="The disk, adapter, processor or process that limits.")
+    confident: bool = Field(description="Whether the figures exclude all other explanations that were looked for.")
+    host: str | None = Field(description="The host of the bottleneck; null if there is none.")
+    instance: str | None = Field(description="The disk, adapter, processor or process that is the bottleneck.")
     summary: str = attribute(summary)
     sentences: list[LimitSentencePart] = attribute(
         lambda bottleneck: _with_phase(sentences(bottleneck), bottleneck), "The summary, then the reasons."

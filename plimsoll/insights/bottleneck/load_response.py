@@ -1,4 +1,4 @@
-"""The part of a run with the highest load, and whether the work done still followed the load there."""
+"""The part of a run with the highest load, and whether the work still followed the load there."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,15 +39,15 @@ class LoadResponse:
     """The load of a run, and how the work followed it.
 
     Attributes:
-        offered: The load that was put on the system (connections), if it is recorded and was changed.
+        offered: The load on the system (connections), if it is recorded and was changed.
         work: The throughput: operations, else bytes.
         top: The part of the run with the highest load; all of it if no load is recorded.
-        low: The part with at most half of it; None if there is none.
+        low: The part with at most half of that load; None if there is none.
         constant: Whether the work hardly changed.
-        follows: Whether the work followed the load up to the highest; None if that is not known.
-        response: How the work grew with the load, where the offered load is recorded.
-        busy: Whether `top` is the part in which a resource was near its capacity, as no load tells.
-        fell: The highest and the later work, where `top` is the time after the highest work.
+        follows: Whether the work followed the load up to the highest; None if unknown.
+        response: How the work grew with the load, if the offered load is recorded.
+        busy: Whether `top` was chosen because a resource was near its capacity, for lack of a load.
+        fell: The highest and the later work, if `top` is the time after the highest work.
     """
 
     offered: Load | None
@@ -69,7 +69,8 @@ class LoadResponse:
 def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
     """Find the highest load of a run, and whether the work followed it.
 
-    The offered load are connections that were changed during the run, and went with the work if that is recorded.
+    The offered load is the connections, if their number changed during the run, and the work, if recorded, changed with
+    it.
     """
     works = (load for kind in ("operations", "bytes") for load in loads if load.kind == kind)
     work = next(works, None)
@@ -90,10 +91,10 @@ def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
 
 
 def _go_together(put: Values, done: Values) -> bool:
-    """Return whether more was done with more connections, at least before the work levelled off."""
+    """Return whether the work grew with the connections, at least until it levelled off."""
     both = np.isfinite(put) & np.isfinite(done)
     lower = both & (put <= _BEFORE * highest(put))
-    return any(  # ranks of what does not vary have no correlation
+    return any(  # constant values have no rank correlation
         mask.sum() > 3
         and np.ptp(put[mask]) > 0
         and np.ptp(done[mask]) > 0
@@ -105,7 +106,7 @@ def _go_together(put: Values, done: Values) -> bool:
 def _low(load: Values, before: Mask | None = None) -> Mask | None:
     """Return where the load is at most half of its highest; None if hardly anywhere.
 
-    Of work only the part `before` its highest counts, as trouble may lower it later.
+    Of the work, only the part `before` its highest counts, as later it may be low because of trouble.
     """
     mask = np.isfinite(load) & (load <= _LOW * highest(load)) & (load > 0)
     if before is not None:
@@ -114,16 +115,16 @@ def _low(load: Values, before: Mask | None = None) -> Mask | None:
 
 
 def _follows(grown: Response | None) -> bool | None:
-    """Return whether the work followed the load for sure, or did not for sure; None if neither is."""
+    """Return whether the work certainly followed the load (True) or certainly did not (False); else None."""
     if grown and grown.elasticity >= _FOLLOWS and grown.elasticity - grown.error >= _AT_LEAST:
         return True
     return False if grown and grown.elasticity <= _FLAT and grown.elasticity + grown.error <= _AT_MOST else None
 
 
 def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:
-    """Return the load response after the highest work, where the work had fallen; None if the offered load is recorded.
+    """Return the load response after the highest work, if the work fell; None if the offered load is recorded.
 
-    A resource that is used up there is why the work fell; else the load may have been taken away.
+    A resource that is used up there explains the fall; otherwise the load may have been removed.
     """
     if load.offered is not None or load.work is None:
         return None
@@ -138,7 +139,7 @@ def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | Non
 def busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | None:
     """Return the load response in the longest part in which a resource was near its capacity.
 
-    None without such a part, or where a load is recorded.
+    None without such a part, or if a load is recorded.
     """
     if load.offered is not None or (load.work is not None and load.work.kind != "bytes"):
         return None
@@ -150,7 +151,7 @@ def busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | None:
 
 
 def _near(measured: Measured) -> Iterator[Mask]:
-    """Yield for each resource the part of the run in which it was near its capacity."""
+    """Yield, for each resource, the part of the run in which it was near its capacity."""
     for signal in (*_HIGH_IS_NEAR, *_LOW_IS_NEAR):
         for subject, values in measured.of(signal).items():
             bound = measured.bound(signal, subject)

@@ -30,7 +30,7 @@ _HARDLY_EVER = 0.1  # our choice: of the evaluations
 
 @dataclass(frozen=True)
 class Bound:
-    """A value from which something is near its capacity, and the document that gives it."""
+    """A value from which a resource is near its capacity, and the document that gives it."""
 
     limit: float
     document: str
@@ -63,7 +63,7 @@ class Measured:
         return next(iter(self.on(signal, host).items()), None)
 
     def bound(self, signal: str, subject: Subject) -> Bound | None:
-        """Return the value from which a signal is near its capacity, or waits; None if no document or choice says."""
+        """Return the value from which a signal is near its capacity, or requests wait; None if it has none."""
         pressure = self.pressures.get(signal)
         if pressure is None:
             return None
@@ -76,24 +76,24 @@ class Measured:
         if not name:
             return None
         rule = load().rules[name]
-        # A rule whose limit is multiplied by a fact may be for no host where the fact is not known.
+        # A rule whose limit is scaled by an unknown fact may not apply.
         unknown = rule.scale in rule.where and rule.scale and self.review.facts.find(subject, rule.scale) is None
         return None if unknown else self.documented(name, subject)
 
     def counting(self, signal: str, subject: Subject, part: Mask) -> Bound | None:
-        """Return the limit of the first rule of a signal whose other conditions held in `part` of the run."""
+        """Return the limit of the first rule of a signal whose other conditions were met in `part` of the run."""
         for finding, track in self._judged(signal, subject):
             if self._others_hold(track, part):
                 return Bound(limit_of(finding).limit, document_of(finding.rule))
         return None
 
     def excused(self, signal: str, subject: Subject, part: Mask) -> bool:
-        """Return whether a signal was judged, but its rules' other conditions did not hold in `part` of the run."""
+        """Return whether a signal was judged, but other conditions of its rules were not met in `part` of the run."""
         judged = self._judged(signal, subject)
         return bool(judged) and not any(self._others_hold(track, part) for _, track in judged)
 
     def is_idle(self, signal: str, subject: Subject, part: Mask) -> bool:
-        """Return whether `part` of the run nearly always had no requests, or too few to tell a latency."""
+        """Return whether `part` of the run nearly always had no requests, or too few to measure latency."""
         judged_tracks = self._judged(signal, subject)
         track = next((track for f, track in judged_tracks if f.subject and f.subject.key == subject.key), None)
         if track is None:
@@ -102,19 +102,19 @@ class Measured:
         return bool(judged.any()) and float(np.isfinite(track.values[judged]).mean()) < _HARDLY_EVER
 
     def _judged(self, signal: str, subject: Subject) -> list[tuple[Finding, RuleEvaluation]]:
-        """Return the finding of each rule of a signal for a subject, else for its host, with its evaluation."""
+        """Return the finding of each rule of a signal, with its evaluation: for a subject, else for its host."""
         pressure = self.pressures.get(signal)
         keys = [((rule, *subject.key), (rule, host_key(subject.host))) for rule in pressure.rules] if pressure else []
         findings = [self._findings.get(of_subject) or self._findings.get(of_host) for of_subject, of_host in keys]
         return [finding for finding in findings if finding]
 
     def _others_hold(self, track: RuleEvaluation, part: Mask) -> bool:
-        """Return whether the other conditions of a rule held for at least half of what was judged of it in `part`."""
+        """Return whether the other conditions of a rule were met in at least half of the judged `part`."""
         judged = np.isfinite(track.values) & np.append(part, [False])[self.parts.places(track.times)]
         return not judged.any() or 2 * int((track.other_conditions_hold & judged).sum()) >= int(judged.sum())
 
     def level(self, signal: str, which: Literal["low", "high", "full"], default: float) -> float:
-        """Return the value below which a signal is low, or from which it is high, or full."""
+        """Return the value below which a signal is low, or from which it is high or full, as `which` says."""
         pressure = self.pressures.get(signal)
         level = getattr(pressure, which) if pressure else None
         if isinstance(level, str):
@@ -134,7 +134,7 @@ class Measured:
 
     @cached_property
     def pressures(self) -> dict[str, Pressure]:
-        """The values from which signals are near a capacity, or wait inside the software, by signal."""
+        """The values from which signals are near a capacity, or requests wait inside the software, by signal."""
         signals = self.review.question.signals
         return {name: signal.pressure for name, signal in signals.items() if signal.pressure is not None}
 
@@ -154,10 +154,10 @@ class Measured:
 
 
 def median_in(values: Values, part: Mask) -> float:
-    """Return the median in a part of the run; NaN where nothing was recorded."""
+    """Return the median in a part of the run; NaN without values."""
     return median(values[part & np.isfinite(values)])
 
 
 def document_of(rule: Rule) -> str:
-    """Return the first document of a rule, and the place in it."""
+    """Return the first document of a rule, with the place in it."""
     return f"{rule.sources[0].document}, {rule.sources[0].place}"

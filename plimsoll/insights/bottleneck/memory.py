@@ -28,14 +28,14 @@ _MB = 2**20
 
 
 def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """Return how near a host's memory was to its capacity, by what is free of it and by how much it pages."""
+    """Return how near a host's memory was to its capacity, from its free memory and its paging."""
     left = _left(measured, host, load)
     paging = [first for name in _PAGING if (first := _first(measured, host, load, (name,))) is not None]
     little = measured.documented(_LITTLE, Subject(host)).limit
     level = measured.level("memory.pages", "high", 0.0)
     stalled = _first(measured, host, load, ("memory.stalled", "memory.waited_for"))
     most = max(paging, key=lambda figure: figure.value / (figure.limit or 1), default=None)
-    if most is not None and not most.is_beyond:  # compared with the limit of paging that has begun, if it has
+    if most is not None and not most.is_beyond:  # compared with the limit for heavier paging, if paging began
         begun = most.signal in _PAGES and most.value >= level
         most = replace(most, limit=level if begun else None, document=OURS if begun else None)
     shown = tuple(figure for figure in (left, most) if figure is not None)
@@ -63,11 +63,11 @@ def _state(left: Figure | None, paging: list[Figure], little: float, level: floa
 def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
     """Return the free memory, with its limit; None if it was not recorded.
 
-    A host has at least as much memory as was once available, so the documented share of that is a limit too.
+    A host has at least as much memory as was once available, so the documented share of that is a limit as well.
     """
     left = _first(measured, host, load, ("memory.available_percent", "memory.available"))
     if left is not None and left.signal == "memory.available_percent":
-        # A small share of much memory is enough, and what is set aside as huge pages is not used up.
+        # A small share of much memory is enough, and reserved huge pages are not used up.
         excused = measured.excused(left.signal, left.subject, load.top)
         return replace(left, limit=None, document=None) if excused else left
     if left is None:
@@ -86,7 +86,7 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
 
 
 def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, ...]) -> Figure | None:
-    """Return the figure of the first of some signals that was recorded."""
+    """Return the figure of the first of these signals that was recorded."""
     for name in names:
         if (recorded := measured.of_host(name, host)) is not None:
             figure = figure_of(measured, load, name, *recorded)
@@ -96,9 +96,9 @@ def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, 
 
 
 def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Figure, ...] | None:
-    """Return the page life expectancy and the disk reads that show SQL Server's cache too small; None if they do not.
+    """Return the figures that show SQL Server's cache too small: page life expectancy, disk reads; None if not.
 
-    Pages are thrown out too soon, and read from disk again.
+    Pages are evicted too soon, and read from disk again.
     """
     recorded = measured.of_host("sql.page_life_expectancy", host)
     reads = measured.on("disk.reads", host)
@@ -122,7 +122,7 @@ def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Fig
 
 
 def _climbs(measured: Measured, life: Values, load: LoadResponse) -> bool:
-    """Return whether page life expectancy climbs with the clock, as after a restart while no page is thrown out."""
+    """Return whether page life expectancy grows with the clock, as it does while no page is evicted."""
     filled = np.flatnonzero(load.top & np.isfinite(life))
     if len(filled) < 2:
         return False

@@ -25,7 +25,7 @@ _INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
 
 
 def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """Return how near the adapters of a host were to the speed of their links, by the one that is nearest."""
+    """Return how near the adapters of a host were to their links' speed, from the one that is nearest."""
     recorded = list(_utilizations(measured, host, load))
     invented = {figure.subject for figure, _ in recorded if figure.value > _INVENTED}
     real = [pair for pair in recorded if pair[0].value >= 0 and pair[0].subject not in invented]
@@ -64,7 +64,7 @@ def _state(figure: Figure, measured: Measured, values: Values, part: Mask) -> Us
 
 
 def _is_steady(values: Values, part: Mask) -> bool:
-    """Return whether the throughput stayed the same, as at the end of what a link can carry."""
+    """Return whether the throughput stayed constant, as at the limit of a link."""
     chosen = values[part & np.isfinite(values)]
     return len(chosen) >= 5 and float(np.std(chosen)) <= _STEADY * float(np.mean(chosen))
 
@@ -72,7 +72,7 @@ def _is_steady(values: Values, part: Mask) -> bool:
 def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
     """Yield the utilization (%) and the throughput of each link in each direction.
 
-    Where the speed was not sampled together with the bytes, its median counts.
+    If the speed was not sampled together with the bytes, its median is used.
     """
     links = {subject.key: values for subject, values in measured.on("network.link_percent", host).items()}
     for carried, utilization in _DIRECTIONS:
@@ -87,7 +87,7 @@ def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator
 
 
 def _carried(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
-    """Yield the throughput of each adapter, and that of all adapters together, by the figure and its values."""
+    """Yield the throughput of each adapter, and of all together, as a figure and its values."""
     for signal in ("network.bytes", "network.sent", "network.received", "network.bytes_total"):
         for subject, values in measured.on(signal, host).items():
             figure = figure_of(measured, load, signal, subject, values, compared=False)

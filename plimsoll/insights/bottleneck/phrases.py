@@ -1,4 +1,4 @@
-"""The sentences about what limits a run: each states figures, and what they were compared with."""
+"""The sentences about the bottleneck of a run: each gives figures, and what they were compared with."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,7 +24,7 @@ from plimsoll.rules.wording import exactly
 
 _MINUTE = 60 * SECOND
 _NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
-# Titles with a comma would not read well within a sentence.
+# Titles with a comma need another form within a sentence.
 _SHORT_TITLES = {
     "cpu.processor_busy": "Busy time",
     "cpu.load": "Load per processor",
@@ -72,7 +72,7 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
 
 
 def highest_load(case: Evidence) -> str:
-    """Return the time of the figures: `At the highest load (user connections: 380 and more; 22 % of the run)`."""
+    """Return when figures were measured: `At the highest load (user connections: 380 and more; 22 % of the run)`."""
     load = case.load
     share = f"about {_share(load)} of the run"
     within = f", in the {case.phase} phase" if case.phase else ""
@@ -93,14 +93,14 @@ def _share(load: LoadResponse) -> str:
 
 
 def figures_text(figures: Sequence[Figure], host: str | None, *, brief: bool = False) -> str:
-    """Return several figures in a row."""
+    """Return several figures as a list in words."""
     return ", ".join(figure_text(figure, host, brief=brief) for figure in figures)
 
 
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
     """Return a figure in words: `processor time at 98.2 % (limit 90 %; 47 % at low load)`.
 
-    The reader knows of `host` already. `brief`: without the value at low load.
+    The caller has named `host` already. With `brief`, the value at low load is left out.
     """
     is_known = host is not None and host_key(figure.subject.host) == host_key(host)
     where = figure.subject.instance if is_known else str(figure.subject)
@@ -116,7 +116,7 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
 
 
 def followed(load: LoadResponse) -> str:
-    """Return whether the work followed the load, with figures, or why that is not known."""
+    """Return whether the work followed the load, with figures, or why that is unknown."""
     response, offered, work = load.response, load.offered, load.work
     if work is None:
         return "No load is recorded, so it is not known whether more was asked for than was done."
@@ -148,7 +148,7 @@ def _title(load: LoadResponse) -> str:
 
 
 def _of(value: float, load: Load) -> str:
-    """Return a value of a load, without a unit that is in its title."""
+    """Return a value of a load; its unit is left out if it is in the load's title."""
     unit = load.signal.unit
     return number(round(value)) if unit in load.signal.title.casefold() else quantity(value, unit)
 
@@ -164,7 +164,7 @@ def near_for_a_time(period: NearForATime) -> str:
 
 
 def room(case: Evidence, *, limited: bool) -> str:
-    """Return which resources had room, with the figure of the host that has least of it; empty if none had."""
+    """Return which resources had room, with the figure of the host that has the least; empty if none had."""
     nearest: dict[str, Figure] = {}
     for use in case.room:
         if use.figures:
@@ -188,7 +188,7 @@ def _nearness(figure: Figure) -> float:
 
 
 def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
-    """Return which resources are not recorded, or not by counters that tell; empty if there are none."""
+    """Return which resources were not recorded, or not by counters that show their use; empty if none."""
     by_need: dict[tuple[str, str], list[str]] = {}
     for use in resources:
         why = "not recorded" if use.state == UseState.NOT_RECORDED else "not clear from what is recorded"
@@ -199,9 +199,7 @@ def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
 
 
 def goes_with(related: GoesWith) -> str:
-    """Return a sentence on the counters that a response time correlates with: how closely, and by how much they lead
-    or lag.
-    """
+    """Return a sentence on the counters that a response time correlates with: how closely, and their lead or lag."""
     texts: list[str] = []
     for figure, correlation, lead_s in related.related:
         lead = f", {abs(lead_s):,.0f} s {'before' if lead_s > 0 else 'after'} it" if lead_s else ""
@@ -213,6 +211,6 @@ def goes_with(related: GoesWith) -> str:
 
 
 def lower(title: str) -> str:
-    """Return a title within a sentence: `processor time`, `LDAP searches`."""
+    """Return a title as used within a sentence: `processor time`, `LDAP searches`."""
     first = title.split(" ", 1)[0]
     return title if not title or "\\" in title or any(c.isupper() for c in first[1:]) else title[0].lower() + title[1:]

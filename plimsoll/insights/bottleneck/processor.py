@@ -1,6 +1,4 @@
-"""How near the processors of a host were to their capacity: all of them, one of many, one process, or what of their
-time the hypervisor gives.
-"""
+"""How near a host's processors were to their capacity: all, one of many, one process, or the hypervisor's share."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -70,7 +68,7 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
 
 
 def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
-    """Return the time all processors were busy; their mean where their total was not recorded."""
+    """Return the busy time of all processors; without their total, the mean over the processors."""
     if (total := measured.of_host("cpu.busy", host)) is not None:
         return total
     values = measured.on("cpu.processor_busy", host)
@@ -78,7 +76,7 @@ def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
 
 
 def _full_processors(measured: Measured, host: str, load: LoadResponse) -> tuple[list[Figure], int]:
-    """Return the processors that were always busy beside others that were not, and the number of all."""
+    """Return the processors that were always busy while others were not, and the number of all."""
     values = measured.on("cpu.processor_busy", host)
     figures = [figure_of(measured, load, "cpu.processor_busy", *pair) for pair in values.items()]
     full = [figure for figure in figures if figure.value >= (figure.limit or 100)] if len(values) > 1 else []
@@ -86,7 +84,7 @@ def _full_processors(measured: Measured, host: str, load: LoadResponse) -> tuple
 
 
 def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float) -> Figure | None:
-    """Return a process that used exactly one of several processors, the most that one thread can use."""
+    """Return a process that used exactly one of several processors, the maximum for a single thread."""
     number = measured.review.facts.find(Subject(host), "processors")
     if number is None or number < 2 or busy < 80 / number:
         return None

@@ -14,8 +14,8 @@ from plimsoll.rules.subjects import Subject
 class Figure:
     """The value of a signal at the highest load: the median of its means over equal parts of the run.
 
-    `before` is its value under low load, or in the rest of the run where no load is recorded (`elsewhen`); None where
-    there is neither. `limit` is None if it was compared with nothing. `lower`: low values are near the capacity.
+    `before` is its value under low load, or if no load is recorded, in the rest of the run (`elsewhen`); None if there
+    is neither. `limit` is None if there is none to compare with. `lower` means that low values are near the capacity.
     """
 
     signal: str
@@ -30,7 +30,7 @@ class Figure:
     lower: bool = False
 
     def beyond(self, value: float | None) -> bool:
-        """Return whether a value is past the limit."""
+        """Return whether a value is past the figure's limit."""
         if value is None or self.limit is None:
             return False
         return value <= self.limit if self.lower else value >= self.limit
@@ -42,10 +42,10 @@ class Figure:
 
 
 Resource = Literal["cpu", "disk", "memory", "network"]
-# Parts of a resource that are used up while the whole has room.
+# Parts of a resource that can be used up while the whole has room.
 ONE_PROCESSOR = "one processor"
 ONE_PROCESS = "one process"
-STOLEN = "stolen time"  # of processors: the hypervisor gives it to others
+STOLEN = "stolen time"  # processor time that the hypervisor gives to others
 SQL_CACHE = "the buffer cache of SQL Server"
 
 
@@ -53,9 +53,9 @@ class UseState(IntEnum):
     """How near a resource was to its capacity."""
 
     NOT_RECORDED = 0
-    UNCLEAR = 1  # recorded, but by counters that do not tell
+    UNCLEAR = 1  # recorded, but not by counters that show the use
     ROOM = 2
-    HIGH = 3  # not near its capacity, and not far from it
+    HIGH = 3  # neither near its capacity nor far from it
     NEAR = 4
     FULL = 5
 
@@ -65,7 +65,7 @@ class ResourceUse:
     """A resource of a host at the highest load.
 
     `figures` are the most telling first. `aspect` names the part of the resource that is meant (`one processor`, `all
-    disks together`); empty for all of it, or one disk. `needed` are the counters that would tell, if not recorded.
+    disks together`); empty for all of it, or for one disk. `needed` are the counters to record if its use is unknown.
     """
 
     resource: Resource
@@ -87,14 +87,14 @@ class ResourceUse:
 
     @property
     def process(self) -> str | None:
-        """The process that uses all of one processor; None if none is known."""
+        """The process that uses all of one processor; None if there is none."""
         return next((figure.subject.instance for figure in self.figures if figure.signal == "process.cpu"), None)
 
 
 def figure_of(
     measured: Measured, load: LoadResponse, signal: str, subject: Subject, values: Values, *, compared: bool = True
 ) -> Figure:
-    """Return the value of a signal in the judged part of the run; with `compared`, also its limit near the capacity."""
+    """Return the value of a signal in the judged part of the run; with `compared`, also the limit near its capacity."""
     described = measured.review.question.signals.get(signal)
     bound = measured.bound(signal, subject) if compared else None
     return Figure(

@@ -35,7 +35,7 @@ from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.review import Review
 
 _MOST_ROWS = 24
-_MOST_CURVES = 12  # of the resources that reach their limits first
+_MOST_CURVES = 12  # for the resources that reach their limits first
 _MOST_DEMANDS = 4
 _POINTS = 60
 _RESOURCES = (
@@ -53,7 +53,7 @@ _CURVES = (
 
 
 def blocks(capacity: Capacity, forecasts: Sequence[str] = ()) -> Iterator[Block | VerdictBlock]:
-    """Build what a terminal shows: the answer, `forecasts` for a number of users, what it rests on, and tables."""
+    """Build what a terminal shows: the answer, `forecasts` for a number of users, the basis, and tables."""
     yield VerdictBlock(answer(capacity), "", paragraphs=tuple(forecasts))
     yield Section("What it rests on", (Bullets(sentences(capacity)),))
     yield Section("Resources", (resources_table(capacity),))
@@ -61,7 +61,7 @@ def blocks(capacity: Capacity, forecasts: Sequence[str] = ()) -> Iterator[Block 
 
 
 def page(capacity: Capacity, reviews: Sequence[Review], forecasts: Sequence[str] = ()) -> Document:
-    """Build the page: what a terminal shows, the curves, and where the limits are from."""
+    """Build the page: what a terminal shows, then the curves, and the sources of the limits."""
     resources = capacity.resources[:_MOST_CURVES]
     uses = Section("", tuple(_use_curve(capacity, resource) for resource in resources), style="demands")
     parts = [Section("Use over load", (Paragraph(_CURVES, "note"), uses))]
@@ -99,7 +99,7 @@ def resources_table(capacity: Capacity) -> DocumentTable:
 
 
 def in_amounts(resource: Resource, use: Values) -> tuple[Values, str]:
-    """Return demands in seconds of a processor or disk, in bytes of a link, else in % for one operation a second."""
+    """Return demands and their unit: s of a processor or disk, bytes of a link, else % at one operation a second."""
     if resource.signal.startswith("cpu.") and resource.processors:
         return use / 100 * resource.processors, "s"
     if resource.signal.startswith("disk."):
@@ -130,7 +130,7 @@ def _demands_table(capacity: Capacity) -> DocumentTable:
 
 
 def _demand_text(resource_capacity: ResourceCapacity, at: int) -> str:
-    """Return the demand of one operation, by each operation of a group: `29.6 ms (28.1 to 31)`."""
+    """Return the demand of one operation, from each operation of a group: `29.6 ms (28.1 to 31)`."""
     if not resource_capacity.follows:
         return "not known"
     amounts, unit = in_amounts(resource_capacity.resource, resource_capacity.demand.per_operation[:, at])
@@ -146,7 +146,7 @@ def _use_curve(capacity: Capacity, resource_capacity: ResourceCapacity) -> Curve
     loads = np.linspace(0, capacity.projected, _POINTS)
     uses = resource_capacity.demand.use(loads[:, None] * capacity.mix[None, :])
     low, high = np.quantile(uses[1:], [0.025, 0.975], axis=0)
-    drawn = np.where((uses[0] <= 100) & follows, uses[0], np.nan)  # more than all of it cannot be used
+    drawn = np.where((uses[0] <= 100) & follows, uses[0], np.nan)  # use cannot exceed 100 %
     as_measured = capacity.requested_mix.as_measured and not capacity.changed
     measured = means(capacity.levels, capacity.observed.use[resource.key]) if as_measured else np.empty(0)
     title, limit, at = _capital(resource_text(resource)), percent(resource.limit / 100), resource_capacity.load.value
@@ -169,7 +169,7 @@ def _use_curve(capacity: Capacity, resource_capacity: ResourceCapacity) -> Curve
 
 
 def _response_curve(capacity: Capacity, curve: ResponseCurve) -> Curve:
-    """Return a response time over the load; beyond the measured loads it is the projection of the queues, if any."""
+    """Return a response time over the load; beyond the measured loads it is projected from queues, if possible."""
     loads = np.linspace(curve.loads[0], capacity.projected, _POINTS)
     times, limit, highest = curve.at(loads), curve.response.limit, float(curve.loads[-1])
     scale = 1.5 * max(float(curve.measured[-1]), limit or 0.0)

@@ -1,7 +1,7 @@
-"""The load that a system can carry, from measured runs.
+"""The load that a system can carry, computed from measured runs.
 
-The method is that of Site Server's capacity studies (1998, 1999), which lacked the use without load, intervals, and a
-check of the model against the highest load. Nothing is projected beyond 1.5 times the highest measured load.
+The method is that of Site Server's capacity studies (1998, 1999), with additions: the use without load, intervals, and
+a check of the model at the highest load. Nothing is projected beyond 1.5 times the highest measured load.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,8 +32,8 @@ _HARDLY = 2.0  # %: the use of a resource below it is known too badly to compare
 class Mix:
     """Shares of the groups of operations, and the highest measured load of such a mix (operations a second).
 
-    `as_measured`: the shares are about those of the run, so its response times and highest throughput are valid.
-    `left_out` are operations of the run that the profile does not have.
+    `as_measured` means that the shares are about those of the run, so that its response times and highest throughput
+    are valid. `left_out` are operations of the run that the profile does not have.
     """
 
     shares: Values
@@ -50,7 +50,7 @@ _THINKING = 0.7  # our choice: of the users under little load, who wait for an a
 
 @dataclass(frozen=True)
 class Range:
-    """A value and its 95 % interval; infinite where it is not reached up to what is projected."""
+    """A value and its 95 % interval; infinite if it is not reached within the projected loads."""
 
     value: float
     low: float
@@ -58,7 +58,7 @@ class Range:
 
     @classmethod
     def of(cls, replicates: Values) -> "Range":
-        """Return the range of a value and its bootstrap replicates; the value is the first."""
+        """Return the range of bootstrap replicates, of which the first is the value."""
         low, high = np.quantile(replicates[1:], [0.025, 0.975], method="nearest").tolist()
         value = float(replicates[0])
         return cls(value, min(low, value), max(high, value))
@@ -75,11 +75,11 @@ class ResourceCapacity:
 
     Attributes:
         load: The load (operations a second) at which it reaches its limit.
-        use: The use (%) at the highest measured load; the measured one where it does not go with the load.
+        use: The use (%) at the highest measured load; the measured use if it does not depend on the load.
         idle: The use (%) without load.
-        check: The prediction of the highest load from lower ones; None where there were too few.
-        why_not: Why it is not projected; empty if it is.
-        follows: Whether the use goes with the load at all; else the demands of operations are not known.
+        check: The prediction of the highest load from lower ones; None if there were too few.
+        why_not: Why nothing is projected; empty if it is.
+        follows: Whether the use depends on the load; if not, the demands of operations are unknown.
     """
 
     resource: Resource
@@ -103,12 +103,12 @@ class ObjectiveCapacity:
 
 @dataclass(frozen=True, eq=False)
 class Capacity:
-    """The load that a system can carry: by its resources, its objectives, and where throughput stopped to rise.
+    """The load that a system can carry, by its resources, its objectives, and its highest throughput.
 
-    `groups` are the operations as far as the data can tell them apart, `requested_mix` the mix of them to answer for.
+    `groups` are the operations as far as the data can tell them apart, `requested_mix` their mix in the question.
     `overload` is the highest measured level of users, if fewer users got more done; nothing rests on it. `limits` are
-    the bottlenecks of the runs. `changed` are the assumed changes, in sentences; loads up to `reach` times the measured
-    ones are then no projection.
+    the bottlenecks of the runs. `changed` are the assumed changes, in sentences; with them, only loads above `reach`
+    times the measured ones are projections.
     """
 
     observed: Observed
@@ -129,7 +129,7 @@ class Capacity:
 
     @property
     def mix(self) -> Values:
-        """The share of each group of all operations."""
+        """The share of each group among all operations."""
         return self.requested_mix.shares
 
     @property
@@ -139,14 +139,14 @@ class Capacity:
 
     @property
     def projected(self) -> float:
-        """The load up to which anything is projected."""
+        """The load up to which values are projected."""
         return BEYOND * self.highest
 
     @cached_property
     def reached(self) -> tuple["Limit", ...]:
-        """The limits that are reached up to the projected load, in order of their loads.
+        """The limits that are reached within the projected load, in order of their loads.
 
-        Limits above the load at which throughput stops to rise are not reached.
+        Limits above the load of the highest throughput are not reached.
         """
         limits = [
             Limit(what.load, what) for what in (*self.resources, *self.objectives) if np.isfinite(what.load.value)
@@ -179,9 +179,9 @@ def capacity(
 
     Args:
         reviews: The runs.
-        profile: The operations of users; by default those that were measured.
-        objectives: Limits (s) of response times by their signal, besides those of the runs.
-        changes: Changes of the hosts; how long requests take after a change is not known.
+        profile: The operations of users; by default the measured ones.
+        objectives: Limits (s) of response times by signal, besides those of the runs.
+        changes: Assumed changes of the hosts; response times after a change are unknown.
 
     Raises:
         Unusable: Load or use was not recorded, or the load does not vary.
@@ -215,7 +215,7 @@ def capacity(
         if resource.key in demands
     ]
     if changes and stop and stop.by_resource:
-        stop = None  # what limited then may have been changed
+        stop = None  # the old bottleneck may have been changed
     who = _waiting_users(result, steps)
     busiest = sorted(resources, key=lambda resource: -resource.use.value)[:3]
     stations = [_station(resource, mix.shares, who, most) for resource in busiest]
@@ -251,6 +251,7 @@ def capacity(
 
 
 def _resource(resource: Resource, result: Demand, check: Check | None, mix: Values, most: float) -> ResourceCapacity:
+    """Return the load at which a resource reaches its limit, with its interval, if it can be projected."""
     loads = np.linspace(0, BEYOND * most, _POINTS)
     curves = np.maximum.accumulate(result.use(loads[:, None] * mix[None, :]), axis=1)
     crossed = np.array([_reaches(curve, loads, resource.limit) for curve in curves])
@@ -274,7 +275,7 @@ def _reaches(curve: Values, loads: Values, limit: float) -> float:
 
 
 def _waiting_users(result: Observed, steps: Sequence[LoadLevel]) -> MeasuredUsers | None:
-    """Return the users, if they wait for answers and think between them; None if requests come whatever waits."""
+    """Return the users if they wait for responses and think in between; None if requests come independently."""
     users = users_of(result, steps) if result.of_driver else None
     mean = next((response for response in result.responses if response.name == MEAN), None)
     if users is None or mean is None:
@@ -285,6 +286,8 @@ def _waiting_users(result: Observed, steps: Sequence[LoadLevel]) -> MeasuredUser
 
 
 def _station(resource_capacity: ResourceCapacity, mix: Values, users: MeasuredUsers | None, most: float) -> Station:
+    """Return the queue at a resource: its utilisation at a load, its servers, and its service time."""
+
     def busy(loads: Values) -> Values:
         return resource_capacity.demand.use(loads[:, None] * mix[None, :])[0] / 100
 
@@ -305,16 +308,16 @@ def mix_of(
 ) -> Mix:
     """Return the measured mix, or that of a profile.
 
-    The highest measured load of another mix is the one that uses no resource more than it was used in the run.
+    The highest measured load of a profile's mix is the one that uses no resource more than the run did.
 
     Raises:
-        Unusable: The profile has an operation that the run does not, or shares that the run cannot tell apart.
+        Unusable: The profile has an operation that the run lacks, or shares that the run cannot tell apart.
     """
     measured = together(result.mix[None, :], tuple(groups))[0]
     if profile is None:
         return Mix(measured, result.highest)
     shares = np.zeros(len(result.names))
-    # A driver's file of a single operation is read as all requests, without its name.
+    # If a driver's file has a single operation, it is read as all requests, without a name.
     only = result.of_driver and len(result.names) == len(profile.shares) == 1
     for name, share in profile.shares.items():
         shares[0 if only else _place(result, name)] += share
@@ -337,7 +340,7 @@ def mix_of(
 
 
 def _place(result: Observed, name: str) -> int:
-    """Return the place of an operation of a profile among those of the run. Unusable if the run has no such name."""
+    """Return the index of a profile's operation among those of the run. Raise Unusable if the run lacks it."""
     text, *plain = (raw.casefold().replace("_", " ").strip() for raw in (name, *result.names))
     if text in plain:
         return plain.index(text)

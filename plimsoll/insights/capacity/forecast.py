@@ -1,4 +1,4 @@
-"""The needs of a number of users, and when a growing number of users reaches the limit of a system."""
+"""What a number of users needs, and when a growing number of users reaches the limit of a system."""
 
 import re
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
 
 _UNKNOWN = Range(float("nan"), float("nan"), float("nan"))
-_FULL = 97.0  # %: with more, there is no steady response time
+_FULL = 97.0  # %: above it, response times are not steady
 _DAYS = {"day": 1.0, "week": 7.0, "month": 365.25 / 12, "year": 365.25}
 _GROWTH = re.compile(r"(?P<amount>\d+(\.\d+)?)\s*(?P<percent>%?)\s*(?:/|a|per)\s*(?P<every>day|week|month|year)")
-_FURTHEST = 5 * 365.25  # days; our choice: growth that goes on for longer is no forecast
+_FURTHEST = 5 * 365.25  # days; our choice: growth over a longer time cannot be forecast
 
 
 @dataclass(frozen=True, eq=False)
 class HostsNeeded:
-    """The number of such hosts that an evenly spread load needs, and the resource (`by`) that runs out first."""
+    """The number of equal hosts that an evenly spread load needs, and the resource (`by`) that runs out first."""
 
     host: str
     count: int
@@ -34,10 +34,10 @@ class Needs:
     Attributes:
         users: The users, times the peak factor.
         load: Their operations a second.
-        beyond: Whether that load is beyond what is projected: then uses and response times are not known.
-        uses: The use (%) of each resource of `Capacity.resources`, NaN where it does not go with the load; empty
-            beyond what is projected.
-        response: The response time (s); None if it is not known.
+        beyond: Whether that load is above the projected loads, so that uses and response times are unknown.
+        uses: The use (%) of each resource of `Capacity.resources`, NaN if it does not depend on the load; empty if
+            `beyond`.
+        response: The response time (s); None if unknown.
         hosts: The number of hosts needed, for each host that cannot carry the load alone.
     """
 
@@ -83,7 +83,7 @@ def needs_of(capacity: Capacity, users: float, peak_factor: float = 1.0) -> Need
 
 
 def _use(resource_capacity: ResourceCapacity, at: Values, spread: float) -> Range:
-    """Return the use at a load that may be off by `spread` (a share of it)."""
+    """Return the use at the load `at`, which has the relative uncertainty `spread`."""
     use = Range.of(resource_capacity.demand.use(at)[:, 0])
     ends = (float(resource_capacity.demand.use(at * far)[0, 0]) for far in (1 - spread, 1 + spread))
     below, above = (abs(end - use.value) for end in ends)
@@ -93,7 +93,7 @@ def _use(resource_capacity: ResourceCapacity, at: Values, spread: float) -> Rang
 
 @dataclass(frozen=True)
 class Growth:
-    """The growth of users: by a share of them (`percent`) or by a number, each time in so many days."""
+    """The growth of users: by a share (`percent`) or by a number, in each period of `days`."""
 
     text: str
     amount: float
@@ -102,7 +102,7 @@ class Growth:
 
     @classmethod
     def parse(cls, typed: str) -> "Growth":
-        """Return a growth from text: `3%/month` or `200/week`. Unusable if it is none."""
+        """Return a growth from text: `3%/month` or `200/week`. Raise Unusable if it is malformed."""
         match = _GROWTH.fullmatch(typed.strip())
         if match is None or not float(match["amount"]):
             raise Unusable(f'"{typed}" is no growth; write it like 3%/month or 200/week')
@@ -111,9 +111,9 @@ class Growth:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The day on which the first limit is reached, and its interval; None where not known, or too far away.
+    """The day on which the first limit is reached, and its interval; None if unknown, or too far away.
 
-    `at_least`: no limit is reached up to the projected load, so none is reached before this day.
+    With `at_least`, no limit is reached within the projected load, so none is reached before this day.
     """
 
     growth: Growth
@@ -125,7 +125,7 @@ class Forecast:
 
 
 def forecast(capacity: Capacity, growth: Growth, users: float, today: date) -> Forecast:
-    """Return when a number of users, that of `today`, has grown to the number that the system can carry.
+    """Return when the users, `users` on the day `today`, have grown to as many as the system can carry.
 
     Raises:
         Unusable: The operations of a user are not known, or there are too many users already.

@@ -15,7 +15,7 @@ SCHEMA = "plimsoll.capacity/1"
 
 
 def document(capacity: Capacity) -> dict[str, Any]:
-    """Return the whole document; values that are not known or not reached are null."""
+    """Return the whole document; values that are unknown or not reached are null."""
     observed, curve, stop = capacity.observed, capacity.response, capacity.saturation
     return {
         "schema": SCHEMA,
@@ -55,6 +55,7 @@ def document(capacity: Capacity) -> dict[str, Any]:
 
 
 def _limit(capacity: Capacity, limit: Limit) -> dict[str, Any]:
+    """Return a limit as JSON."""
     resource = limit.what.resource if isinstance(limit.what, ResourceCapacity) else None
     response = limit.what.curve.response.name if isinstance(limit.what, ObjectiveCapacity) else None
     kind = "resource" if resource else "objective" if response else "throughput"
@@ -71,6 +72,7 @@ def _limit(capacity: Capacity, limit: Limit) -> dict[str, Any]:
 
 
 def _resource(capacity: Capacity, resource_capacity: ResourceCapacity) -> dict[str, Any]:
+    """Return a resource, with its demands and its check, as JSON."""
     resource = resource_capacity.resource
     demands: list[dict[str, Any]] = []
     for at, group in enumerate(capacity.groups if resource_capacity.follows else ()):

@@ -27,7 +27,7 @@ class LoadLevel:
 
 
 def levels(observed: Observed) -> tuple[LoadLevel, ...]:
-    """Return the levels in order of the users, where they were recorded and vary, else of the load."""
+    """Return the levels in order of the users if these were recorded and vary, else of the load."""
     users = observed.users
     present = users[np.isfinite(users)] if users is not None else np.empty(0)
     low, high = np.quantile(present, [0.05, 0.95]) if len(present) else (0.0, 0.0)
@@ -43,15 +43,16 @@ def levels(observed: Observed) -> tuple[LoadLevel, ...]:
 
 
 def means(levels: Sequence[LoadLevel], values: Values) -> Values:
-    """Return the mean of values in each level; NaN where a level has none."""
+    """Return the mean of the values in each level; NaN if a level has none."""
     present = [values[level.rows][np.isfinite(values[level.rows])] for level in levels]
     return np.array([float(group.mean()) if len(group) else np.nan for group in present])
 
 
 class Users:
-    """The number of users of a load.
+    """The number of users at a load.
 
-    `proportional`: whether they are in proportion to it. `spread`: the error of their number, as a share (95 %).
+    `proportional` means that users are in proportion to the load. `spread` is the relative error of their number (95
+    %).
     """
 
     unit: str = "users"
@@ -59,17 +60,17 @@ class Users:
     spread: float = 0.0
 
     def at(self, load: float) -> float:
-        """Return the users of a load; NaN where that is not known."""
+        """Return the number of users at a load; NaN if unknown."""
         raise NotImplementedError
 
     def between(self, load: float, low: float, high: float) -> tuple[float, float]:
-        """Return the interval of the users of a load whose own interval is `low` to `high`; infinite or NaN as `at`."""
+        """Return the interval of the users at a load with the interval `low` to `high`; infinite or NaN as in `at`."""
         users = self.at(load)
         fewer, more = (abs(self.at(end) - users) if np.isfinite(end) else end for end in (low, high))
         return users - float(np.hypot(fewer, self.spread * users)), users + float(np.hypot(more, self.spread * users))
 
     def load_of(self, users: float, most: float) -> float:
-        """Return the load of so many users; infinite beyond `most`, unless they are in proportion."""
+        """Return the load of this many users; infinite above `most`, unless users are in proportion to the load."""
         loads = np.linspace(0, most, 1000)
         values = np.array([self.at(float(load)) for load in loads])
         isfinite = np.isfinite(values)
@@ -83,7 +84,7 @@ class Users:
 class ProfileUsers(Users):
     """The users of a profile: each does `rate` operations a second, or thinks for `think_s` before each operation.
 
-    With a time to think, an operation takes that and the response time (`response`, s, over the load).
+    With a think time, an operation takes that time and the response time (`response`, s, over the load).
     """
 
     rate: float | None
@@ -97,10 +98,10 @@ class ProfileUsers(Users):
 
 @dataclass(frozen=True, eq=False)
 class MeasuredUsers(Users):
-    """The users at measured levels of the load; beyond the levels in proportion, if they were up to there.
+    """The users at measured levels of the load; beyond these in proportion, if they were so up to there.
 
     Longer response times (`response`, s, over the load) keep more users at work: by Little's law, one second more adds
-    as many users as requests are done in a second.
+    as many users as there are requests in a second.
     """
 
     loads: Values
@@ -116,7 +117,7 @@ class MeasuredUsers(Users):
         return float(self.users[-1])
 
     def at(self, load: float) -> float:
-        """Return the users of a load; NaN beyond what was measured where they are not in proportion to it."""
+        """Return the number of users at a load; NaN beyond the measured loads unless they are in proportion."""
         if not np.isfinite(load):
             return float("nan")
         if load <= self.loads[-1]:
@@ -130,7 +131,7 @@ class MeasuredUsers(Users):
 def users_of(
     observed: Observed, levels: Sequence[LoadLevel], response: Callable[[float], float] = lambda _: 0.0
 ) -> MeasuredUsers | None:
-    """Return the users of a load; None if they were not recorded or do not go with the load."""
+    """Return the users at a load; None if they were not recorded or do not vary with the load."""
     points = sorted((level.load, level.users, len(level.rows)) for level in levels if level.users and level.load > 0)
     if len(points) < 3 or points[-1][0] < 1.2 * points[0][0]:
         return None

@@ -1,4 +1,4 @@
-"""The load, use and response times of one or more runs, in rows of the same time."""
+"""The load, use and response times of one or more runs, in rows for the same times."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,18 +27,18 @@ _IDLE = 0.1  # of the users: if fewer than so many and one are not in flight, us
 _FEWEST_ROWS = 12  # rows
 # The first tier with operations counts; those of two tiers are not added, as a tier calls the next for its own.
 _TIERS = ("client", "web", "exchange", "ldap", "sql")
-# Signals that other signals of the same tier are parts of.
+# Signals of which other signals of the same tier are parts.
 _WHOLES = {"ldap.write_rate", "ldap.request_rate", "sql.transactions"}
 _EACH, _ALL = "client.operation_requests", "client.requests"
 _USERS = "client.users"
-_SMALL = 0.002  # our choice: of all operations: rarer ones are left out, as their demand cannot be estimated
+_SMALL = 0.002  # our choice: the share of all operations below which one is left out, as its demand cannot be estimated
 
 
 @dataclass(frozen=True, eq=False)
 class Operations:
-    """The rates of operations (a second); `title` names them together.
+    """The rates of operations (a second); `title` names them collectively.
 
-    `users` is the number of users or connections at work, if it was recorded, `users_unit` its unit.
+    `users` is the number of active users or connections, if recorded, and `users_unit` its unit.
     """
 
     title: str
@@ -49,10 +49,10 @@ class Operations:
     of_driver: bool
 
 
-_MOST = 120  # rows of a run: in shorter parts, requests are done in another one than the work for them
+_MOST = 120  # rows of a run: in shorter rows, a request ends in another row than its work
 _MOST_FINE = 1000
 _FEWEST = 12
-_VARIES = 0.2  # our choice: of the highest load, which the lowest must be below it
+_VARIES = 0.2  # our choice: the lowest load must be below the highest by this share of it
 _OBJECTIVE = "objective"
 MEAN = "client.response_time"
 _FEWEST_HIGHEST = 3  # rows
@@ -73,10 +73,10 @@ class Observed:
     """Rows in order of time, run after run; NaN for values that were not recorded.
 
     Attributes:
-        title: The name of the operations together.
+        title: The collective name of the operations.
         names: The operations; `rates` has their rates (a second), shape (rows, operations).
-        fine: The rates in more and shorter rows, which tell operations apart that rise and fall together.
-        users: Users or connections at work; None if not recorded.
+        fine: The rates in more and shorter rows, which can tell apart operations that rise and fall together.
+        users: Active users or connections; None if not recorded.
         use: The use (%) of each resource.
         step_s: The length of a row.
     """
@@ -102,7 +102,7 @@ class Observed:
 
     @cached_property
     def highest(self) -> float:
-        """The highest measured load: the highest mean of several rows in a row, as one alone may be high by chance."""
+        """The highest measured load: the highest mean of several consecutive rows, as a single one may be chance."""
         width = max(_FEWEST_HIGHEST, len(self.load) // 20)
         return float(np.convolve(self.load, np.full(width, 1 / width), mode="valid").max())
 
@@ -129,7 +129,7 @@ class Observed:
 def observed(reviews: Sequence[Review], objectives: Mapping[str, float] | None = None) -> Observed:
     """Return the observations of one or more runs of the same system.
 
-    `objectives` are limits (s) of response times by their signal, besides those of the run.
+    `objectives` are limits (s) of response times by signal, besides those of the run.
 
     Raises:
         Unusable: No load or no use was recorded, or the load does not vary.
@@ -184,6 +184,7 @@ class _Run:
         self._step_s = (end - start) / count / SECOND
 
     def rows(self) -> Observed:
+        """Return the rows of the run."""
         done = self._done
         rates, fine = self._rates(self._parts), self._rates(self._fine)
         users = self._means(done.users, driver=True) if done.users else None
@@ -212,11 +213,11 @@ class _Run:
         values = self._done.rates.values()
         rates = np.column_stack([self._means(samples, driver=True, parts=parts) for samples in values])
         samples = np.isfinite(rates).any(axis=1, keepdims=True)
-        rates[np.isnan(rates) & samples] = 0.0  # an operation that was not done
+        rates[np.isnan(rates) & samples] = 0.0  # an operation that did not occur
         return rates
 
     def _responses(self) -> list[ResponseFit]:
-        """Return the response times with an objective, else the most telling; and the mean, for Little's law."""
+        """Return the response times with an objective, else the most telling one; and the mean, for Little's law."""
         responses: list[ResponseFit] = []
         for finding in self._review.findings:
             name, limit = finding.rule.signal, finding.rule.healthy.limit
@@ -237,7 +238,7 @@ class _Run:
     def _response(
         self, name: str, limit: float | None = None, *, driver: bool = True, units: tuple[str, ...] = ()
     ) -> list[ResponseFit]:
-        """Return a response time (s) of each subject; none where its unit is not one of `units`."""
+        """Return a response time (s) of each subject; empty if its unit is not one of `units`."""
         signal = self._review.question.signals.get(name)
         if signal is None or (units and signal.unit not in units):
             return []
@@ -254,7 +255,7 @@ class _Run:
 def _joined(parts: Sequence[Observed]) -> Observed:
     """Return the rows of several runs as those of one.
 
-    Values that not all runs recorded are left out; operations that a run does not do have the rate 0 there.
+    Values that not all runs recorded are left out; operations that a run lacks have the rate 0 there.
     """
     first = parts[0]
     if any((part.title, part.of_driver) != (first.title, first.of_driver) for part in parts[1:]):
@@ -325,10 +326,10 @@ def _large(rates: Mapping[str, Samples]) -> dict[str, Samples]:
 
 
 def are_requests(users: Values, in_flight: Values) -> bool:
-    """Return whether the users (in each row) are just the requests in flight, and not set by the test."""
+    """Return whether `users` (per row) are merely the requests in flight, not a number set by the test."""
     present = np.isfinite(users) & np.isfinite(in_flight)
     users, in_flight = users[present], in_flight[present]
     if len(users) < _FEWEST_ROWS or float(np.mean(np.diff(users) < 0)) < _FALLS:
         return False
-    many = users >= median(users)  # a driver that counts its threads when one is done counts that one, too
+    many = users >= median(users)  # a driver that counts threads at the end of a request includes that thread
     return median(users[many] - in_flight[many]) <= 1 + _IDLE * median(users[many])

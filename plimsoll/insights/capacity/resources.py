@@ -1,4 +1,4 @@
-"""The use of each resource of a run, and the limit up to which it may be used."""
+"""The use of each resource of a run, and the limit up to which each may be used."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,22 +16,22 @@ from plimsoll.rules.subjects import Subject, is_total
 _ALONE = 1.25  # our choice: times as busy as the processors of a host on average, a single one is a resource of its own
 _INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
 _IDLE = "disk.idle"
-_DISK = "windows-disk-idle"  # the limit of what a disk may be used, where no rule for it was judged
+_DISK = "windows-disk-idle"  # the limit of a disk's use if no rule for it was judged
 _LINKS = ("network.sent_utilization", "network.received_utilization")
 
 
 @dataclass(frozen=True, eq=False)
 class Resource:
-    """The use of a resource in % of what it can do.
+    """The use of a resource, in % of its capacity.
 
     Attributes:
-        signal: The signal it was recorded as.
+        signal: The signal that measures it.
         title: Its name in words.
         limit: The use (%) up to which it may be loaded.
-        document: Where that limit is from.
-        processors: How many processors the host has, for those; None if that is not known, and for others.
-        total: The capacity of a link (bytes/s); None if not known, and for others.
-        clock_mhz: The clock of the processors; None if it is not known, and for others.
+        document: The source of that limit.
+        processors: The number of the host's processors; None if unknown, and for other resources.
+        total: The capacity of a link (bytes/s); None if unknown, and for other resources.
+        clock_mhz: The clock of the processors; None if unknown, and for other resources.
     """
 
     signal: str
@@ -46,7 +46,7 @@ class Resource:
 
     @property
     def key(self) -> tuple[str, str, str | None]:
-        """The signal, host and instance, which are the same in every run."""
+        """The signal, host and instance, which identify the resource in every run."""
         return (self.signal, *self.subject.key)
 
 
@@ -62,6 +62,7 @@ def resources(review: Review) -> tuple[Resource, ...]:
 
 
 def _processors(measured: Measured, host: str) -> Iterator[Resource]:
+    """Yield the processors of a host as one resource, and any that is much busier as its own."""
     signals, number = measured.review.signals, measured.review.facts.find(Subject(host), "processors")
     for subject, samples in signals.on("cpu.busy", host).items():
         if (bound := _first_limit(measured, "cpu.busy", subject)) is not None:
@@ -76,6 +77,7 @@ def _processors(measured: Measured, host: str) -> Iterator[Resource]:
 
 
 def _disks(measured: Measured, host: str) -> Iterator[Resource]:
+    """Yield the disks of a host, by their idle or busy time."""
     signals = measured.review.signals
     idle = signals.on(_IDLE, host)
     for subject, samples in idle.items():
@@ -85,7 +87,7 @@ def _disks(measured: Measured, host: str) -> Iterator[Resource]:
             yield _resource(measured, "disk.busy", subject, busy, replace(bound, limit=100 - bound.limit))
     for subject, samples in signals.on("disk.busy", host).items():
         if subject in idle or _is_total(subject) or float(np.nanmax(samples.values)) > 100:
-            continue  # beyond 100 % it adds up overlapping requests, and is no share of time
+            continue  # above 100 % it adds up overlapping requests, and is not a share of the time
         if (bound := _first_limit(measured, "disk.busy", subject)) is not None:
             yield _resource(measured, "disk.busy", subject, samples, bound)
 
@@ -103,9 +105,9 @@ def _links(measured: Measured, host: str) -> Iterator[Resource]:
 
 
 def _first_limit(measured: Measured, signal: str, subject: Subject) -> Bound | None:
-    """Return the limit of a signal that a growing load crosses first, of the warning and critical rules that judged it.
+    """Return the limit that a growing load crosses first, of the warning and critical rules judged on a signal.
 
-    Where none did, it is the bound from which the signal is near its capacity.
+    If none was judged, return the bound from which the signal is near its capacity.
     """
     keys = (subject.key, Subject(subject.host).key)
     findings = [f for f in measured.review.findings if f.rule.signal == signal and f.subject and f.subject.key in keys]
@@ -130,6 +132,7 @@ def _resource(
     processors: float | None = None,
     total: float | None = None,
 ) -> Resource:
+    """Return a resource with its use and its limit, for one subject of a signal."""
     title = measured.review.question.signals[signal].title
     clock = measured.review.facts.find(Subject(subject.host), "clock_mhz") if processors else None
     return Resource(signal, title, subject, bound.limit, bound.document, samples, processors, total, clock)

@@ -1,4 +1,4 @@
-"""Response time as a function of the load: queues at the resources, fitted to the measured times."""
+"""Response time as a function of the load: a model of queues at the resources, fitted to the measured times."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ _TABLE = 61  # loads
 
 @dataclass(frozen=True)
 class Station:
-    """A queue: its utilisation at a load (0 to 1), its servers, and the time to serve a request (s).
+    """A queue: its utilisation at a load (0 to 1), its servers, and its service time (s).
 
-    `users` gives the users of a load (up to `most`), where they wait for an answer before the next request.
+    `users` gives the users at a load (up to `most`), if they wait for a response before the next request.
     """
 
     busy: Callable[[Values], Values]
@@ -42,7 +42,7 @@ class Station:
 
     @cached_property
     def _of_users(self) -> tuple[Values, Values]:
-        """Loads, and the time that requests wait at each (in service times) with its users."""
+        """Loads, and the waiting time at each (in service times) for a limited number of users."""
         assert self.users is not None
         loads = np.linspace(0, self.most, _TABLE)
         busy = self.busy(loads).tolist()
@@ -57,7 +57,7 @@ class Station:
 class ResponseCurve:
     """A response time (s) over the load.
 
-    `stations` are groups of stations with a weight for the waiting of each group, `resources` the stations of
+    `stations` are groups of stations, with a weight for the waiting time of each group; `resources` are the stations of
     resources. `off` is the median relative deviation of the model from the measured times.
     """
 
@@ -70,7 +70,7 @@ class ResponseCurve:
     resources: tuple[Station, ...]
 
     def at(self, loads: Values) -> Values:
-        """Return the response time at loads: the measured one, never falling; beyond, the model; NaN if it is poor."""
+        """Return the response time at loads: as measured, never falling; beyond, by the model; NaN if that is poor."""
         model = self.model(loads)
         inside = np.interp(loads, self.loads, self.measured)
         if self.off > _GOOD:
@@ -80,7 +80,7 @@ class ResponseCurve:
         return np.where(loads <= self.loads[-1], inside, np.maximum(beyond, self.measured[-1]))
 
     def model(self, loads: Values) -> Values:
-        """Return the response time by the queues."""
+        """Return the response time at loads, computed from the queues."""
         waits = zip(self.stations, self.weights[1:], strict=True)
         return self.weights[0] + sum((weight * _waiting(group, loads) for group, weight in waits), np.zeros(len(loads)))
 
@@ -88,16 +88,16 @@ class ResponseCurve:
 def response_curve(
     response: ResponseFit, levels: Sequence[LoadLevel], stations: Sequence[Station], limit: Saturation | None
 ) -> ResponseCurve | None:
-    """Return the response time over the load; None if too few levels have it."""
+    """Return the response time over the load; None if too few levels have one."""
     return _curve(response, levels, means(levels, response.times), stations, limit)
 
 
 def mean_response(
     observed: Observed, levels: Sequence[LoadLevel], curves: Sequence[ResponseCurve]
 ) -> Callable[[float], float]:
-    """Return a function for the mean response time (s) at a load: by its curve, else the least measured one.
+    """Return a function for the mean response time (s) at a load: its curve, else the lowest measured value.
 
-    For another mix or after a change there is no curve; users wait at least for the least measured time.
+    For another mix or after a change there is no curve; users wait at least for the lowest measured time.
     """
     curve = next((curve for curve in curves if curve.response.name == MEAN), None)
     recorded = next((response for response in observed.responses if response.name == MEAN), None)
@@ -116,7 +116,7 @@ def longest_load(
 ) -> tuple[float, float, float] | None:
     """Return the load up to which the response time is within its objective, with its interval.
 
-    None without an objective; infinite where no load up to `most` is known to exceed it.
+    None without an objective; infinite if no load up to `most` is known to exceed it.
     """
     if curve.response.limit is None:
         return None
@@ -144,6 +144,7 @@ def _curve(
     stations: Sequence[Station],
     limit: Saturation | None,
 ) -> ResponseCurve | None:
+    """Return the response time as fitted with the best of several groups of stations; None if none fits."""
     loads, counts = np.array([level.load for level in levels]), np.array([float(len(level.rows)) for level in levels])
     order = np.argsort(loads)
     order = order[np.isfinite(times[order]) & (times[order] > 0)]
@@ -167,7 +168,7 @@ def _curve(
 
 
 def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
-    """Return the groups of stations to try: those of the resources; with any number of servers for the software."""
+    """Return the groups of stations to try: those of the resources, with or without a queue in the software."""
     apart = tuple((station,) for station in stations)
     if limit is None or limit.by_resource:
         return [apart]

@@ -1,4 +1,4 @@
-"""The saturation of throughput, from which on it does not rise with the offered load."""
+"""The saturation of throughput: from there on it does not rise with the offered load."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ _NEAR = 0.9  # of its limit: a resource as near as that may be what limits
 
 @dataclass(frozen=True)
 class Saturation:
-    """Throughput that does not rise with the offered load.
+    """The point from which throughput does not rise with the offered load.
 
     Attributes:
         load: The highest throughput (operations a second).
-        users: The users from which on it does not rise; None where only requests in flight show it.
+        users: The users from which on it does not rise; None if only requests in flight show it.
         by_resource: Whether a resource was at its limit then, or near it; else no recorded resource limits.
         sure: Whether the figures leave no other explanation.
     """
@@ -39,7 +39,7 @@ class Saturation:
 
 
 def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | None:
-    """Return the highest throughput; None if throughput does not stop to rise, or the offered load is not recorded."""
+    """Return the saturation; None if throughput still rises, or the offered load is not recorded."""
     by_users = all(level.users is not None for level in levels)
     if by_users:
         values = np.array([level.users or 0.0 for level in levels])
@@ -57,13 +57,13 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
     rest = done[first:]
     if len(rest) < 2 or values[-1] < _MORE * values[first] or float(rest[-1]) > most / _FLAT:
         return None
-    if len(levels) < _FEWEST or first < 1:  # from the first level on, or so it seems
+    if len(levels) < _FEWEST or first < 1:  # throughput seems constant from the first level on
         flat_only = [levels[int(at)] for at in order[first:]]
         if not by_users or not _wait_longer(observed, flat_only, values[first:], most):
             return None
     alone = done < _LITTLE * most
     if not observed.of_driver and not _goes_with(values[alone], done[alone]):
-        return None  # connections may grow for another reason than work, such as clients that never close them
+        return None  # connections may grow without work, as when clients never close them
     users = median(values[alone] / done[alone]) * most if by_users and alone.any() else None
     rows = np.concatenate([levels[int(at)].rows for at in order[first:]])
     near = [
@@ -73,9 +73,9 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
 
 
 def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Observed, LoadLevel | None]:
-    """Return the rows up to where throughput stopped to rise with the users, and the last level if less was done in it.
+    """Return the rows up to where throughput stops rising with the users, and the last level if it did less.
 
-    Beyond, more users stand in each other's way: that is overload.
+    Beyond that, more users obstruct each other: overload.
     """
     done = np.array([level.load for level in levels])
     if not observed.of_driver or observed.users is None:
@@ -88,9 +88,9 @@ def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Obse
 
 
 def _wait_longer(observed: Observed, levels: Sequence[LoadLevel], users: Values, done: float) -> bool:
-    """Return whether answers take as much longer as further users make them (Little's law).
+    """Return whether responses take as much longer as further users make them (Little's law).
 
-    Then the system holds requests back, and not the load driver.
+    Then the system holds requests back, not the load driver.
     """
     mean = next((response for response in observed.responses if response.name == MEAN), None)
     if mean is None:

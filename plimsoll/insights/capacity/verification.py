@@ -1,4 +1,4 @@
-"""Checks of the model: the use at the highest load predicted from lower loads, and Little's law."""
+"""Checks of the model: the use at the highest load as predicted from lower loads, and Little's law."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _DIFFERS = 0.25  # our choice: of what was measured
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Requests in flight, or users, at a load: as measured, and by Little's law, which should be the same."""
+    """A number of requests in flight, or users, at a load: as measured, and by Little's law. Both should be equal."""
 
     what: Literal["in flight", "users"]
     load: float
@@ -45,12 +45,12 @@ class Check:
         return self.predicted / self.measured - 1 if self.measured > 0 else 0.0
 
     def poor(self, limit: float) -> bool:
-        """Return whether the error is too large to project anything; it does not matter of little use."""
+        """Return whether the error is too large to project anything; errors of a small use do not matter."""
         return abs(self.off) > _POOR and max(self.measured, self.predicted) > _SMALL * limit
 
 
 def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | None:
-    """Return the check of a resource, by rates of operations (shape: rows, operations); None where rows are too few."""
+    """Return the check of a resource, from rates of operations (shape: rows, operations); None for too few rows."""
     present = np.isfinite(observed.use[resource.key])
     rates, use = rates[present], observed.use[resource.key][present]
     load = rates.sum(axis=1)

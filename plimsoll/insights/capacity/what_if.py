@@ -1,4 +1,4 @@
-"""The demands after a change of hosts, which is another number of processors or a missing host among alike ones."""
+"""The demands after an assumed change: another number of processors, or a missing host among similar ones."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ Key = tuple[str, str, str | None]
 
 @dataclass(frozen=True)
 class Changes:
-    """New numbers of processors by host, and hosts that are missing."""
+    """Assumed changes: new numbers of processors by host, and missing hosts."""
 
     processors: Mapping[str, int] = field(default_factory=dict[str, int])
     without: Sequence[str] = ()
@@ -30,8 +30,8 @@ class Changes:
 class Changed:
     """Resources and their demands after changes.
 
-    `reach`: the share of the measured load up to which no remaining host does more than it did when measured.
-    `sentences`: the changes and their assumptions.
+    `reach` is the share of the measured load up to which no remaining host does more than it was measured with.
+    `sentences` describe the changes and their assumptions.
     """
 
     resources: tuple[Resource, ...]
@@ -41,7 +41,7 @@ class Changed:
 
 
 def parse_change(typed: str) -> tuple[str, int]:
-    """Return the host and number of a change: `SQL01.processors=8`. Unusable if it is none."""
+    """Return the host and number of a change: `SQL01.processors=8`. Raise Unusable if it is malformed."""
     match = _CHANGE.fullmatch(typed.strip())
     if match is None or not int(match["count"]):
         raise Unusable(f'"{typed}" is no change that can be told; write it like SQL01.processors=8')
@@ -52,7 +52,7 @@ def changed(resources: Sequence[Resource], demands: Mapping[Key, Demand], change
     """Return the resources and demands after changes.
 
     Raises:
-        Unusable: A host was not recorded, its processors are not known, or no other host is like a missing one.
+        Unusable: A host was not recorded, its processors are unknown, or no other host is like a missing one.
     """
     result = Changed(tuple(resources), demands)
     for host, count in changes.processors.items():
@@ -63,6 +63,7 @@ def changed(resources: Sequence[Resource], demands: Mapping[Key, Demand], change
 
 
 def _with_processors(before: Changed, host: str, count: int) -> Changed:
+    """Return the resources and demands if a host has this many processors."""
     processors = _processors(before, host)
     if not processors.processors:
         raise Unusable(f"not known: how many processors {host} has; give them in plimsoll.toml")
@@ -79,6 +80,8 @@ def _with_processors(before: Changed, host: str, count: int) -> Changed:
 
 
 def _without(before: Changed, host: str) -> Changed:
+    """Return the resources and demands if a host is missing and similar hosts share its work."""
+
     def kind(resource: Resource) -> str:  # WEB01 and WEB02 are of one kind
         return re.sub(r"\d+", "#", host_key(resource.subject.host).partition(".")[0])
 

@@ -1,4 +1,4 @@
-"""How much load a system can carry, in sentences and tables."""
+"""The load that a system can carry, in sentences and tables."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -20,19 +20,20 @@ _OPERATIONS = 6
 
 
 def answer(capacity: Capacity) -> str:
-    """Return the load before the first limit, the limit after that, and whether memory limited the run already."""
+    """Return the load before the first limit, the next limit, and whether memory limited the run already."""
     short = next((summary(limit) for limit in capacity.limits if limit.kind == "memory"), None)
     carries = _carries(capacity)
     return f"{carries} {short} Memory is not projected: with more of it, measure again." if short else carries
 
 
 def _carries(capacity: Capacity) -> str:
+    """Return the sentence on the load that the system can carry, and what limits it."""
     limits = capacity.reached
     unknown = ", ".join(resource_text(resource.resource) for resource in capacity.resources if resource.why_not)
     if not limits:
         if unknown:
             return f"At least {_most(capacity)}, the most that was measured. Not known beyond: {unknown}."
-        # No limit is expected up to the projected load, but the interval of one may begin below it.
+        # No limit is expected within the projected load, but an interval may begin within it.
         early = min((*capacity.resources, *capacity.objectives), key=lambda end: end.load.low)
         if np.isfinite(early.load.low):
             limit = Limit(Range.exactly(early.load.low), early)
@@ -78,7 +79,7 @@ def resource_text(resource: Resource) -> str:
 
 
 def load_text(capacity: Capacity, load: float) -> str:
-    """Return a load in users, where they are known, else in operations a second."""
+    """Return a load in users if known, else in operations a second."""
     value, unit = _in_users(capacity, load)
     return f"{rounded(value)} {capacity.observed.title}/s" if unit == "/s" else f"{rounded(value)} {unit}"
 
@@ -106,13 +107,13 @@ def _in_users(capacity: Capacity, load: float) -> tuple[float, str]:
 
 
 def _measured(capacity: Capacity, limit: Limit) -> str:
-    """Return that a limit is beyond the highest measured load; empty if it is not."""
+    """Return a note if a limit is beyond the highest measured load; else empty."""
     measured = limit.load.value <= capacity.highest or isinstance(limit.what, Saturation)
     return "" if measured else f" (projected: the most that was measured is {_most(capacity)})"
 
 
 def _most(capacity: Capacity) -> str:
-    """Return the highest measured load in words, with at most as many users as there were."""
+    """Return the highest measured load in words, with the number of users."""
     users, highest = capacity.users, capacity.highest
     if isinstance(users, MeasuredUsers) and np.isfinite(users.at(capacity.projected)):
         assert capacity.observed.users is not None
@@ -122,12 +123,13 @@ def _most(capacity: Capacity) -> str:
 
 
 def sentences(capacity: Capacity) -> tuple[str, ...]:
-    """Return sentences on what the answer rests on, and on what is not known."""
+    """Return sentences on the basis of the answer, and on what is unknown."""
     parts = (_of_load, _verified, _response, _unknown, _contradictions)
     return tuple(sentence for part in parts for sentence in part(capacity))
 
 
 def _of_load(capacity: Capacity) -> Iterator[str]:
+    """Yield sentences on the measured load and its users."""
     observed = capacity.observed
     lowest = float(np.quantile(observed.load, 0.02))
     measured = capacity.users if isinstance(capacity.users, MeasuredUsers) else None
@@ -165,6 +167,7 @@ def _of_load(capacity: Capacity) -> Iterator[str]:
 
 
 def _verified(capacity: Capacity) -> Iterator[str]:
+    """Yield sentences on how well the model predicts the highest load."""
     checked = [(of, of.check) for of in capacity.resources if of.check is not None and of.check.measured > 1]
     if not checked:
         yield "Not verified: too little of the run is below its highest load to predict that."
@@ -182,6 +185,7 @@ def _verified(capacity: Capacity) -> Iterator[str]:
 
 
 def _response(capacity: Capacity) -> Iterator[str]:
+    """Yield sentences on the response time, or on why it is unknown."""
     curve = capacity.response
     if curve is None:
         if not capacity.changed and capacity.requested_mix.as_measured:
@@ -202,6 +206,7 @@ def _response(capacity: Capacity) -> Iterator[str]:
 
 
 def _unknown(capacity: Capacity) -> Iterator[str]:
+    """Yield sentences on overload, resources without a projection, and contradictions."""
     if capacity.overload and capacity.overload.users:
         yield (
             f"Overload: {rounded(capacity.overload.users)} users did {number(capacity.overload.load)} "
@@ -228,12 +233,12 @@ def _contradictions(capacity: Capacity) -> Iterator[str]:
 
 
 def group_text(capacity: Capacity, at: int) -> str:
-    """Return the operations of a group that the data cannot tell apart: `search + bind`."""
+    """Return the operations of a group, which the data cannot tell apart: `search + bind`."""
     return " + ".join(capacity.observed.names[group] for group in capacity.groups[at])
 
 
 def rounded(value: float) -> str:
-    """Return a load with three significant digits, as it is not known better: `1,480`."""
+    """Return a load with three significant digits, which suit its accuracy: `1,480`."""
     if not np.isfinite(value):
         return "–"
     if value <= 0:
@@ -247,7 +252,7 @@ def _lower(title: str) -> str:
 
 
 def needs_sentences(capacity: Capacity, needs: Needs) -> Iterator[str]:
-    """Yield the use of each resource by a number of users, the response time, and the hosts that are needed."""
+    """Yield what a number of users needs: the use of each resource, the response time, and the hosts."""
     users = f"{rounded(needs.users)} users"
     if needs.beyond:
         far = f"beyond {BEYOND:g} times the load that was measured"
@@ -267,7 +272,7 @@ def needs_sentences(capacity: Capacity, needs: Needs) -> Iterator[str]:
 
 
 def _use_text(resource_capacity: ResourceCapacity, use: Range) -> str:
-    """`processor time of DS01 62 % (58 to 66), within 80 %`."""
+    """Return the use of a resource: `processor time of DS01 62 % (58 to 66), within 80 %`."""
     text, limit = resource_text(resource_capacity.resource), resource_capacity.resource.limit
     if isnan(use.value):
         return f"{text} not known"
@@ -276,7 +281,7 @@ def _use_text(resource_capacity: ResourceCapacity, use: Range) -> str:
 
 
 def growth_sentence(forecast: Forecast) -> str:
-    """Return when the limit is reached, with the interval, or that it is too far away to give a date."""
+    """Return when the limit is reached, with the interval, or that it is too far away for a date."""
     since = f"Growing by {forecast.growth.text} from {rounded(forecast.now)} users"
     if forecast.day is None:
         return f"{since}, it is reached in more than 5 years: no date is told for that."

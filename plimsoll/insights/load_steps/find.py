@@ -1,7 +1,7 @@
 """The load steps of a run: plateaus of its load, the means of its signals in each, and the cost of one operation.
 
-Site Server's capacity studies (1998, 1999) raise the load step by step, leave out the samples with too many context
-switches, and take the costs from the step that answers most.
+Site Server's capacity studies (1998, 1999) raise the load step by step, leave out steps with too many context switches,
+and take the costs from the step with the highest throughput.
 """
 
 from collections.abc import Sequence
@@ -45,9 +45,9 @@ class HostStep:
 class LoadStep:
     """One load step (UTC ns, both ends included) with the means of its signals.
 
-    `cpu` (%) is the mean of the hosts that do the work, `context_switches` their sum. One operation a second takes
-    `cost_percent` of processor time, and `cost_mhz` megahertz (the studies' PPEM); one operation takes `cost_seconds`
-    of a processor. `left_out` marks steps with more context switches than the studies measure with.
+    `cpu` (%) is the mean over the hosts that do the work, `context_switches` their sum. One operation a second uses
+    `cost_percent` of processor time, and `cost_mhz` megahertz (the studies' PPEM); one operation uses `cost_seconds` of
+    a processor. `left_out` marks steps with more context switches than the studies accept.
     """
 
     number: int
@@ -70,7 +70,7 @@ class LoadStep:
 
 @dataclass(frozen=True)
 class Means:
-    """The means of the signals in a step."""
+    """Computes the means of the signals in a step."""
 
     review: Review
     load: Load
@@ -82,7 +82,7 @@ class Means:
     def step(self, number: int, start: int, end: int) -> LoadStep:
         """Return the means of one step.
 
-        The samples at its edges may belong partly to the next step, so they are left out if others remain.
+        Samples at its edges may belong partly to the next step, so they are left out if others remain.
         """
         interval = self.load.samples.interval or SECOND
         inner = (start + interval, end - interval) if (end - start) > 8 * interval else (start, end)
@@ -115,7 +115,7 @@ class Means:
 
     @cached_property
     def _hosts(self) -> tuple[str, ...]:
-        """The hosts that do the work, if their processor time was recorded; else all with processor time."""
+        """The hosts that do the work, if their processor time was recorded; else all hosts with processor time."""
         measured = {host_key(subject.host): subject.host for subject in self.review.signals.of(_CPU)}
         working = [host for host in (self.throughput or self.load).hosts if host_key(host) in measured]
         return tuple(working or measured.values())
@@ -129,7 +129,7 @@ class Means:
         return HostStep(host, cpu, switches)
 
     def _cost(self, hosts: Sequence[HostStep], throughput: float | None, *facts: AnyFact) -> float | None:
-        """Return the processor time of all hosts, times these facts of each, for one operation; None if not known."""
+        """Return the processor time for one operation, over all hosts, scaled by facts of each; None if unknown."""
         total = 0.0
         for host in hosts:
             factors = [host.cpu, *(self.review.facts.find(Subject(host.host), fact) for fact in facts)]
@@ -150,7 +150,7 @@ _BEYOND_A_BEND = 2  # steps: of a single one, what looks like a bend may be chan
 
 @dataclass(frozen=True)
 class LoadSteps:
-    """The steps of a run in order of time. `by_hand`: they are phases of plimsoll.toml."""
+    """The steps of a run in order of time. `by_hand` means that they are phases in plimsoll.toml."""
 
     load: Load
     throughput: Load | None
@@ -161,22 +161,22 @@ class LoadSteps:
 
     @cached_property
     def answers_load(self) -> bool:
-        """Whether throughput was recorded apart from the load."""
+        """Whether throughput was recorded separately from the load."""
         return self.throughput is not None and self.throughput.name != self.load.name
 
     @cached_property
     def measured(self) -> tuple[LoadStep, ...]:
-        """The steps with a throughput."""
+        """The steps that have a throughput."""
         return tuple(step for step in self.steps if step.throughput)
 
     @cached_property
     def top(self) -> LoadStep:
-        """The step with the highest throughput, of those with one."""
+        """The step with the highest throughput."""
         return max(self.measured, key=lambda step: step.throughput or 0)
 
     @cached_property
     def best(self) -> LoadStep | None:
-        """The step with the highest throughput, of equal steps the cheapest; not one `left_out` if there are others."""
+        """The step with the highest throughput, the cheapest of equal ones; preferably not one `left_out`."""
         kept = [step for step in self.measured if not step.left_out] or list(self.measured)
         most = max((step.throughput or 0 for step in kept), default=0)
         best = [step for step in kept if (step.throughput or 0) >= (1 - _ALIKE / 4) * most]
@@ -184,15 +184,15 @@ class LoadSteps:
 
     @cached_property
     def optimum(self) -> LoadStep | None:
-        """The best step, if a higher load was measured: else the next step might have answered more."""
+        """The best step, if a higher load was measured; otherwise a further step might have been better."""
         best = self.best
         return best if best and self._beyond(best.load) else None
 
     @cached_property
     def falls_after(self) -> LoadStep | None:
-        """The step with the highest throughput, if a later step under no lower load answers less.
+        """The step with the highest throughput, if a later step with at least its load has less.
 
-        None where no load was recorded apart from the throughput: later steps may have had less to answer.
+        None if load and throughput were not recorded separately: the load of later steps may have been lower.
         """
         if not self.measured or not self.answers_load:
             return None
@@ -205,19 +205,19 @@ class LoadSteps:
         return None
 
     def _beyond(self, load: float) -> int:
-        """Return how many steps were measured under more load than this."""
+        """Return how many steps were measured under a higher load than this."""
         return sum(step.load >= (1 + _ALIKE) * load for step in self.measured)
 
     @cached_property
     def last_step_is_lower(self) -> bool:
-        """Whether throughput ends below its maximum, where the recording does not show if the load fell as well."""
+        """Whether throughput is lower in the end, while the recording does not show if the load fell as well."""
         if self.answers_load or not self.measured or self.falls_after:
             return False
         return (self.measured[-1].throughput or 0) < 0.9 * (self.top.throughput or 0)
 
     @cached_property
     def switching(self) -> tuple[LoadStep, LoadStep] | None:
-        """Two steps between which context switches double, operations cost more, and throughput hardly grows."""
+        """Two steps between which context switches double and operations cost more, but throughput hardly grows."""
         for step, after in pairwise(self.measured):
             switches, cost = step.context_switches, step.cost_percent
             if None in (switches, after.context_switches, cost, after.cost_percent):
@@ -230,7 +230,7 @@ class LoadSteps:
 
     @cached_property
     def law(self) -> Law | Refused:
-        """The universal scalability law of throughput over load, or why it is not fitted."""
+        """The universal scalability law of throughput over load, or why it was not fitted."""
         if self.throughput is None:
             return Refused("no throughput was recorded")
         if self.load.kind != "connections" or not self.answers_load:
@@ -242,13 +242,13 @@ class LoadSteps:
 
     @cached_property
     def knee(self) -> Knee | None:
-        """The load after which throughput grows less than half as fast, by at least two steps beyond it."""
+        """The load after which throughput grows less than half as fast; at least two steps are beyond it."""
         knee = throughput_knee(*self._curve()) if self.answers_load else None
         return knee if knee and self._beyond(knee.load) >= _BEYOND_A_BEND else None
 
     @cached_property
     def latency_knee(self) -> LatencyKnee | None:
-        """The rate up to which latency is flat."""
+        """The rate up to which latency stays flat."""
         points = [(step.throughput or 0.0, step.latency) for step in self.measured if step.latency is not None]
         return latency_knee(np.array([rate for rate, _ in points]), np.array([latency for _, latency in points]))
 
@@ -277,7 +277,7 @@ def load_steps(review: Review) -> LoadSteps | None:
 def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]:
     """Return the load that was stepped, and the times of its steps.
 
-    A test steps connections, so they count unless the operations have clearly more steps; bytes count only where
+    Tests usually step connections, so these are used unless operations have clearly more steps; bytes are used only if
     neither was stepped.
     """
     stepped: list[tuple[Load, list[tuple[int, int]]]] = []
@@ -292,7 +292,7 @@ def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]
 
 
 def _most_varied(loads: Sequence[Load], spans: Sequence[tuple[int, int]]) -> Load | None:
-    """Return the connections if they differ from step to step, else the first load."""
+    """Return the connections if they differ between steps, else the first load."""
     for load in (load for load in loads if load.kind == "connections"):
         means = [level for span in spans if (level := mean(load.samples, *span)) is not None]
         if means and max(means) > 1.1 * min(means):
@@ -301,7 +301,7 @@ def _most_varied(loads: Sequence[Load], spans: Sequence[tuple[int, int]]) -> Loa
 
 
 def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
-    """Return the context switches a second beyond which the studies do not measure, where the rule judges these hosts.
+    """Return the context switches a second above which the studies leave out steps, if the rule judges these hosts.
 
     It is for processors like the studies'; current ones switch more often without loss.
     """
@@ -316,13 +316,13 @@ def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
 
 
 def mean(samples: Samples, start: int, end: int) -> float | None:
-    """Return the mean of the samples in a time; None without any."""
+    """Return the mean of the samples in a range of time; None if there are none."""
     values = samples.between(start, end).present.values
     return float(values.mean()) if len(values) else None
 
 
 def standard_error(samples: Samples, start: int, end: int) -> float:
-    """Return the standard error of a mean, with the autocorrelation of neighbouring samples."""
+    """Return the standard error of a mean, including the autocorrelation of the samples."""
     values = samples.between(start, end).present.values
     if len(values) < 3:
         return 0.0

@@ -60,6 +60,7 @@ def _table(steps: LoadSteps, zone: Zone) -> DocumentTable:
 
 
 def _optional_columns(steps: LoadSteps) -> Iterator[tuple[str, list[str]]]:
+    """Yield the heading and cells of each column that may be empty."""
     yield "Processor", [_value(step.cpu, "%") for step in steps.steps]
     yield "Context switches", [_value(step.context_switches, "/s") for step in steps.steps]
     if steps.throughput is not None and steps.answers_load:
@@ -81,7 +82,7 @@ def _value(value: float | None, unit: str) -> str:
 
 
 def _bare_load(steps: LoadSteps, load: float) -> str:
-    """Return the load, without a unit that its title names, too."""
+    """Return the load; its unit is left out if it is in the load's title."""
     unit = steps.load.signal.unit
     return number(load) if unit in steps.load.signal.title else quantity(load, unit)
 
@@ -95,7 +96,7 @@ def _mark(steps: LoadSteps, load_step: LoadStep) -> str:
 
 
 def _curve(steps: LoadSteps) -> Curve | None:
-    """Return throughput and processor time over the load; None if throughput was not recorded apart from the load."""
+    """Return throughput and processor time over the load; None if throughput was not recorded separately."""
     measured = steps.measured
     if not steps.answers_load or steps.throughput is None or len(measured) < 2:
         return None
@@ -139,7 +140,7 @@ def _curve(steps: LoadSteps) -> Curve | None:
 
 
 def _round(value: float) -> float:
-    """Return the next value that a scale may end at: 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten."""
+    """Return the next round number for the end of a scale: 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten."""
     power = 10 ** np.floor(np.log10(value)) if value > 0 else 1.0
     return next(float(factor * power) for factor in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if factor * power >= value)
 
@@ -156,7 +157,7 @@ def _throughput_text(steps: LoadSteps, step: LoadStep) -> str:
 
 
 def _cost_text(step: LoadStep) -> str:
-    """Return the cost of an operation: `29.6 ms of a processor`, or processor time (%) if their number is not known."""
+    """Return the cost of an operation: `29.6 ms of a processor`; in % if the number of processors is unknown."""
     if step.cost_seconds is not None:
         ppem = f" ({number(step.cost_mhz)} MHz for one a second)" if step.cost_mhz is not None else ""
         return f"{quantity(step.cost_seconds * 1000, 'ms')} of a processor each{ppem}"
@@ -176,6 +177,7 @@ def _range_of_load(steps: LoadSteps) -> Iterator[str]:
 
 
 def _optimum(steps: LoadSteps) -> Iterator[str]:
+    """Yield the sentences on the best step, if it is known to be one."""
     best = steps.best
     if best is None or len(steps.measured) < 2:
         return
@@ -194,6 +196,7 @@ def _optimum(steps: LoadSteps) -> Iterator[str]:
 
 
 def _after(steps: LoadSteps) -> Iterator[str]:
+    """Yield the sentences on falling throughput and on context switches after the best step."""
     if steps.falls_after is not None:
         top = steps.falls_after
         lowest = min(step.throughput or 0 for step in steps.measured if step.number > top.number)
@@ -223,6 +226,7 @@ def _switching(steps: LoadSteps) -> Iterator[str]:
 
 
 def _scaling(steps: LoadSteps) -> Iterator[str]:
+    """Yield the sentences on the knee and on the scalability law."""
     unit, load_unit = steps.throughput.signal.unit if steps.throughput else "", steps.load.signal.unit
     if steps.knee is not None:
         yield f"Throughput bends at {quantity(steps.knee.load, load_unit)} ({quantity(steps.knee.value, unit)})."

@@ -14,7 +14,7 @@ class StepHostPart(JsonPart):
 
     host: str
     cpu: float | None = Field(description="Processor time in %.")
-    context_switches: float | None = Field(description="A second.")
+    context_switches: float | None = Field(description="Context switches a second.")
 
 
 class LoadStepPart(JsonPart):
@@ -31,7 +31,7 @@ class LoadStepPart(JsonPart):
         "Standard error of the throughput, with the autocorrelation of the samples.",
     )
     cpu: float | None = Field(description="Processor time in %, the mean of the hosts that do the work.")
-    context_switches: float | None = Field(description="A second, the sum of these hosts.")
+    context_switches: float | None = Field(description="Context switches a second, the sum over these hosts.")
     bytes: float | None = Field(description="Bytes a second.")
     latency: float | None
     cost_percent: float | None = Field(description="Processor time (%) for one operation a second.")
@@ -43,7 +43,7 @@ class LoadStepPart(JsonPart):
         "Megahertz for one operation a second (the studies' PPEM); null if the number of processors or "
         "their clock is not known.",
     )
-    left_out: bool = Field(description="It has more context switches than the studies measure with.")
+    left_out: bool = Field(description="Whether it has more context switches than the studies accept.")
     hosts: list[StepHostPart]
 
 
@@ -61,9 +61,11 @@ class ScalabilityPart(JsonPart):
     refused: str | None = attribute(
         lambda law: getattr(law, "why", None), "Why it is not fitted; the other fields are then null."
     )
-    rate: EstimatePart | None = Field(default=None, description="Throughput of a load of 1 (lambda).")
-    contention: EstimatePart | None = Field(default=None, description="Sigma.")
-    coherency: EstimatePart | None = Field(default=None, description="Kappa.")
+    rate: EstimatePart | None = Field(default=None, description="The throughput at a load of 1 (lambda).")
+    contention: EstimatePart | None = Field(default=None, description="The share of the work that must queue (sigma).")
+    coherency: EstimatePart | None = Field(
+        default=None, description="The cost of keeping each pair consistent (kappa)."
+    )
     peak_load: EstimatePart | None = Field(
         default=None,
         validation_alias="peak",
@@ -76,27 +78,27 @@ class ScalabilityPart(JsonPart):
         default=None,
     )
     r_squared: float | None = None
-    aic: float | None = Field(default=None, description="Akaike's criterion of the law; less is better.")
-    aic_line: float | None = Field(default=None, description="The same of a straight line through 0.")
+    aic: float | None = Field(default=None, description="Akaike's criterion of the law; lower is better.")
+    aic_line: float | None = Field(default=None, description="Akaike's criterion of a straight line through 0.")
 
 
 class KneePart(JsonPart):
-    """The load at which throughput stops to grow."""
+    """The load at which throughput stops growing."""
 
     load: float
     throughput: float = attribute("value")
 
 
 class LatencyKneePart(JsonPart):
-    """The throughput up to which latency is flat."""
+    """The throughput up to which latency stays flat."""
 
     latency: float = attribute("flat", "While it is flat.")
-    rate: float = Field(description="The last throughput with flat latency.")
+    rate: float = Field(description="The highest throughput with flat latency.")
     maximum: float = attribute("highest", "The highest throughput.")
 
 
 class LoadStepsPart(JsonPart):
-    """The steps of a load that was raised, or lowered, from level to level."""
+    """The steps of a load that was raised or lowered level by level."""
 
     load: str = attribute("load.name", "The signal that has the steps.")
     load_kind: Literal["operations", "connections", "bytes"] | None = attribute(
@@ -107,9 +109,9 @@ class LoadStepsPart(JsonPart):
     throughput_unit: str | None = attribute(optional("throughput.signal.unit"))
     latency: str | None = attribute(optional("latency.title"), "The title of the signal of the latency.")
     latency_unit: str | None = attribute(optional("latency.unit"))
-    by_hand: bool = Field(description="The steps are phases of plimsoll.toml.")
+    by_hand: bool = Field(description="Whether the steps are phases in plimsoll.toml.")
     switches_limit: float | None = Field(
-        description="Context switches a second, beyond which steps are left out when the optimum is chosen."
+        description="The context switches a second above which steps are not chosen as the optimum."
     )
     steps: list[LoadStepPart]
     optimum: int | None = attribute(

@@ -1,1 +1,1 @@
-"""Spikes at regular intervals, and what rises with them."""
+"""Spikes at regular intervals, and the signals that rise with them."""

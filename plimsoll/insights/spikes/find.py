@@ -27,7 +27,7 @@ _OFTENER = 3.0  # times as often as between the spikes a limit is passed in them
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """The spikes of one rhythm: their starts (UTC ns), how long one usually lasts, and their period (ns)."""
+    """The spikes of one rhythm: their starts (UTC ns), their usual duration, and their period (ns)."""
 
     starts: Times
     width: int
@@ -39,7 +39,7 @@ class Events:
         return [(start, start + self.width) for start in self.starts.tolist()]
 
     def together(self, other: "Events") -> bool:
-        """Return whether both have the same period, and most spikes of the rarer one coincide with one of the other."""
+        """Return whether both rhythms have one period, and most spikes of the rarer one coincide with the other's."""
         if abs(self.period - other.period) > 0.03 * max(self.period, other.period):
             return False
         few, many = sorted((self, other), key=lambda events: len(events.starts))
@@ -62,7 +62,7 @@ class Rising:
 
 @dataclass(frozen=True)
 class LimitInSpikes:
-    """The nearest limit of a signal that rises in spikes, as it was applied.
+    """The nearest limit, as applied, of a signal that rises in spikes.
 
     `highest` is the highest sample in the spikes, `passed` the number of spikes with a sample past the limit.
     """
@@ -78,7 +78,7 @@ class LimitInSpikes:
 
 _HIGHER = 1.5  # the least ratio of a spike to the level between, unless the unit is %
 _FEWEST_SAMPLES = 40
-_FAR = 4.0  # times the usual deviation
+_FAR = 4.0  # in usual deviations
 _MOST = 5
 
 
@@ -110,14 +110,14 @@ class SignalSpikes:
 
 @dataclass(frozen=True, eq=False)
 class PeriodicSpikes:
-    """A rhythm of the run: spikes of one or several signals at the same times.
+    """A rhythm of the run: simultaneous spikes of one or several signals.
 
     Attributes:
-        main: The signal that shows it best.
+        main: The signal that shows the rhythm best.
         same: The other signals with spikes of their own in this rhythm.
         rising: The other signals that are higher in the spikes, the strongest first.
         processes: The processes whose processor time rises with them.
-        limits: The limits of the signals that rise, those that were passed in most spikes first.
+        limits: The limits of the signals that rise, those passed in most spikes first.
     """
 
     main: SignalSpikes
@@ -138,7 +138,7 @@ class PeriodicSpikes:
 
 
 def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
-    """Return the rhythms of a run, those that pass limits first, then those that raise most."""
+    """Return the rhythms of a run: first those that pass limits, then those that raise most signals."""
     groups: list[list[SignalSpikes]] = []
     for spikes in sorted(_all_spikes(review), key=_importance, reverse=True):
         for group in groups:
@@ -185,7 +185,7 @@ def _all_spikes(review: Review) -> Iterator[SignalSpikes]:
 
 
 def _may_have_spikes(values: Values) -> bool:
-    """Return whether values, or their changes, reach much further up than usual: a cheap check before the search."""
+    """Return whether values, or their changes, have unusually high maxima: a cheap check before the search."""
     low, middle = len(values) // 6, len(values) // 2
     ordered = np.partition(values, (low, middle))
     if values.max() - ordered[middle] > _FAR * (ordered[middle] - ordered[low]):
@@ -196,9 +196,9 @@ def _may_have_spikes(values: Values) -> bool:
 
 
 def _importance(spikes: SignalSpikes) -> tuple[bool, bool, float]:
-    """Return the sort key by which a signal is chosen to stand for a rhythm.
+    """Return the sort key for choosing the signal that represents a rhythm.
 
-    A signal of work done comes before one of its effects, a host before one of its processors, then the clearest.
+    A signal of work comes before one of its effects, a host before one of its processors, then the clearest signal.
     """
     work = spikes.signal.unit in ("/s", "bytes/s", "%") and not spikes.name.startswith("process.")
     whole = spikes.subject.instance is None or spikes.signal.unit != "%"
@@ -211,7 +211,7 @@ def _height(spikes: SignalSpikes) -> float:
 
 
 def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> tuple[Rising, ...]:
-    """Return the recorded signals that rise with the spikes, the strongest first, without processes and `but` these."""
+    """Return the recorded signals that rise with the spikes, the strongest first; no processes, none in `but`."""
     signals = [(name, signal) for name, signal in plain(review.question.signals) if not name.startswith("process.")]
     tested = [
         (name, signal, subject, samples)
@@ -245,9 +245,9 @@ def _rising(tested: list[tuple[str, Signal, Subject, Samples]], events: Events) 
 def limits_in_spikes(
     review: Review, events: Events, with_them: Mapping[str, Set[Subject]]
 ) -> tuple[LimitInSpikes, ...]:
-    """Return the limits of the signals `with_them`, those that were passed in most spikes first.
+    """Return the limits of the signals `with_them`, those passed in most spikes first.
 
-    A limit that is passed as often between the spikes has nothing to do with them and is left out.
+    A limit that is passed as often between the spikes is unrelated and left out.
     """
     nearest: dict[tuple[str, Subject], Finding] = {}
     for finding, subject, _ in upper_limits(review):

@@ -9,7 +9,7 @@ from plimsoll.model.value_text import quantity
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import titled
 
-_ROUND_S = (86_400, 3600, 1800, 900, 600, 300, 60, 30, 10, 5, 1, 0.1)  # a period is given in the first that fits
+_ROUND_S = (86_400, 3600, 1800, 900, 600, 300, 60, 30, 10, 5, 1, 0.1)  # a period is given in the first unit that fits
 _MOST_NAMED = 4
 _MOST_PROCESSES = 3
 
@@ -30,7 +30,7 @@ def _blocks(rhythms: tuple[PeriodicSpikes, ...], review: Review, zone: Zone) -> 
 
 
 def sentence(spikes: PeriodicSpikes) -> str:
-    """Return which signal spikes, how often, and how high."""
+    """Return a sentence on the signal that spikes, how often, and how high."""
     main, unit = spikes.main, spikes.main.signal.unit
     beats = main.count + main.spikes.missing
     count = f"{main.count} in all" if not main.spikes.missing else f"{main.count} of {beats} beats"
@@ -52,7 +52,7 @@ def sentence(spikes: PeriodicSpikes) -> str:
 
 
 def rising_text(spikes: PeriodicSpikes) -> str:
-    """Return which signals and processes rise in the spikes, in a sentence; empty if none is known to."""
+    """Return a sentence on the signals and processes that rise in the spikes; empty if there are none."""
     strongest: dict[tuple[str, str], Rising] = {}
     for rising in spikes.rising:
         strongest.setdefault((rising.name, rising.subject.host), rising)
@@ -63,7 +63,7 @@ def rising_text(spikes: PeriodicSpikes) -> str:
 
 
 def consequence(spikes: PeriodicSpikes) -> str:
-    """Return which limits were passed in the spikes, and which were not, in sentences; empty without limits."""
+    """Return sentences on the limits that were passed in the spikes, and those that were not; empty without limits."""
     passed = [
         f"{_place(limit)} above {quantity(limit.limit.limit, limit.signal.unit)} in {limit.passed} of "
         f"{spikes.main.count} spikes"

@@ -26,12 +26,12 @@ class SpikingPart(SubjectPart):
 
 
 class InSpikesPart(SubjectPart):
-    """The nearest limit of a signal that rises in spikes, and its single samples in them; the rule itself may hold."""
+    """The nearest limit of a signal that rises in spikes, and its samples there; the rule itself may not have fired."""
 
     rule: str
     limit: float = attribute("limit.limit")
     highest: float = Field(description="The highest sample in the spikes.")
-    passed: int = Field(description="In how many of the spikes a sample was past the limit.")
+    passed: int = Field(description="The number of spikes with a sample past the limit.")
 
 
 class SpikesPart(JsonPart):
@@ -59,10 +59,13 @@ class SpikesPart(JsonPart):
     agreement: float = attribute("main.spikes.agreement", "How well the spikes keep to the period; 1 for a clock.")
     main: SpikingPart
     same: list[SpikingPart] = Field(description="Other signals with spikes in the same rhythm.")
-    rising: list[RisingPart] = Field(description="The strongest first; those of `same` are among them.")
+    rising: list[RisingPart] = Field(
+        description="The signals that rise in the spikes, the strongest first, including those in `same`."
+    )
     processes: list[RisingPart] = Field(description="Processes whose processor time rises in the spikes.")
     limits: list[InSpikesPart] = Field(
-        description="Those passed most often first; without those that are passed as often between the spikes."
+        description="The limits of these signals, those passed most often first; limits passed as often between the "
+        "spikes are left out."
     )
 
 

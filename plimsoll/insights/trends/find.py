@@ -1,8 +1,8 @@
-"""Trends of a run: signals that climb or fall and must not, and those that should rise.
+"""Trends of a run: signals that climb or fall although they must not, and those that should rise.
 
-A process that leaks is found by memory that grows beyond what the load explains (Site Server Dynamic Directory, Memory,
-the only check for leaks in the studies: DYN-025), so trends are looked for in the steady phase, and those that a climb
-of the load may explain are not reported.
+A leaking process is found by memory that grows beyond what the load explains (Site Server Dynamic Directory, Memory,
+the only check for leaks in the studies: DYN-025). So trends are sought in the steady phase, and trends that a climb of
+the load may explain are not reported.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ from plimsoll.rules.schema.field_types import Trend as TrendMeaning
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
-_ID, _AGE = r"\id process", r"\elapsed time"  # counters of a process: one stays, the other grows
+_ID, _AGE = r"\id process", r"\elapsed time"  # counters of a process: the first stays constant, the second grows
 _UPTIME = "system.uptime"
 
 
@@ -59,7 +59,7 @@ class Restarts:
 
 
 def _restarts(samples: Samples, *, any_change: bool = False) -> list[int]:
-    """Return the times (UTC ns) of the samples that are lower than the one before, or different from it."""
+    """Return the times (UTC ns) of samples that are lower than the one before, or with `any_change` different."""
     steps = np.diff(samples.present.values)
     return samples.present.times[1:][(steps != 0) if any_change else (steps < 0)].tolist()
 
@@ -81,7 +81,7 @@ _MOST = 200
 
 
 class Movement(StrEnum):
-    """Whether a signal climbs or falls over the time that was looked at."""
+    """Whether a signal climbs or falls over the examined time."""
 
     CLIMBS = "climbs"
     FALLS = "falls"
@@ -94,17 +94,20 @@ class SignalTrend:
 
     Attributes:
         meaning: What the catalogue says about a trend of the signal.
-        phase: The phase that was looked at; None for the whole run.
-        start: The first sample that was looked at (UTC ns).
-        end: The last sample that was looked at (UTC ns).
-        notable: Whether it is worth reporting: it moves the wrong way, or should rise and does or does not.
+        phase: The examined phase; None for the whole run.
+        start: The first examined sample (UTC ns).
+        end: The last examined sample (UTC ns).
+        notable: Whether it is worth reporting: a move in the wrong direction, or any state of a signal that should
+        rise.
         load: The load that it was compared with; None if none was recorded.
-        load_share: The climb of the load in the time, as a share of its level; 0 unless it climbed throughout.
+        load_share: The climb of the load in that time, as a share of its level; 0 unless it climbed throughout.
         explained: Whether the climb of the load may explain the trend.
         limit: The nearest limit of a rule that was not reached by the last sample; None if there is none.
-        passed: A warning or critical limit that the last samples are beyond, but not for long enough to count as
-            crossed; None without one.
-        reaches_s: The time from the last sample until the line reaches the limit (s): best guess, earliest, latest, by
+        passed: A warning or critical limit that the last samples are past, but for too short a time to count as
+        crossed;
+            None without one.
+        reaches_s: The time from the last sample until the line reaches the limit (s): best guess, earliest, latest,
+        from
             the errors of slope and level. None if that is too far away to tell.
         highest: The highest sample.
     """
@@ -129,12 +132,12 @@ class SignalTrend:
 
     @property
     def per_hour(self) -> tuple[float, float, float]:
-        """The change in an hour, and the ends of its 95 % interval."""
+        """The change per hour, and the ends of its 95 % interval."""
         return self.trend.slope * _HOUR, self.trend.interval[0] * _HOUR, self.trend.interval[1] * _HOUR
 
 
 def trends(review: Review) -> tuple[SignalTrend, ...]:
-    """Return the trends of all signals of which the catalogue says what a trend means, the notable trends first."""
+    """Return the trends of all signals for which the catalogue says what a trend means, notable ones first."""
     if review.start is None or review.end is None:
         return ()
     steady = max((p for p in review.phases if p.name == _STEADY), key=lambda p: p.end - p.start, default=None)
@@ -150,7 +153,7 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
     shown = [trend for trend in signal_trends if not any(_stands_for(other, trend) for other in notable)]
 
     def order(trend: SignalTrend) -> tuple[bool, float]:
-        """Return the order: notable trends, of them those that reach a limit soon, then by the share of the change."""
+        """Return a sort key: notable trends first, then those that soon reach a limit, then by relative change."""
         soon = 1e6 / (1 + trend.reaches_s[0]) if trend.reaches_s else 0.0
         return not trend.notable, -soon - abs(_share(trend.trend))
 
@@ -160,7 +163,7 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
 def _stands_for(other: SignalTrend, trend: SignalTrend) -> bool:
     """Return whether another signal is the same quantity in another unit, such as disk.free and disk.free_bytes.
 
-    Of two such signals the one with a limit stands for both, else the one with the shorter name.
+    The one with a limit represents both, else the one with the shorter name.
     """
     short, long = sorted((trend.name, other.name), key=len)
     if other is trend or other.subject.key != trend.subject.key or not long.startswith(f"{short}_"):
@@ -174,6 +177,7 @@ def _seconds(samples: Samples) -> Values:
 
 
 def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
+    """Yield the trend of each signal with a meaning, in the examined phase, apart from restarts."""
     restarts = Restarts(review)
     judged = group_pairs(
         ((finding.rule.signal, finding.subject), finding)
@@ -230,7 +234,7 @@ def _may_change(values: Values, signal: Signal) -> bool:
 
 
 def _trend_beside(samples: Samples, signal: Signal, load: Load | None) -> Trend | None:
-    """Return the trend of a signal apart from what else may move it: caches that fill at first, the load, the day."""
+    """Return a signal's trend corrected for other influences: caches that fill at first, the load, the time of day."""
     seconds = _seconds(samples)
     loads = load.samples.present if load else None
     around = None
@@ -240,9 +244,9 @@ def _trend_beside(samples: Samples, signal: Signal, load: Load | None) -> Trend 
 
 
 def _smallest(signal: Signal, values: Values) -> float:
-    """Return the least change that is a trend.
+    """Return the smallest change that counts as a trend.
 
-    It is less for the space of a volume: a small part of it may be all that is left in a week.
+    For the space of a volume it is smaller, as a small part of it may be all that is left in a week.
     """
     level = float(np.abs(values).mean())
     return _OF_SPACE * level if signal.resource == "space" else max(_CHANGE * level, smallest_change(signal.unit) / 2)
@@ -256,7 +260,7 @@ def _share(line: Trend) -> float:
 
 def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding | None, samples: Samples) -> bool:
     if signal.trend == "should_rise":
-        # A limit that held all the same is one for which something else decides: page life by the size of the cache.
+        # If the rule did not fire, its other conditions decide, such as the size of the cache for page life.
         counts = limit if limit is not None and limit.outcome != Outcome.HELD else None
         below = counts is not None and float(samples.values.max()) <= limit_of(counts).limit
         return movement == Movement.CLIMBS or below
@@ -265,9 +269,9 @@ def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding
 
 
 def _last_level(line: Trend, samples: Samples, recorded: Samples) -> tuple[float, float]:
-    """Return the level of a line at the last sample, and the time from the middle of the line to there (s).
+    """Return the level of a line at the last sample, and the time (s) from the middle of the line to there.
 
-    Where recording went on after the line, the level is by the last samples.
+    If recording continued after the line, the level is that of the last samples.
     """
     span, last = ((end - samples.times[0]) / SECOND for end in (samples.times[-1], recorded.times[-1]))
     value = line.end
@@ -279,7 +283,7 @@ def _last_level(line: Trend, samples: Samples, recorded: Samples) -> tuple[float
 
 
 def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | None:
-    """Return the nearest limit that the line moves to; of a signal that should rise, the highest lower limit."""
+    """Return the nearest limit that the line moves to; for a signal that should rise, the highest lower limit."""
     if not judged:
         return None
     if judged[0].signal.trend == "should_rise":
@@ -290,7 +294,7 @@ def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | Non
 
 
 def _is_passed(finding: Finding, recorded: Samples, last: float) -> bool:
-    """Return whether the last samples, or the line, are beyond a limit, and the rule's other conditions hold there."""
+    """Return whether the last samples, or the line, are past a limit while the rule's other conditions are met."""
     track = finding.track
     if track is None or finding.rule.reduce == "increase" or finding.signal.trend == "should_rise":
         return False
@@ -301,10 +305,10 @@ def _is_passed(finding: Finding, recorded: Samples, last: float) -> bool:
 def _reaches(
     line: Trend, limit: Finding | None, recorded_s: float, last: float, after_middle_s: float
 ) -> tuple[float, float, float] | None:
-    """Return when the line reaches the limit, in s after the last sample: best guess, earliest, latest.
+    """Return when the line reaches the limit (s after the last sample): best guess, earliest, latest.
 
-    The interval is that of Fieller (1954) for the ratio of a distance and a slope; the distance has an error as well,
-    that of the level in the middle of the line.
+    The interval is that of Fieller (1954) for the ratio of a distance and a slope; the distance has the error of the
+    level in the middle of the line.
     """
     if limit is None or limit.signal.trend == "should_rise" or line.may_be_level:
         return None

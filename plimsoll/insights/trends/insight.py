@@ -67,7 +67,7 @@ def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
 
 
 def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """Return the process to watch where memory falls towards its limit: the one that gains most of the lost memory."""
+    """Return the process to watch if memory falls towards its limit: the one that gains most of the lost memory."""
     leaks = {
         trend.subject.host: trend
         for trend in signal_trends
@@ -88,7 +88,7 @@ def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
 
 
 def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """Return a signal that moves to its limit and was past it at the end, or soon will be, as a clause; else empty."""
+    """Return a clause on a signal that moves to its limit and was past it at the end, or soon will be; else empty."""
     for trend in signal_trends:
         wrong = Movement.FALLS if trend.signal.trend == "must_not_fall" else Movement.CLIMBS
         if trend.movement != wrong or trend.signal.trend == "should_rise":
@@ -113,7 +113,7 @@ def sentence(trend: SignalTrend) -> str:
     slope, low, high = trend.per_hour
     where = f"in the {trend.phase} phase" if trend.phase else f"over {duration_text(trend.end - trend.start)}"
     if trend.movement == Movement.NONE and trend.signal.trend != "should_rise":
-        sure = "" if low <= 0 <= high else "that is sure "  # beside that many signals, some move by chance
+        sure = "" if low <= 0 <= high else "that is sure "  # with this many signals, some move by chance
         return f"{title} no trend {sure}{where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
     if trend.movement == Movement.NONE:
         limit = trend.limit if trend.notable else None
@@ -147,10 +147,7 @@ def _beside_load(trend: SignalTrend) -> str:
 
 
 def _reaching(trend: SignalTrend) -> str:
-    """Return when a limit would be reached; empty if unknown.
-
-    `would reach its limit of 1,000 MB 3 h (2 h 40 min to 3 h 30 min) after the last sample`
-    """
+    """Return the limit and the time until it: `its limit of 1,000 MB in 3 h (2 h 40 min to 3 h 30 min)`; or empty."""
     if trend.reaches_s is None or trend.limit is None:
         return ""
     limit = exactly(limit_of(trend.limit).limit, trend.signal.unit)
@@ -159,12 +156,12 @@ def _reaching(trend: SignalTrend) -> str:
 
 
 def _change(value: float, unit: str) -> str:
-    """Return a change in the unit; that of a percentage is in points, as `5 %` might mean a twentieth of it."""
+    """Return a change with its unit; changes of percentages are in points, as `5 %` might mean a twentieth."""
     return f"{number(value)} points" if unit == "%" else quantity(value, unit)
 
 
 def _between(least: str, most: str) -> str:
-    """Return an interval in brackets; empty where both ends are the same text."""
+    """Return an interval in brackets; empty if both ends have the same text."""
     return f" ({least} to {most})" if least != most else ""
 
 

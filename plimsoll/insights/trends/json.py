@@ -22,13 +22,13 @@ class TrendPart(SubjectPart):
     """The trend of a signal for which the catalogue says what a trend means (`trend` in rules/signals)."""
 
     sentence: str = attribute(sentence)
-    notable: bool = Field(description="Whether it is worth telling; those that are come first.")
+    notable: bool = Field(description="Whether it is worth reporting; notable trends come first.")
     means: Literal["must_not_rise", "must_not_fall", "should_rise"] = attribute("meaning")
     movement: Literal["climbs", "falls", "none"] = Field(
-        description="climbs, falls: throughout, by at least 5 % of its level. Not what jumps, levels off, or goes up "
-        "and down."
+        description="climbs, falls: throughout, by at least 5 % of its level; a signal that jumps, levels off, or "
+        "goes up and down does neither."
     )
-    phase: str | None = Field(description="The phase that was looked at; null for the whole run.")
+    phase: str | None = Field(description="The examined phase; null for the whole run.")
     start: Instant
     end: Instant
     per_hour: float = attribute(_nth("per_hour", 0), "The change in an hour.")

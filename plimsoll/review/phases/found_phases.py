@@ -79,13 +79,13 @@ class FoundPhases:
     """The phases found from a load; empty if it has no steady state.
 
     Attributes:
-            confidence: The lowest probability that a boundary is right to within 2 % of the run's length.
-            signal: The name of the load's signal; empty if no load was recorded.
-            title: Its title, with the number of hosts.
-            boundaries: The start and the end of the steady state; None where the run begins or ends in it.
-            known: Whether it is certain that there was, or was not, a steady state.
-            fallback: Whether the phases are from processor time, as no load was recorded.
-            ramped: Whether the part before the steady state is short enough for a ramp-up.
+        confidence: The lowest probability that a boundary is right to within 2 % of the run's length.
+        signal: The name of the load's signal; empty if no load was recorded.
+        title: Its title, with the number of hosts.
+        boundaries: The start and the end of the steady state; None where the run begins or ends in it.
+        known: Whether it is certain that there was, or was not, a steady state.
+        fallback: Whether the phases are from processor time, as no load was recorded.
+        ramped: Whether the part before the steady state is short enough for a ramp-up.
     """
 
     phases: tuple[Phase, ...]

@@ -49,10 +49,10 @@ class Formula:
     """A formula over metrics, compiled from its text. Raise ValueError if the text is not a valid formula.
 
     Attributes:
-            names: The metrics that it needs.
-            growing: The metrics whose previous value it needs as well.
-            counted: The metrics whose number of instances it needs.
-            plain: The metric and the factor, if the formula only multiplies one metric; else None.
+        names: The metrics that it needs.
+        growing: The metrics whose previous value it needs as well.
+        counted: The metrics whose number of instances it needs.
+        plain: The metric and the factor, if the formula only multiplies one metric; else None.
     """
 
     def __init__(self, text: str, metrics: Mapping[str, object], let: Mapping[str, str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The users that a documented system can carry, from the costs of its study: the method of Site Server's studies."""
+"""The users that a documented system can carry, from the costs in its study; the method of Site Server's studies."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MOST_USERS = 1e9
 
 @dataclass(frozen=True)
 class DocumentedUse:
-    """The use of a resource at a number of users; `share` of the total, where that is known."""
+    """The use of a resource at a number of users; `share` of the total, if that is known."""
 
     resource: str
     title: str
@@ -29,7 +29,7 @@ class DocumentedUse:
 class Reached:
     """The number of users at which a limit is reached.
 
-    `extended`: beyond the measured users, along the last segment. `why` says what limits; empty for a resource.
+    `extended` means beyond the measured users, along the last segment. `why` names the limit; empty for a resource.
     """
 
     users: float
@@ -53,7 +53,7 @@ class DocumentedCapacity:
 
 
 def documented(profile: Profile, variant: str, users: float | None = None) -> DocumentedCapacity:
-    """Return the limits of a documented system, and its use by a number of `users`, by default that of the profile."""
+    """Return the limits of a documented system, and its use at a number of `users`, by default the profile's."""
     costs = profile.costs[variant]
     users = users if users is not None else profile.users
     uses = tuple(use_at(profile, costs, users)) if users is not None else ()
@@ -65,7 +65,7 @@ def documented(profile: Profile, variant: str, users: float | None = None) -> Do
 
 
 def rates_of(profile: Profile, users: float) -> dict[str, float]:
-    """Return the rate of each operation (a second) by a number of users."""
+    """Return the rate of each operation (a second) for a number of users."""
     return {name: users * rate for name, rate in profile.each_second.items()}
 
 
@@ -78,6 +78,7 @@ def use_at(profile: Profile, costs: Documented, users: float) -> Iterator[Docume
 
 
 def _limits(profile: Profile, costs: Documented) -> Iterator[Reached]:
+    """Yield the number of users at which each limit of a documented system is reached."""
     for resource in costs.resources.values():
         if resource.limit is not None:
             users = most_users(
@@ -96,9 +97,9 @@ def _limits(profile: Profile, costs: Documented) -> Iterator[Reached]:
 
 
 def most_users(use: Callable[[float], float], limit: float) -> float:
-    """Return the largest whole number of users whose use is within a limit; infinite if there is none.
+    """Return the largest whole number of users whose use is within a limit; infinite if there is no such limit.
 
-    The use has to rise with the users, as the curves of a profile are checked to do.
+    The use must rise with the users; the curves of a profile are checked for that.
     """
     low, high = 0, 1
     while use(high) <= limit:
@@ -112,7 +113,8 @@ def most_users(use: Callable[[float], float], limit: float) -> float:
 
 
 def crossing(measured: Sequence[tuple[float, float]], value: float) -> tuple[float, bool]:
-    """Return where required throughput (users times `each`) crosses the measured one, as in Dynamic Directory's figure.
+    """Return where the required throughput (users times `each`) exceeds the measured one, as in Dynamic Directory's
+    figure.
 
     Returns:
         The users, and whether they are beyond the measured ones, along the last segment.
@@ -187,7 +189,7 @@ def _reached(reached: Reached) -> str:
 
 def _use(use: DocumentedUse) -> str:
     share = f" ({percent(use.share)})" if use.share is not None else ""
-    # With as many digits as the documents print.
+    # With as many digits as in the documents.
     value = f"{use.use:,.3f}".rstrip("0").rstrip(".") if use.use < 1000 else f"{use.use:,.0f}"
     return f"{use.title[:1].lower() + use.title[1:]} {value} {use.unit}{share}"
 

@@ -1,4 +1,4 @@
-"""A profile of users, as its YAML file writes it. Field names here are the names in the files (docs/capacity.md)."""
+"""The content of a profile's YAML file. Field names here are the names in the files (docs/capacity.md)."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -14,7 +14,7 @@ from plimsoll.model.user_files import read as read_file
 from plimsoll.rules.schema.field_types import StrictModel
 
 FOLDER = Path(__file__).parent
-_STEPS = 50  # of a range in which a curve is checked
+_STEPS = 50  # points of a range at which a curve is checked
 
 
 def _seconds(value: object) -> object:
@@ -26,9 +26,9 @@ Amount = Annotated[float, Field(ge=0)]
 
 
 class Cost(StrictModel):
-    """What one operation demands: `constant + per_user * users + per_rate * rate + per_rate_squared * rate²`.
+    """The demand of one operation: `constant + per_user * users + per_rate * rate + per_rate_squared * rate²`.
 
-    `rate` is how many of it are done in a second. A single number is a constant.
+    `rate` is the number of these operations in a second. A single number is a constant.
     """
 
     constant: float = 0.0
@@ -47,9 +47,9 @@ class Cost(StrictModel):
 
 
 class DocumentedResource(StrictModel):
-    """The use of a resource: `idle + per_user * users`, and the rate of each operation times its cost.
+    """The use of a resource: `idle + per_user * users`, plus the rate of each operation times its cost.
 
-    `total` is its capacity, `limit` how much of it may be used.
+    `total` is its capacity, `limit` the part of it that may be used.
     """
 
     title: str
@@ -62,13 +62,13 @@ class DocumentedResource(StrictModel):
     demands: Mapping[str, Cost] = {}
 
     def use(self, users: float, rates: Mapping[str, float]) -> float:
-        """Return the use at a number of users, whose operations have these rates (a second)."""
+        """Return the use at a number of users whose operations have these rates (a second)."""
         demands = (rates[name] * cost.of(users, rates[name]) for name, cost in self.demands.items())
         return self.idle + self.per_user * users + sum(demands)
 
 
 class MeasuredLoad(StrictModel):
-    """The most of an operation that was measured, at several numbers of users: (users, operations a second)."""
+    """The highest measured rate of an operation at several numbers of users: (users, operations a second)."""
 
     operation: str
     at: tuple[tuple[float, float], ...] = Field(min_length=2)
@@ -77,7 +77,7 @@ class MeasuredLoad(StrictModel):
 class Documented(StrictModel):
     """The costs that a document gives for one kind of server.
 
-    `most`: the highest rate (a second) at which an operation was measured, or could be done, and `most_because` why.
+    `most` is the highest rate (a second) at which an operation was measured or possible, and `most_because` the reason.
     """
 
     resources: dict[str, DocumentedResource] = Field(min_length=1)
@@ -98,9 +98,9 @@ class Documented(StrictModel):
 
 
 class Profile(StrictModel):
-    """The operations of users: a number of each in a session, or shares, with a time to think before each operation.
+    """The operations of users: a number of each in a session, or shares with a think time before each operation.
 
-    `costs` are for systems that a document measured; otherwise the demands are those of a run.
+    `costs` are for systems that a document measured; otherwise demands are taken from a run.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -115,6 +115,7 @@ class Profile(StrictModel):
 
     @model_validator(mode="after")
     def _one_kind(self) -> "Profile":
+        """Check that the fields fit each other. Raise ValueError, saying what is wrong, if they do not."""
         if (self.session is None) == (self.think_time is None):
             raise ValueError("give session (operations are counts in it) or think_time (operations are shares)")
         if not sum(self.operations.values()):
@@ -130,7 +131,7 @@ class Profile(StrictModel):
 
     @property
     def kind(self) -> Literal["session", "think time"]:
-        """Whether operations are counts in a session, or shares, each after a time to think."""
+        """Whether operations are counts in a session, or shares with a think time before each."""
         return "session" if self.session is not None else "think time"
 
     @property
@@ -141,7 +142,7 @@ class Profile(StrictModel):
 
     @property
     def each_second(self) -> dict[str, float]:
-        """The rate of each operation by one user (a second); empty for a time to think."""
+        """The rate of each operation by one user (a second); empty with a think time."""
         return {name: count / self.session for name, count in self.operations.items()} if self.session else {}
 
 
@@ -153,10 +154,10 @@ def shipped() -> dict[str, Path]:
 def load_profile(named: str) -> tuple[Profile, str]:
     """Return a profile and the variant of its costs: `profile.yaml`, or a shipped `membership-directory/4`.
 
-    The variant is empty where the profile has no costs; by default it is the first.
+    The variant is empty if the profile has no costs; by default it is the first.
 
     Raises:
-        Unusable: The file is not there or no profile, or has no such variant.
+        Unusable: The file does not exist or is invalid, or has no such variant.
     """
     paths = shipped()
     name, _, variant = named.partition("/")
