@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 
 from plimsoll.export.selections import Selection, selections
 from plimsoll.model import names
@@ -59,7 +58,7 @@ def log(host: Host, times: Times, signals: Sequence[str] = (), *, every: bool = 
     """A recording of a host: values that vary around 50, and growing counters. A host always gives the same values."""
     random = np.random.default_rng([*host.name.encode()])
     recorded = series_of(host, signals, every=every)
-    columns = [pl.Series(_values(selection, len(times), random)) for _, selection in recorded]
+    columns = [_values(selection, len(times), random) for _, selection in recorded]
     series = tuple(one for one, _ in recorded)
     return Log(Path("fleet"), "fleet", times, tuple(columns), series, Zone.parse("UTC"), sha256="")
 

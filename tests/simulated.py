@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.log import Log
@@ -41,7 +40,7 @@ def a_log(columns, host="SUT", interval_s=5, start=START):
         path=Path(f"/logs/{host}.csv"),
         format="pdh-csv",
         times=start + np.arange(rows, dtype=np.int64) * int(interval_s * SECOND),
-        columns=tuple(pl.Series(values, dtype=pl.Float64).fill_nan(None) for values in columns.values()),
+        columns=tuple(np.array(values, dtype=float) for values in columns.values()),
         series=tuple(shipped().series(CounterPath.parse(path), host) for path in columns),
         zone=Zone.parse("UTC"),
     )

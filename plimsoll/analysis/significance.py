@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import polars as pl
 
 from plimsoll.analysis.distributions import normal
 from plimsoll.model.log import Values
@@ -97,7 +96,8 @@ def rank_correlation(first: Values, second: Values, most_lag: int = 0) -> RankCo
 
 def ranks(values: Values) -> Values:
     """Return the rank of each value; equal values share the mean of their ranks."""
-    return pl.Series(values).rank("average").to_numpy()
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
 
 
 def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | None:

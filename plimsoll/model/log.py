@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.model.remark import Remark
@@ -70,8 +69,8 @@ class CounterFacts(NamedTuple):
 class Log:
     """One recording: rows of times, and a column of values for each series.
 
-    `times` are UTC instants (int64 ns), ascending. `columns` holds a Float64 column for each of
-    `series`, null where there was no sample (NaN and infinities are no samples).
+    `times` are UTC instants (int64 ns), ascending. `columns` holds the values of each of `series`, NaN where there was
+    no sample (infinities are no samples either).
     `remarks` hold everything the reader skipped, repaired or guessed. `path` names the log for people. `file` is the
     file on disk, if that differs from `path` (an archive). `sha256` is the hash of the bytes if they cannot be read
     again, empty if there never was a file. `unread` names columns of which all or many values were left out because
@@ -81,7 +80,7 @@ class Log:
     path: Path
     format: str
     times: Times
-    columns: tuple[pl.Series, ...]
+    columns: tuple[Values, ...]
     series: tuple[Series, ...]
     zone: Zone
     remarks: tuple[Remark, ...] = ()
@@ -91,7 +90,7 @@ class Log:
     facts: Mapping[object, CounterFacts] = field(default_factory=dict[object, CounterFacts])
 
     def __post_init__(self) -> None:
-        if len(self.columns) != len(self.series) or set(map(pl.Series.len, self.columns)) - {len(self.times)}:
+        if len(self.columns) != len(self.series) or set(map(len, self.columns)) - {len(self.times)}:
             raise ValueError(f"each of {len(self.series)} series needs a column of {len(self.times)} values")
 
     @cached_property
@@ -125,15 +124,15 @@ class Log:
         """Whether all rows have different times."""
         return bool((np.diff(self.times) > 0).all())
 
-    @cached_property
+    @property
     def missing(self) -> int:
         """The number of cells without a sample."""
-        return sum(column.null_count() for column in self.columns)
+        return len(self.columns) * len(self.times) - self.present
 
-    @property
+    @cached_property
     def present(self) -> int:
         """The number of cells with a sample."""
-        return len(self.columns) * len(self.times) - self.missing
+        return sum(map(count_samples, self.columns))
 
     @cached_property
     def digest(self) -> str | None:
@@ -145,12 +144,17 @@ class Log:
 
     def rows(self, start: int, stop: int) -> "Log":
         """Return the rows from `start` to before `stop`, as a log."""
-        columns = tuple(column.slice(start, stop - start) for column in self.columns)
+        columns = tuple(column[start:stop] for column in self.columns)
         return replace(self, times=self.times[start:stop], columns=columns)
 
     def column(self, index: int) -> Values:
         """Return the values of one column; NaN for a missing sample."""
-        return self.columns[index].to_numpy()
+        return self.columns[index]
+
+
+def count_samples(values: Values) -> int:
+    """Return how many values are samples, and not NaN."""
+    return len(values) - int(np.count_nonzero(np.isnan(values)))
 
 
 def within(times: Times, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:

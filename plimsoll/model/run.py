@@ -12,7 +12,6 @@ from plimsoll.model.series import Series, hosts_of
 from plimsoll.model.times import Zone
 
 Rows: TypeAlias = NDArray[np.unsignedinteger]
-_NONE: Rows = np.empty(0, dtype=np.uint32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +68,7 @@ class Recording:
     @classmethod
     def of(cls, log: Log, sha256: str) -> "Recording":
         """Return the recording of a log."""
-        missing = tuple(
-            column.is_null().arg_true().to_numpy() if column.null_count() else _NONE for column in log.columns
-        )
+        missing = tuple(np.flatnonzero(np.isnan(column)).astype(np.uint32) for column in log.columns)
         return cls(str(log.path), log.format, sha256, log.zone, log.times, log.series, missing, log.remarks, log.unread)
 
     def sample_times(self, column: int) -> Times:

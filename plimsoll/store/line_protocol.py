@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from plimsoll.model.log import Log
+from plimsoll.model.log import Log, Values
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 
@@ -25,17 +25,15 @@ def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator
     As in Telegraf, a backslash at the end of a tag is left out, since it would escape the next comma; a tag of only
     backslashes is put in brackets.
     """
-    points: dict[str, dict[str, list[pl.Series]]] = {}
+    points: dict[str, dict[str, list[Values]]] = {}
     for series, column in zip(log.series, log.columns, strict=True):
         points.setdefault(_head(series, tuple(tags.items())), {}).setdefault(_tag(series.field), []).append(column)
     for start in range(0, len(log.times), ROWS_AT_ONCE):
         times = pl.Series("time", log.times[start : start + ROWS_AT_ONCE])
         for head, fields in points.items():
             # Of several columns of the same counter, the first value that is present counts.
-            values = [
-                pl.format("{}={}", pl.lit(name), pl.coalesce(column.slice(start, ROWS_AT_ONCE) for column in twins))
-                for name, twins in fields.items()
-            ]
+            samples = {name: pl.coalesce(_samples(column, start) for column in twins) for name, twins in fields.items()}
+            values = [pl.format("{}={}", pl.lit(name), column) for name, column in samples.items()]
             lines = (
                 pl.select(pl.concat_str(values, separator=",", ignore_nulls=True).alias("fields"), times)
                 .filter(pl.col("fields") != "")
@@ -43,6 +41,11 @@ def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator
             )
             if text := lines.item():
                 yield text.encode()
+
+
+def _samples(values: Values, start: int) -> pl.Series:
+    """Return the values of some rows as a column; null where there is no sample."""
+    return pl.Series(values[start : start + ROWS_AT_ONCE], nan_to_null=True)
 
 
 def series_and_field(series: Series) -> str:

@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
-from plimsoll.model.log import Log, Times, sampling_interval
+from plimsoll.model.log import Log, Times, Values, count_samples, sampling_interval
 from plimsoll.model.names import path_of
 from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.run import Recording, StoredRun
@@ -30,7 +29,7 @@ def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
         for at, column in enumerate(log.columns):
             # A store keeps one sample of each time.
             stored = recording.present[at] if log.times_differ else len(np.unique(recording.sample_times(at)))
-            lost += max(0, stored - (len(column) - column.null_count()))
+            lost += max(0, stored - count_samples(column))
     return lost
 
 
@@ -74,11 +73,11 @@ def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
     return Log(Path(f"live:{series[0].host}"), "Telegraf", times, columns, series, zone, sha256="")
 
 
-def _column(times: Times, samples: Samples) -> pl.Series:
+def _column(times: Times, samples: Samples) -> Values:
     """Return the samples of a series at the times of a log; missing where it has none."""
     values = np.full(len(times), np.nan)
     at = np.searchsorted(times, samples.times)
     inside = at < len(times)
     inside[inside] = times[at[inside]] == samples.times[inside]
     values[at[inside]] = samples.values[inside]
-    return pl.Series(values, nan_to_null=True)
+    return values

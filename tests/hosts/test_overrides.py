@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.hosts.facts import recorded_facts
@@ -257,7 +256,7 @@ def test_a_marked_drive_that_is_not_recorded_is_named(drives):
 
 
 def a_log(tmp_path, *series):
-    columns = tuple(pl.Series([1.0]) for _ in series)
+    columns = tuple(np.array([1.0]) for _ in series)
     return Log(tmp_path / "x", "pdh-csv", np.zeros(1, np.int64), columns, tuple(series), Zone.unknown())
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.hosts.facts import recorded_facts
@@ -21,6 +20,6 @@ def test_work_queues_count_processors_unless_there_is_only_one(queues, processor
         Series("WEB01", measurement(name), (("instance", queue), ("objectname", name)), "Queue_Length")
         for queue in queues
     )
-    columns = tuple(pl.Series([0.0]) for _ in series)
+    columns = tuple(np.array([0.0]) for _ in series)
     log = Log(Path("log.csv"), "PDH-CSV", np.array([0], dtype=np.int64), columns, series, Zone.parse("UTC"))
     assert recorded_facts([log]).get(("web01", None), {}).get("processors") == processors

@@ -24,6 +24,7 @@ from plimsoll.ingest.convert.convert import to_csv
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import iso
+from tests.cells import cells
 from tests.ingest.blg_logs import (
     AHEAD,
     PROCESS,
@@ -55,7 +56,7 @@ def read(tmp_path):
 
 def table(found):
     """Values by path."""
-    return {series.path: column.to_list() for series, column in zip(found.series, found.columns, strict=True)}
+    return {series.path: cells(column) for series, column in zip(found.series, found.columns, strict=True)}
 
 
 @BITS
@@ -263,7 +264,7 @@ def test_it_is_the_log_that_its_csv_is(read, tmp_path):
         assert [one.path for one in same.series] == [one.path for one in found.series]
         assert same.times.tolist() == found.times.tolist()
         assert (same.zone, same.hosts, same.interval) == (found.zone, found.hosts, found.interval)
-        assert [one.to_list() for one in same.columns] == [one.to_list() for one in found.columns]
+        assert [cells(one) for one in same.columns] == [cells(one) for one in found.columns]
 
 
 def test_types_and_lives_are_shown(plimsoll, tmp_path):

@@ -27,6 +27,7 @@ from write_blg import (
 
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
+from tests.cells import cells, samples
 from tests.ingest.blg_logs import PROCESS_NAMES, START, STEP, SYSTEM, clocks, messages, processes, single, whole
 
 SMALL = Recorder(buffer=4096)
@@ -88,7 +89,7 @@ def test_a_log_that_is_cut_is_read_to_its_last_whole_sample(read, refused):
             assert any("the header counts" in one for one in texts(found)) == counted
             assert any("ends within a buffer" in one for one in texts(found)) == bool(rest)
             for column, all_ in zip(found.columns, whole_log.columns, strict=False):
-                assert column.to_list() == all_.to_list()[: rows[-1]]
+                assert cells(column) == cells(all_)[: rows[-1]]
     assert rows == sorted(rows)
     assert rows[-1] > rows[0] > 0
 
@@ -116,7 +117,7 @@ def test_a_buffer_that_is_missing_is_told_and_buffers_may_be_in_any_order(read):
     swapped = [*buffers[:3], buffers[4], buffers[3], *buffers[5:]]
     ordered, found = read(data), read(b"".join(swapped))
     assert found.times.tolist() == ordered.times.tolist()
-    assert [one.to_list() for one in found.columns] == [one.to_list() for one in ordered.columns]
+    assert [cells(one) for one in found.columns] == [cells(one) for one in ordered.columns]
     lacking = read(b"".join(buffers[:3] + buffers[4:]))
     assert len(lacking.times) < 40
     assert any("1 buffer missing, from number 3 on" in one for one in texts(lacking))
@@ -125,7 +126,7 @@ def test_a_buffer_that_is_missing_is_told_and_buffers_may_be_in_any_order(read):
     assert "cut" in {one.kind.value for one in hole.remarks}
     # The rate behind the gap is that of the gap.
     rate = next(c for s, c in zip(lacking.series, lacking.columns, strict=True) if "Switches" in s.path)
-    assert rate.drop_nulls().unique().to_list() == pytest.approx([10])
+    assert np.unique(samples(rate)).tolist() == pytest.approx([10])
 
 
 def test_a_part_of_a_sample_that_is_missing_is_told(read):
@@ -266,5 +267,5 @@ def test_values_do_not_depend_on_the_order_of_instances(read):
     found = read(log(messages([Entry(1, "Some", "Thing/sec", "*", 0x10410400, 3_000_000)], {}, held)))
     for series, column in zip(found.series, found.columns, strict=True):
         number = "abcde".index(series.tags[0][1]) + 1
-        assert column.to_list() == [None, *[pytest.approx(100 * number / 15)] * 4]
+        assert cells(column) == [None, *[pytest.approx(100 * number / 15)] * 4]
     assert np.diff(found.times).tolist() == [STEP * 100] * 4

@@ -16,6 +16,7 @@ from plimsoll.ingest.reading import ReadOptions
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import as_options
 from plimsoll.model.times import Zone, iso
+from tests.cells import cells
 
 FOLDER = Path(__file__).parent / "cases"
 CASES = sorted(path for path in FOLDER.glob("*/*") if path.is_dir())
@@ -40,7 +41,7 @@ def told(path, options):
                 "host": series.host,
                 "path": series.path,
                 "name": f"{series.measurement} {series.field} {dict(series.tags)}",
-                "values": log.columns[at].to_list(),
+                "values": cells(log.columns[at]),
             }
             for at, series in enumerate(log.series)
         ],

@@ -425,4 +425,4 @@ def test_a_name_is_nothing_but_a_name(name, tmp_path, monkeypatch):
         )
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path / "here")
-    assert read_log(Path(name)).columns[0].to_list() == [222]
+    assert read_log(Path(name)).columns[0].tolist() == [222]

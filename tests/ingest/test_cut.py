@@ -6,6 +6,7 @@ import pytest
 
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
+from tests.cells import cells, samples
 
 ROWS = [("01/15/2008 10:00:00.000", "4096", "8.57e-005"), ("01/15/2008 10:00:05.000", "123.456", "17.5")]
 PATHS = (r"\\H\Memory\Available Bytes", r"\\H\PhysicalDisk(_Total)\Avg. Disk sec/Read")
@@ -34,7 +35,7 @@ def test_cut_at_every_byte(tmp_path, style, sign, separator, line_end):
             log = read_log(path)
         except Unusable:
             continue
-        found = {value for column in log.columns for value in column.drop_nulls()}
+        found = {value for column in log.columns for value in samples(column)}
         assert found <= WRITTEN, whole[:end]
 
 
@@ -44,7 +45,7 @@ def test_a_last_row_is_kept_up_to_its_last_whole_cell(tmp_path, end):
     lines = [quoted(cells, ",") for cells in (("(PDH-CSV 4.0) (UTC)(0)", *PATHS), *ROWS)]
     path.write_text("\n".join(lines).removesuffix(f'","{ROWS[-1][-1]}"') + end)
     log = read_log(path)
-    assert [column.to_list() for column in log.columns] == [[4096, 123.456], [8.57e-005, None]]
+    assert [cells(column) for column in log.columns] == [[4096, 123.456], [8.57e-005, None]]
     (said,) = (remark.text for remark in log.remarks)
     assert said == "the last row is cut short: kept its first 2 of 3 cells"
 
@@ -60,7 +61,7 @@ def test_semicolons_and_decimal_commas_cut_at_every_byte(tmp_path):
             log = read_log(path)
         except Unusable:
             continue
-        assert {value for column in log.columns for value in column.drop_nulls()} <= WRITTEN, rows[:end]
+        assert {value for column in log.columns for value in samples(column)} <= WRITTEN, rows[:end]
 
 
 @pytest.mark.parametrize("year", ["1601", "0001", "9999"])
@@ -87,7 +88,7 @@ def test_sadf_cut_anywhere(tmp_path, case):
     path = tmp_path / "log.csv"
     data = (SADF / case / "input.csv").read_bytes()
     path.write_bytes(data)
-    whole = {series: set(column.drop_nulls()) for series, column in zip(*series_of(path), strict=True)}
+    whole = {series: set(samples(column)) for series, column in zip(*series_of(path), strict=True)}
     for end in range(0, len(data), 1 if len(data) < 300 else 9):  # in each row in many cells
         path.write_bytes(data[:end])
         try:
@@ -95,7 +96,7 @@ def test_sadf_cut_anywhere(tmp_path, case):
         except Unusable:
             continue
         for series, column in zip(*found, strict=True):
-            assert set(column.drop_nulls()) <= whole[series], data[:end]
+            assert set(samples(column)) <= whole[series], data[:end]
 
 
 def series_of(path):
@@ -110,5 +111,5 @@ def test_utf16_cut_at_every_byte(tmp_path):
     for end in range(2 + 2 * text.index("\n"), len(data)):
         path.write_bytes(data[:end])
         log = read_log(path)
-        assert {value for column in log.columns for value in column.drop_nulls()} <= WRITTEN, data[:end]
+        assert {value for column in log.columns for value in samples(column)} <= WRITTEN, data[:end]
         assert any("within a character of UTF-16" in remark.text for remark in log.remarks) == bool(end % 2)

@@ -4,7 +4,6 @@ import threading
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.ingest.runs import load as load_module
@@ -24,7 +23,13 @@ from plimsoll.store.protocol import WriteResult
 TIMES = 1_700_000_000 * SECOND + np.arange(60, dtype=np.int64) * 10 * SECOND
 SERIES = tuple(Series("WEB1", "m", (), field) for field in ("x", "y"))
 LOG = Log(
-    Path("night.csv"), "PDH-CSV", TIMES, (pl.Series(TIMES % 7 + 0.5),) * 2, SERIES, Zone.parse("UTC"), sha256="ab"
+    Path("night.csv"),
+    "PDH-CSV",
+    TIMES,
+    ((TIMES % 7 + 0.5).astype(np.float64),) * 2,
+    SERIES,
+    Zone.parse("UTC"),
+    sha256="ab",
 )
 RUN = StoredRun(Run("night"), (Recording.of(LOG, "ab"),))
 

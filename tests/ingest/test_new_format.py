@@ -13,6 +13,7 @@ from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import iso
+from tests.cells import cells
 
 PAGE = (Path(__file__).parents[2] / "docs" / "new-format.md").read_text(encoding="utf-8")
 CODE, LINE = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -34,7 +35,7 @@ def test_it_reads_its_rows(format_):
     assert log.format == expected["format"]
     assert [iso(int(time)) for time in log.times] == expected["times"]
     assert [(one.host, one.path) for one in log.series] == [(one["host"], one["path"]) for one in expected["series"]]
-    assert [column.to_list() for column in log.columns] == [one["values"] for one in expected["series"]]
+    assert [cells(column) for column in log.columns] == [one["values"] for one in expected["series"]]
 
 
 def test_the_line_of_the_registry_names_its_module(monkeypatch, format_):

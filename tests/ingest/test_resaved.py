@@ -1,5 +1,6 @@
 """Re-saved logs that are damaged as well."""
 
+import numpy as np
 import pytest
 
 from plimsoll.ingest.read import read_log
@@ -28,7 +29,7 @@ def test_a_last_row_cut_short_before_its_first_value_is_told(tmp_path, cut):
 
 def test_a_last_row_cut_short_behind_a_value(tmp_path):
     log = read(tmp_path, [*ROWS, "21.05.2024 13:42:00;3,5;4"], b"")
-    assert log.columns[0].to_list()[-1] == 3.5
+    assert log.columns[0][-1] == 3.5
     assert "the last row is cut short: kept its first 2 of 3 cells" in {remark.text for remark in log.remarks}
 
 
@@ -42,7 +43,7 @@ def test_a_zero_byte_costs_its_row(tmp_path, at):
 
 def test_another_damaged_byte_costs_its_value(tmp_path):
     log = read(tmp_path, [*ROWS[:5], ROWS[5].replace("916,3027", "916,3027\xff"), *ROWS[6:]])
-    assert log.columns[0].null_count() == 1
+    assert np.isnan(log.columns[0]).sum() == 1
     assert '"916.3027\ufffd8515" is not a number: no sample' in {remark.text for remark in log.remarks}
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from mutate import mutated
 
-from plimsoll.ingest.formats.perfmon import by_line, read
+from plimsoll.ingest.formats.perfmon import plain, regular
+from plimsoll.ingest.formats.perfmon import rows as rows_module
 from plimsoll.ingest.read import read_log
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import Kind
+from tests.cells import cells, samples
 
 LOGS = [path.read_bytes() for path in sorted((Path(__file__).parent / "cases").glob("[!n]*/*/input.*"))]
 HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\H\System\Threads","\\H\Memory\Available Bytes"'
@@ -21,15 +23,16 @@ def told(path):
         log = read_log(path)
     except Unusable as error:
         return str(error)
-    values = [column.to_list() for column in log.columns]
+    values = [cells(column) for column in log.columns]
     return log.format, log.times.tolist(), values, log.series, log.remarks
 
 
 def in_pieces(monkeypatch, path, size):
     """The same, of a file that is too large to be read whole."""
     with monkeypatch.context() as patched:
-        patched.setattr(read, "_AT_ONCE", 0)
-        patched.setattr(read, "_LARGE_PIECE", size)
+        patched.setattr(plain, "_SMALL", 0)
+        patched.setattr(rows_module, "_AT_ONCE", 0)
+        patched.setattr(rows_module, "_LARGE_PIECE", size)
         return told(path)
 
 
@@ -91,7 +94,7 @@ def test_what_a_quote_encloses_over_two_lines_is_no_cell(tmp_path, split):
 def test_a_quote_within_the_last_cell(tmp_path, last):
     path = tmp_path / "log.csv"
     path.write_text(f'{HEADER}\n"05/21/2024 13:41:01.000","1","2"\n"05/21/2024 13:41:02.000","3",{last}', newline="")
-    assert read_log(path).columns[1].drop_nulls().to_list() == [2]
+    assert samples(read_log(path).columns[1]) == [2]
 
 
 def test_a_time_has_no_more_digits_than_nanoseconds(tmp_path):
@@ -118,7 +121,7 @@ def test_lines_keep_their_numbers(tmp_path, monkeypatch, style, size):
     assert found == told(path)
     log = read_log(path)
     assert len(log.times) == 598
-    assert log.columns[0].to_list()[122:125] == [122, None, 124]
+    assert cells(log.columns[0][122:125]) == [122, None, 124]
     assert [(remark.line, remark.text) for remark in log.remarks] == [
         (458, "the row has 2 cells where the header has 3: left out"),
         (514, '"yesterday" is not a time: the row is left out'),
@@ -134,8 +137,9 @@ def test_a_log_that_grows_is_read_as_it_was_when_it_was_opened(tmp_path, monkeyp
 
     path = tmp_path / "log.csv"
     path.write_text(f'{HEADER}\n"05/21/2024 13:41:01.000","1","2"\n', newline="")
-    keep = by_line._counts
-    monkeypatch.setattr(by_line, "_counts", counts)
+    keep = regular._counts
+    monkeypatch.setattr(regular, "_counts", counts)
+    monkeypatch.setattr(plain, "_SMALL", 0)
     log = read_log(path)
     assert (log.column(0).tolist(), log.remarks) == ([1], ())
 
@@ -146,7 +150,7 @@ def test_cells_are_read_as_python_does_where_polars_does_not(tmp_path):
         "\n".join([HEADER, '"01/15/2008 10:00:00.000","5 ","x"', '"01/15/2008 10:00:01.000"," +1.5e+003","1"', ""]),
         newline="",
     )
-    assert [column.to_list() for column in read_log(path).columns] == [[5, 1500], [None, 1]]
+    assert [cells(column) for column in read_log(path).columns] == [[5, 1500], [None, 1]]
 
 
 @pytest.mark.parametrize("between", ["run 2", "# a\n\nb\nc\nd", "Fertig.\nGut, das.", "> typeperf -sc 1", "Läuft"])
@@ -155,7 +159,7 @@ def test_words_between_recordings_are_no_reason_to_doubt_their_rows(tmp_path, be
     log = f'{HEADER}\n"01/15/2008 10:00:00.000","1","3"\n'
     path.write_text(f"{log}{between}\n{log.replace(' 10:', ' 11:')}", encoding="utf-8")
     both = read_log(path)
-    assert [column.to_list() for column in both.columns] == [[1, 1], [3, 3]]
+    assert [cells(column) for column in both.columns] == [[1, 1], [3, 3]]
     lines = [at for at, line in enumerate(between.split("\n"), 3) if line]
     assert sorted(r.line for r in both.remarks if r.line) == [*lines, 3 + between.count("\n") + 1]
 

@@ -6,7 +6,6 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.ingest.runs import load as load_module
@@ -139,7 +138,7 @@ class Clock:
 def log(host, fields, *, rows=6, start=START):
     times = start + np.arange(rows, dtype=np.int64) * 10 * SECOND
     series = tuple(Series(host, "m", (("instance", "a"),), field) for field in fields)
-    columns = tuple(pl.Series(np.arange(rows) + 0.5 + at) for at in range(len(fields)))
+    columns = tuple(np.arange(rows, dtype=np.float64) + 0.5 + at for at in range(len(fields)))
     return Log(Path(f"{host}.csv"), "PDH-CSV", times, columns, series, Zone.parse("UTC"), sha256="ab")
 
 

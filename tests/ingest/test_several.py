@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.ingest.recordings import refuse_unnamed, remarks_on
@@ -16,7 +15,7 @@ from plimsoll.model.times import SECOND, Zone
 def a_log(name, host, start_s, count, value=1.0, zone=None, every_s=10):
     times = (start_s + every_s * np.arange(count, dtype=np.int64)) * SECOND
     series = Series(host, "win_system", (), "Threads")
-    return Log(Path(name), "PDH-CSV", times, (pl.Series([value] * count),), (series,), zone or Zone.parse("UTC"))
+    return Log(Path(name), "PDH-CSV", times, (np.full(count, float(value)),), (series,), zone or Zone.parse("UTC"))
 
 
 def told(*logs):

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from plimsoll.hosts.facts import Facts
 from plimsoll.ingest.formats.load_results.requests import driver_series
@@ -186,7 +185,7 @@ def driver_log(seen: Measured, users=True) -> Log:
         ),
     }
     times = START + np.arange(len(total), dtype=np.int64) * STEP_S * SECOND
-    data = tuple(pl.Series(values, dtype=pl.Float64).fill_nan(None) for values in columns.values())
+    data = tuple(np.array(values, dtype=float) for values in columns.values())
     return Log(Path("/logs/results.jtl"), "JMeter-CSV", times, data, tuple(columns), Zone.parse("UTC"))
 
 

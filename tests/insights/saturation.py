@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from plimsoll.model.log import Log
 from plimsoll.model.names import Names
@@ -337,7 +336,7 @@ def log_of(plan, n, host, columns):
             series.append(names.series(CounterPath.parse(rf"\\{host}{name}"), host))
         else:
             series.append(Series(host, *name))
-        values.append(pl.Series(np.asarray(column, dtype=float)))
+        values.append(np.asarray(column, dtype=float))
     times = START + np.arange(n, dtype=np.int64) * plan.interval * SECOND
     form = "PDH-CSV" if plan.system == "windows" else "telegraf"
     return Log(Path(f"{host}.csv"), form, times, tuple(values), tuple(series), Zone.parse("UTC"))

@@ -4,7 +4,6 @@ import csv
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.hosts.facts import Facts, recorded_facts
@@ -86,7 +85,7 @@ def findings(gauges, counts):
     values |= {key: 1e6 + np.floor(value * seconds) for key, value in counts.items()}
     series = tuple(Series("web01", *key) for key in values)
     times = np.arange(ROWS, dtype=np.int64) * 10 * SECOND
-    log = Log(Path("web01"), "telegraf", times, tuple(map(pl.Series, values.values())), series, Zone.parse("UTC"))
+    log = Log(Path("web01"), "telegraf", times, tuple(map(np.array, values.values())), series, Zone.parse("UTC"))
     packs = tuple(pack for pack in load().packs if pack.pack == "linux")
     return review([log], Run(), Question(packs, load_signals()), Facts({}, recorded_facts([log]))).findings
 

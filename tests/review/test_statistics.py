@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +18,7 @@ SERIES = Series("WEB01", "win_cpu", (("instance", "_Total"),), "Percent_Processo
 
 def log(seconds, values):
     times = np.array(seconds, dtype=np.int64) * SECOND
-    column = pl.Series(values, dtype=pl.Float64)
+    column = np.array(values, dtype=float)
     return Log(Path("log.csv"), "PDH-CSV", times, (column,), (SERIES,), Zone.parse("UTC"))
 
 

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.hosts.facts import Facts, recorded_facts
@@ -32,7 +31,7 @@ def queue(computer, instance, agent=None):
 
 def a_review(settings, *series):
     times = np.arange(60, dtype=np.int64) * 10 * SECOND
-    columns = tuple(pl.Series(np.full(60, LONG_QUEUE)) for _ in series)
+    columns = tuple(np.full(60, LONG_QUEUE) for _ in series)
     log = Log(Path("log.csv"), "Telegraf", times, columns, series, Zone.parse("UTC"), sha256="")
     given = Settings.model_validate(settings)
     overrides = given.overrides(Path("plimsoll.toml"), RULES, load_signals())

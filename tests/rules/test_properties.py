@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -43,7 +42,7 @@ def recordings(draw):
 
 
 def a_log(samples):
-    column = pl.Series(samples.values).fill_nan(None)
+    column = np.array(samples.values, dtype=float)
     return Log(Path("log.csv"), "PDH-CSV", samples.times, (column,), (SERIES,), Zone.parse("UTC"))
 
 

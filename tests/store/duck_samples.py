@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from plimsoll.model.log import Log
 from plimsoll.model.points import Points
@@ -35,7 +34,7 @@ def live(series, start, values, every=10 * SECOND):
 def loaded(store, series, start, values, every=10 * SECOND):
     """Load a run of one series."""
     times = start + np.arange(len(values), dtype=np.int64) * every
-    column = pl.Series(values, dtype=pl.Float64)
+    column = np.array(values, dtype=float)
     log = Log(Path("night.csv"), "PDH-CSV", times, (column,), (series,), Zone.parse("UTC"), sha256="ab")
     run = store.runs.save(StoredRun(Run(f"night {start}"), (Recording.of(log, "ab"),)))
     list(store.runs.write(run, [log]))

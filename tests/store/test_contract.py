@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.model.log import Log
@@ -36,7 +35,7 @@ def log(columns, *, every=10, start=START):
     """A log whose columns are given by their series; None where there is no sample."""
     rows = len(next(iter(columns.values())))
     times = start + np.arange(rows, dtype=np.int64) * every * SECOND
-    values = tuple(pl.Series(one, dtype=pl.Float64) for one in columns.values())
+    values = tuple(np.array(one, dtype=float) for one in columns.values())
     return Log(Path("night.csv"), "PDH-CSV", times, values, tuple(columns), Zone.parse("UTC"), sha256="ab")
 
 
@@ -297,7 +296,7 @@ def test_batches_of_a_run_are_answered_in_their_order(store):
 def test_columns_of_the_same_counter_count_as_one(store):
     first = log({cpu(): [1.0, None, None]})
     _, run = complete(
-        store, replace(first, series=(cpu(), cpu()), columns=(first.columns[0], pl.Series([9.0, 2.0, None])))
+        store, replace(first, series=(cpu(), cpu()), columns=(first.columns[0], np.array([9.0, 2.0, np.nan])))
     )
     assert present(store.runs.samples(run)) == {0: 1, 10: 2}
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.model.log import Log
@@ -55,7 +54,7 @@ def make(path):
         Path("night.csv"),
         "PDH-CSV",
         np.arange(3, dtype=np.int64) * SECOND + FIRST * DAY,
-        (pl.Series([1.0, 1 / 3, 5e-324]),),
+        (np.array([1.0, 1 / 3, 5e-324]),),
         (NIGHT,),
         Zone.parse("UTC"),
         sha256="ab",

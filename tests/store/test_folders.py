@@ -7,7 +7,6 @@ import threading
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.ingest.runs import load as load_module
@@ -34,7 +33,7 @@ def cpu(host="WEB1"):
 
 def a_log(host="WEB1", value=1.0):
     times = START + np.arange(ROWS, dtype=np.int64) * 10 * SECOND
-    column = pl.Series([value] * ROWS)
+    column = np.full(ROWS, float(value))
     return Log(Path("night.csv"), "PDH-CSV", times, (column,), (cpu(host),), Zone.parse("UTC"), sha256="ab")
 
 

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.model.errors import Unreachable, Unusable
@@ -198,7 +197,7 @@ def test_a_run_is_read_in_its_own_spelling_of_the_host(influx):
 
 def run_of(*series):
     times = START + np.arange(2, dtype=np.int64) * 10 * SECOND
-    columns = tuple(pl.Series([1.5, 2.5]) for _ in series)
+    columns = tuple(np.array([1.5, 2.5]) for _ in series)
     log = Log(Path("a.csv"), "PDH-CSV", times, columns, series, Zone.parse("UTC"), sha256="ab")
     return log, StoredRun(Run("night"), (Recording.of(log, "ab"),))
 

@@ -6,7 +6,6 @@ import threading
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from plimsoll.hosts.facts import Facts, recorded_facts
@@ -89,8 +88,8 @@ def as_log(points):
         for series, value in point.series().items():
             if isinstance(value, float):
                 columns.setdefault(series, np.full(len(times), np.nan))[at[point.time]] = value
-    polars = tuple(pl.Series(values) for values in columns.values())
-    return Log(Path("points"), "telegraf", times, polars, tuple(columns), Zone.parse("UTC"))
+    arrays = tuple(np.array(values, dtype=float) for values in columns.values())
+    return Log(Path("points"), "telegraf", times, arrays, tuple(columns), Zone.parse("UTC"))
 
 
 def test_every_signal_that_the_plugins_can_feed_is_found_and_judged(collect, defaults, requests):

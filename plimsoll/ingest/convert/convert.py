@@ -62,7 +62,7 @@ class LogSelection:
         return replace(
             log,
             times=log.times[first:last:step],
-            columns=tuple(log.columns[at].slice(first, last - first).gather_every(step) for at in kept),
+            columns=tuple(log.columns[at][first:last:step] for at in kept),
             series=tuple(log.series[at] for at in kept),
         )
 
@@ -102,7 +102,8 @@ def frame_of(log: Log) -> pl.DataFrame:
     """
     columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
     names = _numbered([_path(series) for series in log.series])
-    return pl.DataFrame(columns + [column.alias(name) for name, column in zip(names, log.columns, strict=True)])
+    named = zip(names, log.columns, strict=True)
+    return pl.DataFrame(columns + [pl.Series(name, column, nan_to_null=True) for name, column in named])
 
 
 def to_parquet(log: Log, out: Path) -> Written:

@@ -186,7 +186,7 @@ def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
     start = max(int(log.times[0]), store.oldest() or int(log.times[0]))
     expected: dict[object, tuple[Series, NDArray[np.bool_]]] = {}
     for series, column in zip(map(as_stored, log.series), log.columns, strict=True):
-        has = column.is_not_null().to_numpy() & (log.times >= start)
+        has = ~np.isnan(column) & (log.times >= start)
         expected[series.key] = (series, has | expected[series.key][1]) if series.key in expected else (series, has)
     rows, end, samples = [*expected.values()], int(log.times[-1]), store.samples(run)
     counts = samples.counts([series for series, _ in rows], start, end)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.model.log import Log, Times, Values
@@ -28,13 +27,11 @@ def remarks_on_same_times(log: Log) -> Iterator[Remark]:
         return
     same = int(np.count_nonzero(np.diff(log.times) == 0))
     text = f"{counted(same, 'row')} at the time of the row before"
-    frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
-    frame = frame.filter(pl.col("time").is_duplicated())
-    first = frame.select(pl.exclude("time").drop_nulls().first().over("time"))
-    differs = np.zeros(len(frame), dtype=bool)
-    for column in first.columns:
-        differs |= differ(frame[column].to_numpy(), first[column].to_numpy())
-    contrary = frame["time"].to_numpy()[differs]
+    starts, lengths = _groups(log.times)
+    differs = np.zeros(len(log.times), dtype=bool)
+    for column in log.columns:
+        differs |= differ(column, np.repeat(_first_samples(column, starts), lengths))
+    contrary = log.times[differs]
     if are_many(contrary, len(log.times), log.interval):
         text = f"{text}, {len(contrary):,} of them with other values"
         kind = Kind.CONTRADICTORY
@@ -47,19 +44,31 @@ def one_row_a_time(log: Log) -> Log:
     """Return the log with one row for each time; in each column the first value is kept."""
     if log.times_differ:
         return log
-    frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
-    frame = frame.group_by("time", maintain_order=True).agg(pl.all().drop_nulls().first())
-    times, *columns = frame.get_columns()
-    return replace(log, times=times.to_numpy(), columns=tuple(columns))
+    starts, _ = _groups(log.times)
+    columns = tuple(_first_samples(column, starts) for column in log.columns)
+    return replace(log, times=log.times[starts], columns=columns)
+
+
+def _groups(times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first row of each time, and how many rows have it."""
+    starts = np.flatnonzero(np.append(True, np.diff(times) > 0))
+    return starts, np.diff(starts, append=len(times))
+
+
+def _first_samples(column: Values, starts: NDArray[np.intp]) -> Values:
+    """Return the first sample at each time; NaN where there is none. `starts` are the first rows of the times."""
+    rows = np.append(np.flatnonzero(~np.isnan(column)), len(column))
+    first = rows[np.searchsorted(rows, starts)]
+    return np.where(first < np.append(starts[1:], len(column)), np.append(column, np.nan)[first], np.nan)
 
 
 def one_column_a_series(log: Log) -> Log:
     """Return the log with one column for each counter, named like its first; at each time the first value is kept."""
     first: dict[object, int] = {}
-    columns: dict[int, pl.Series] = {}
+    columns: dict[int, Values] = {}
     for at, (series, column) in enumerate(zip(log.series, log.columns, strict=True)):
         of = first.setdefault(series.key, at)
-        columns[of] = columns[of].zip_with(columns[of].is_not_null(), column) if of in columns else column
+        columns[of] = np.where(np.isnan(columns[of]), column, columns[of]) if of in columns else column
     return replace(log, series=tuple(log.series[at] for at in columns), columns=tuple(columns.values()))
 
 

@@ -11,7 +11,6 @@ from pathlib import PurePath
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.model.group_pairs import group_pairs
@@ -89,7 +88,7 @@ def times_by(
     times_lists: dict[Key, list[Times]] = {}
     for log in logs:
         first, stop = np.searchsorted(log.times, [part[0], part[1] + 1]).tolist()
-        columns: dict[Key, list[pl.Series]] = {}
+        columns: dict[Key, list[Values]] = {}
         for series, column in zip(log.series, log.columns, strict=True):
             if (key := key_of(series)) is not None:
                 columns.setdefault(key, []).append(column)
@@ -100,11 +99,11 @@ def times_by(
     return times_lists
 
 
-def _filled(columns: Iterable[pl.Series], first: int, stop: int) -> NDArray[np.bool_]:
+def _filled(columns: Iterable[Values], first: int, stop: int) -> NDArray[np.bool_]:
     """Return which rows from `first` to before `stop` have a value in any of these columns."""
     filled = np.zeros(stop - first, dtype=bool)
     for column in columns:
-        filled |= column.slice(first, stop - first).is_not_null().to_numpy()
+        filled |= ~np.isnan(column[first:stop])
         if filled.all():
             break
     return filled

@@ -7,7 +7,7 @@ import numpy as np
 
 from plimsoll.model.counter_names.name_clues import mentions_needed_counter
 from plimsoll.model.counter_names.unrecognised import is_judged
-from plimsoll.model.log import Log, Values
+from plimsoll.model.log import Log, Values, count_samples
 from plimsoll.model.remark import Kind, Remark, counted, short
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import quantity
@@ -122,4 +122,4 @@ def _below_zero(log: Log) -> Iterator[tuple[str, int, int]]:
     """Yield needed counters with values below zero: path, number of those values, number of all values."""
     for series, column in zip(log.series, log.columns, strict=True):
         if is_judged(series) and (count := int((column <= BELOW_ZERO).sum())):
-            yield series.path, count, len(column) - column.null_count()
+            yield series.path, count, count_samples(column)

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import Log
+from plimsoll.model.log import Log, Values
 from plimsoll.model.samples import Samples, joined
 from plimsoll.model.series import Series, host_key
 from plimsoll.store.folders import files
@@ -107,13 +107,15 @@ def write(folder: Path, number: int, log: Log) -> None:
 
     Where several columns are the same series, the first value at each time counts.
     """
-    alike: dict[object, list[pl.Series]] = defaultdict(list)
+    alike: dict[object, list[Values]] = defaultdict(list)
     names: dict[object, str] = {}
     for series, column in zip(map(as_stored, log.series), log.columns, strict=True):
         alike[series.key].append(column)
         names.setdefault(series.key, _name(series))
     columns = [
-        pl.select(pl.coalesce(pl.when(twin.is_finite()).then(twin) for twin in twins).alias(names[key])).to_series()
+        pl.select(
+            pl.coalesce(pl.when(twin.is_finite()).then(twin) for twin in map(pl.Series, twins)).alias(names[key])
+        ).to_series()
         for key, twins in alike.items()
     ]
     buffer = io.BytesIO()

@@ -5,7 +5,6 @@ from itertools import groupby
 from typing import TypeAlias
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.blg import NAME
@@ -33,7 +32,7 @@ from plimsoll.ingest.shared.clock import EARLIEST, LATEST
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import CounterFacts, Log, sampling_interval
+from plimsoll.model.log import CounterFacts, Log, Values, sampling_interval
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, counted, listed
@@ -85,7 +84,7 @@ def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
     room = Room(len(text.data))
     series: dict[object, Series] = {}
     facts: dict[object, CounterFacts] = {}
-    values: list[pl.Series] = []
+    values: list[Values] = []
     for column in (column for source in sources for column in source.columns(order, room)):
         named = _series(column, options.names)
         if named.key in series:
@@ -94,7 +93,7 @@ def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
         rows = np.flatnonzero(column.present)
         first, last = (int(times[at]) for at in (rows[[0, -1]] if len(rows) else (0, 0)))
         facts[named.key] = CounterFacts(column.type.name, len(rows), first, last)
-        values.append(pl.Series(column.values, dtype=pl.Float64, nan_to_null=True))
+        values.append(np.ascontiguousarray(column.values, dtype=np.float64))
     zone = Zone.from_bias(f"UTC{offset_text(int(offsets[0]))}", -int(offsets[0]))
     return Log(text.path, NAME, times, tuple(values), tuple(series.values()), zone, tuple(remarks), facts=facts)
 

@@ -72,8 +72,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     _add(columns, None, total, times, reports, shown)
     for operation, frame in operations[:_MOST_OPERATIONS]:
         _add(columns, operation, frame, times, reports, shown)
-    values = tuple(pl.Series(column, dtype=pl.Float64, nan_to_null=True) for column in columns.values())
-    return Log(text.path, NAME, times, values, tuple(columns), Zone.parse("UTC"), tuple(remarks))
+    return Log(text.path, NAME, times, tuple(columns.values()), tuple(columns), Zone.parse("UTC"), tuple(remarks))
 
 
 def _operations(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:

@@ -85,8 +85,7 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
         series: np.concatenate([table.get(series, np.full(len(edges) - 1, np.nan)) for edges, table in tables])
         for series in dict.fromkeys(series for _, table in tables for series in table)
     }
-    values = tuple(pl.Series(column, dtype=pl.Float64, nan_to_null=True) for column in columns.values())
-    return Log(path, name, times, values, tuple(columns), Zone.parse("UTC"), tuple(remarks))
+    return Log(path, name, times, tuple(columns.values()), tuple(columns), Zone.parse("UTC"), tuple(remarks))
 
 
 def _spans_of_runs(requests: Requests) -> list[tuple[int, int]]:

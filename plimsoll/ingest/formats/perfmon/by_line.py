@@ -1,33 +1,20 @@
 """Reads rows slowly, line by line. A line that may not be a complete row is left out, with a remark."""
 
-import math
-import os
 import re
-import warnings
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
-from polars.exceptions import PanicException, PolarsError
 
-from plimsoll.ingest.files.streams import Data
-from plimsoll.ingest.formats.perfmon.header import TIME, Rows, TableLayout, are_words, says_typeperf, wall_clock
+from plimsoll.ingest.formats.perfmon.header import TableLayout, are_words, says_typeperf
 from plimsoll.ingest.formats.perfmon.left_out import LeftOut
+from plimsoll.ingest.formats.perfmon.regular import TIME, Rows, schema_of, wall_clock
 from plimsoll.ingest.shared.text import split
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted, short
 
-# polars warns on stderr about a quote around a line end; here the number of rows shows that.
-warnings.filterwarnings("ignore", "CSV malformed", UserWarning)
-
-
-_BLOCK = 1 << 20
-_PER_THREAD = 16 << 20
 # A row in which only some cells are quoted.
 _MIXED = r'(?:"[^"]*"|[^"{0}]*)(?:{0}(?:"[^"]*"|[^"{0}]*))*'
 _JOINT = "\x1f"  # only between cells, never in a number or time
@@ -255,7 +242,7 @@ class ByLine:
 
     def _frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
         """Return the numbers of rows as columns; null for cells that polars does not read as numbers."""
-        schema = self._layout.schema
+        schema = schema_of(self._layout)
         if not rows:
             return pl.DataFrame(schema=schema)
         text = "\n".join(map(_JOINT.join, rows)).encode()
@@ -268,66 +255,3 @@ def _number(text: str) -> float | None:
         return None if "_" in text else float(text)
     except ValueError:
         return None
-
-
-def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout: TableLayout) -> Rows | None:
-    """Return the rows between two offsets; None if one is irregular. `line` is the number of the first line."""
-    # Count first: polars is slow on an unclosed quote, and accepts a row that lacks cells.
-    expected = _expected_rows(source, start, stop, layout) if start < stop else math.nan
-    if not expected.is_integer():
-        return None
-    skipped, separator, schema = line - 1 if isinstance(source, Path) else 0, layout.separator, layout.schema
-    try:
-        frame = pl.scan_csv(
-            source, glob=False, has_header=False, skip_lines=skipped, separator=separator, schema=schema
-        ).collect()
-    except (PolarsError, PanicException):
-        return None
-    if len(frame) != expected:
-        return None
-    local = wall_clock(frame.drop_in_place(TIME))
-    return None if local.null_count() else Rows(local, frame, range(line, line + len(local)))
-
-
-def ends_in_a_bare_cell(data: Data) -> bool:
-    """Return whether a file ends within a cell without quotes, so that its last number may be cut short."""
-    return data[len(data) - 1 :] not in (b"\n", b"\r", b'"', b" ", b"\0")
-
-
-def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLayout) -> float:
-    """Return the number of rows, computed from separators or quotes; it is fractional if a row lacks cells."""
-    (quotes,) = _counts(source, b'"', start, stop)
-    if quotes:
-        return quotes / (2 * layout.quoted)
-    separators, returns, line_ends = _counts(source, f"{layout.separator}\r\n".encode(), start, stop)
-    # A line without a carriage return may be cut within its last number.
-    return math.nan if returns not in (0, line_ends) else separators / (layout.width - 1)
-
-
-def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> list[int]:
-    """Return how often each byte of `characters` occurs between two offsets."""
-
-    def count(at: int) -> list[int]:
-        times = [0] * len(characters)
-        for block in _blocks(source, at, min(at + _PER_THREAD, stop)):
-            for number, byte in enumerate(characters):
-                times[number] += int(np.count_nonzero(block == byte))
-        return times
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [sum(times) for times in zip(*pool.map(count, range(start, stop, _PER_THREAD)), strict=True)]
-
-
-def _blocks(source: Path | bytes, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes between two offsets in blocks; of a file, each block overwrites the one before in memory."""
-    if isinstance(source, bytes):
-        text = np.frombuffer(source, np.uint8)[:stop]
-        yield from (text[at : at + _BLOCK] for at in range(start, stop, _BLOCK))
-        return
-    room = bytearray(min(_BLOCK, stop - start))
-    view, text = memoryview(room), np.frombuffer(room, np.uint8)
-    with source.open("rb", buffering=0) as file:
-        file.seek(start)
-        while start < stop and (copied := file.readinto(view[: stop - start])):
-            yield text[:copied]
-            start += copied

@@ -3,11 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-import polars as pl
-
-from plimsoll.ingest.shared.clock import EARLIEST, LATEST
 from plimsoll.ingest.shared.text import Text, read_as, split
 from plimsoll.ingest.shared.zones import stated
 from plimsoll.model.errors import Unusable
@@ -18,10 +14,6 @@ from plimsoll.model.times import Zone
 # Text that cannot be part of a row: it begins with a letter, and has no quotes, paths or cells with numbers.
 _WORDS = re.compile(r"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t] *[\d.-]))""")
 _TYPEPERF_SAYS = ("Exiting, please wait", "The command completed successfully", "^C")
-TIME = "time"
-_WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
-_LONGEST = len("MM/DD/YYYY HH:MM:SS.nnnnnnnnn")
-_SPACES = " \t\r\v\f"
 
 
 @dataclass(frozen=True)
@@ -44,20 +36,6 @@ class TableLayout:
     def quoted(self) -> int:
         """The number of quoted cells in a quoted row; a nameless column after a final separator has no quotes."""
         return self.width - (self.counters[-1] == "")
-
-    @cached_property
-    def schema(self) -> dict[str, type[pl.DataType]]:
-        """The polars types of a row's columns: its time as text, then numbers."""
-        return {TIME: pl.String, **dict.fromkeys(map(str, range(self.width - 1)), pl.Float64)}
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of a log: wall-clock times (Datetime, ns), a column per counter (null: no sample), and line numbers."""
-
-    local: pl.Series
-    numbers: pl.DataFrame
-    lines: Sequence[int]
 
 
 _SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
@@ -193,20 +171,6 @@ def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks:
         remarks.add(Kind.SKIPPED, f"column {len(cells) + 1} has neither a name nor values")
     elif is_behind and count == len(cells) + 1:
         cells.append("")
-
-
-def wall_clock(cells: pl.Series) -> pl.Series:
-    """Return the times in the first cells of rows; null for other text and for years outside 1980 to 2200."""
-    written = pl.col(cells.name).str.strip_chars(_SPACES)
-    # The parser of times would accept a line end within a time, where parts of two rows are joined.
-    is_one = (written.str.len_bytes() <= _LONGEST) & ~written.str.contains("\n", literal=True)
-    time = pl.when(is_one).then(written).str.to_datetime(_WRITTEN, strict=False, time_unit="us")
-    local = cells.to_frame().select(time).to_series()
-    # Microseconds, as years such as 1601 (a clock that was never set) do not fit into nanoseconds since 1970.
-    is_recent = local.cast(pl.Int64).is_between(EARLIEST // 1000, LATEST // 1000)
-    if not is_recent.all():
-        local = local.set(~is_recent, None)
-    return local.cast(pl.Datetime("ns"))
 
 
 def says_typeperf(line: str) -> bool:

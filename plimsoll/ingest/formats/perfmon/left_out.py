@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
-from plimsoll.ingest.formats.perfmon.header import Rows, TableLayout
+from plimsoll.ingest.formats.perfmon.header import TableLayout
+from plimsoll.ingest.formats.perfmon.regular import Rows
 from plimsoll.ingest.shared.same_time import LONGEST_HOLE, MOST_LEFT_OUT
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import sampling_interval
+from plimsoll.model.log import Times, Values, count_samples, sampling_interval
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
 
 _HOPELESS = 50
@@ -83,7 +83,7 @@ class LeftOut:
             counter = self._layout.counters[at]
             remarks.add(Kind.SKIPPED, name, line=strange.line, counter=counter, count=strange.count)
 
-    def unread(self, columns: Sequence[pl.Series], local: pl.Series, lines: Sequence[int]) -> list[int]:
+    def unread(self, columns: Sequence[Values], local: Times, lines: Sequence[int]) -> list[int]:
         """Return the indices of columns that lack so many values that a crossed threshold may be hidden.
 
         These are all columns if over a tenth of the rows, or five minutes without a break, are left out; otherwise
@@ -95,12 +95,11 @@ class LeftOut:
         return [
             at
             for at, strange in sorted(self._strange.items())
-            if strange.count > MOST_LEFT_OUT * (strange.count + len(columns[at]) - columns[at].null_count())
+            if strange.count > MOST_LEFT_OUT * (strange.count + count_samples(columns[at]))
         ]
 
-    def _has_hole(self, local: pl.Series, lines: Sequence[int]) -> bool:
+    def _has_hole(self, times: Times, lines: Sequence[int]) -> bool:
         """Return whether rows left out cause a pause that is five minutes longer than the sampling interval."""
-        times = local.cast(pl.Int64).to_numpy()
         interval = sampling_interval(np.sort(times)) if self.rows and len(times) > 1 else None
         if interval is None:
             return False

@@ -1,19 +1,14 @@
 """Reads the three formats of Performance Monitor: PDH-CSV, PDH-TSV, and the output of typeperf."""
 
-import math
-import mmap
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
-from plimsoll.ingest.files.streams import Data
-from plimsoll.ingest.formats.perfmon.by_line import ByLine, LinePiece, ends_in_a_bare_cell, read_regular
-from plimsoll.ingest.formats.perfmon.header import Rows, TableLayout, no_paths, read_header, zone_of
-from plimsoll.ingest.formats.perfmon.left_out import LeftOut
+from plimsoll.ingest.formats.perfmon.header import TableLayout, no_paths, read_header, zone_of
+from plimsoll.ingest.formats.perfmon.plain import CounterTable, read_plain
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.clock import in_order, to_utc
 from plimsoll.ingest.shared.same_time import are_many, differ
@@ -21,10 +16,10 @@ from plimsoll.ingest.shared.text import Text
 from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.log import Log, Times, sampling_interval
+from plimsoll.model.log import Log, Times, Values, count_samples, sampling_interval
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
-from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
+from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, counted, short
 from plimsoll.model.series import UNNAMED, Series
 
 # A computer's name after a single backslash, and then something that is not part of an instance.
@@ -53,27 +48,6 @@ _TYPEPERF = re.compile(rb'"*\(PDH-[CT]SV 4\.0\)"*[,;\t]')
 _QUOTED = re.compile(rb'"-1"'), b'" "', re.compile(rb'[,;\t]"(?!-1")-?\d+"')
 _BARE = re.compile(rb"(?<=[,;\t])-1(?=[,;\t\r\n]|\Z)"), b" ", re.compile(rb"[,;\t](?!-1[,;\t\r\n])-?\d+[,;\t\r\n]")
 _SAMPLE = 1 << 18
-# Larger files are read in pieces, as a file read at once is completely in memory.
-_AT_ONCE = 128 << 20
-_PIECE = 4 << 20
-_LARGE_PIECE = 32 << 20
-_TAIL = 1 << 16
-_LINE = re.compile(rb"\S[^\n]*\n")  # a line that is not blank
-
-
-@dataclass(frozen=True)
-class CounterTable:
-    """All rows of a log: wall-clock times, a column for each counter, and line numbers.
-
-    `headers` are the lines that repeat the header; after each, another recording begins. `unread` are the indices of
-    columns that lack many values.
-    """
-
-    local: pl.Series
-    columns: list[pl.Series]
-    lines: Sequence[int]
-    headers: Sequence[int] = ()
-    unread: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -109,109 +83,31 @@ def read_pdh(text: Text, format_: str, separator: str, options: ReadOptions) -> 
     zone, counters = zone_of(first_cell, options.zone, remarks), layout.counters
     # polars parses the rows without the GIL, while Python looks up the names of the counters.
     with ThreadPoolExecutor(1) as pool:
-        rows = pool.submit(read_rows, text, layout, of_rows)
+        rows = pool.submit(_read_rows, text, layout, of_rows)
         columns = columns_of(file, counters, options.names)
         if columns is None:
             raise no_paths(text)
         table = rows.result()
     tell_columns(columns, counters, table.columns, remarks)
     remarks.items += of_rows
-    instants = to_utc(table.local.cast(pl.Int64).to_numpy(), zone, table.lines, remarks, table.headers)
+    instants = to_utc(table.local, zone, table.lines, remarks, table.headers)
     times, order = in_order(instants, table.lines, table.headers, remarks)
     values = tuple(table.columns[at] for at in columns.kept)
     if order is not None:
-        values = tuple(pl.DataFrame(values)[order].get_columns())
+        values = tuple(column[order] for column in values)
     tell_twins(columns.series, values, times, remarks)
-    left_out = {at for at in columns.strange if table.columns[at].null_count() < len(table.columns[at])}
+    left_out = {at for at in columns.strange if count_samples(table.columns[at])}
     unread = tuple(counters[at] for at in sorted(left_out.union(table.unread)))
     return Log(text.path, format_, times, values, columns.series, zone, tuple(remarks), unread=unread)
 
 
-def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable:
-    """Return all rows of a log; add remarks on the rows and cells that are left out.
+def _read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable:
+    """Return all rows of a log; see `read_rows`."""
+    if table := read_plain(text.data, layout):
+        return table
+    from plimsoll.ingest.formats.perfmon.rows import read_rows  # noqa: PLC0415  polars is slow to import
 
-    Raise Unusable if most rows or cells cannot be read, or if another log begins in the file.
-    """
-    data = text.data
-    is_small = len(data) <= _AT_ONCE
-    if is_small and not ends_in_a_bare_cell(data):
-        rows = read_regular(text.source, layout.offset, len(data), layout.first_line, layout)
-        if rows:
-            return CounterTable(rows.local, _finite(rows.numbers, layout, remarks), rows.lines)
-    left_out = LeftOut(layout)
-    by_line = ByLine(layout, left_out)
-    parts: list[Rows] = []
-    line = layout.first_line
-    end = _end(data, layout.offset)
-    size = _PIECE if is_small else _LARGE_PIECE
-    for piece in _pieces(data, layout.offset, end, size):
-        rows = None
-        if not piece.is_open and (not is_small or len(piece.data) < end - layout.offset):
-            rows = read_regular(piece.data, 0, len(piece.data), line, layout)
-        if rows:
-            left_out.count(rows)
-        else:
-            rows = by_line.read(piece, line)
-        parts.append(rows)
-        if left_out.is_hopeless:
-            break
-        line += piece.data.count(b"\n")
-    if zeros := data[end:].count(b"\0"):
-        name = f"the file ends with {counted(zeros, 'zero byte')}, as after a crash: left out"
-        remarks.add(Kind.SKIPPED, name, line=line - (data[end - 1 : end] != b"\n"))
-    left_out.tell(remarks)
-    local = pl.concat([part.local for part in parts]) if parts else pl.Series([], dtype=pl.Datetime("ns"))
-    numbers = pl.concat([part.numbers for part in parts]) if parts else pl.DataFrame(schema=layout.schema).drop("time")
-    lines = [line for part in parts for line in part.lines]
-    columns = _finite(numbers, layout, remarks)
-    return CounterTable(local, columns, lines, by_line.headers, left_out.unread(columns, local, lines))
-
-
-def _finite(numbers: pl.DataFrame, layout: TableLayout, remarks: Remarks) -> list[pl.Series]:
-    """Return the columns with NaN and infinities replaced by missing values."""
-    columns = numbers.get_columns()
-    for at, total in enumerate([column.sum() for column in columns]):  # a third of what a frame's sum takes
-        if math.isfinite(total or 0):  # the sum is finite only if all values are
-            continue
-        infinite = ~columns[at].is_finite()
-        if count := int(infinite.sum() or 0):
-            text = f"NaN or infinite: no sample{and_more(count)}"
-            remarks.add(Kind.SKIPPED, text, counter=layout.counters[at], count=count)
-            columns[at] = columns[at].set(infinite, None)
-    return columns
-
-
-def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[LinePiece]:
-    """Yield the lines between two offsets of the file, in pieces of about `size` bytes."""
-    while start < end:
-        line_end = data.find(b"\n", min(start + size, end), end)
-        stop = end if line_end < 0 else line_end + 1
-        body = data[start:stop]
-        if isinstance(data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            # Give the pages back to the system, so that memory does not grow with the file.
-            first = start - start % mmap.PAGESIZE
-            data.madvise(mmap.MADV_DONTNEED, first, stop - first)
-        is_open = not body.endswith(b"\n")
-        following = _LINE.search(data, stop, end)
-        next_has_return = following is None or following[0].endswith(b"\r\n")
-        yield LinePiece(body + b"\n" if is_open else body, stop == end, is_open, next_has_return)
-        start = stop
-
-
-def _end(data: Data, start: int) -> int:
-    """Return the end offset of the last line that is neither blank nor all zero bytes."""
-    end = len(data)
-    while end > start:
-        tail = data[max(start, end - _TAIL) : end]
-        if written := len(tail.rstrip(b" \t\r\n\0")):
-            end += written - len(tail)
-            line_end = data.find(b"\n", end)
-            blank = data[end : len(data) if line_end < 0 else line_end]
-            if b"\0" in blank:
-                return end
-            return len(data) if line_end < 0 else line_end + 1
-        end -= len(tail)
-    return start
+    return read_rows(text, layout, remarks)
 
 
 def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
@@ -260,10 +156,10 @@ def columns_of(file: str, cells: Sequence[str], names: Names) -> CounterColumns 
     return CounterColumns(tuple(series), tuple(kept), tuple(strange), nameless) if series else None
 
 
-def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
+def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence[Values], remarks: Remarks) -> None:
     """Add remarks on columns without a counter's name, which are left out, and on counters without a computer."""
     for at in columns.strange[:MAX_SHOWN]:
-        cell, present = cells[at], len(values[at]) - values[at].null_count()
+        cell, present = cells[at], count_samples(values[at])
         has = counted(present, "value") if present else "no values"
         if not cell.strip():
             text = f"has {has} but no name: left out" if present else "has neither a name nor values"
@@ -279,7 +175,7 @@ def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence
         remarks.add(Kind.GUESSED, text, count=columns.nameless)
 
 
-def tell_twins(series: Sequence[Series], values: Sequence[pl.Series], times: Times, remarks: Remarks) -> None:
+def tell_twins(series: Sequence[Series], values: Sequence[Values], times: Times, remarks: Remarks) -> None:
     """Add remarks on several columns of one counter; they contradict each other if many values differ."""
     # Cheap check before building keys.
     if len({(counter.measurement, counter.field, counter.tags[0][1].casefold()) for counter in series}) == len(series):
@@ -290,9 +186,9 @@ def tell_twins(series: Sequence[Series], values: Sequence[pl.Series], times: Tim
         named = series[twins[0]]
         first, *others = (values[at] for at in twins)
         text, kind = f"{len(twins)} columns of the same counter: read as one", Kind.NOTED
-        if differing := sum(int((first != other).sum()) for other in others):
+        if differing := sum(int(((first != other) & ~np.isnan(first) & ~np.isnan(other)).sum()) for other in others):
             text += f"; {counted(differing, 'value')} different: the first that is there counts"
-            contrary = np.any([differ(first.to_numpy(), other.to_numpy()) for other in others], axis=0)
+            contrary = np.any([differ(first, other) for other in others], axis=0)
             # Only one of two values can be right, and rules need it; but two processes may have one name.
             counts = is_judged(named) and named.tag("objectname") not in _NAMESAKES
             if counts and are_many(times[contrary], len(times), interval):

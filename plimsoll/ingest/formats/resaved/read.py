@@ -11,8 +11,8 @@ from datetime import datetime
 from itertools import islice, pairwise
 from pathlib import Path
 
-from plimsoll.ingest.formats.perfmon.by_line import ends_in_a_bare_cell
 from plimsoll.ingest.formats.perfmon.header import are_words, own_separator, refuse_another_beside, says_typeperf
+from plimsoll.ingest.formats.perfmon.plain import ends_in_a_bare_cell
 from plimsoll.ingest.formats.perfmon.read import read_pdh, with_blanks_for_no_data
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text, read_as, split

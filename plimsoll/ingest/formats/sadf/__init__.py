@@ -86,7 +86,7 @@ def read(text: Text, options: ReadOptions) -> Log:
             "the first is kept",
             count=columns.differing,
         )
-    values = tuple(pl.Series(column, nan_to_null=True) for column in columns.by_series.values())
+    values = tuple(columns.by_series.values())
     return Log(path, NAME, times, values, tuple(columns.by_series), zone, tuple(remarks))
 
 

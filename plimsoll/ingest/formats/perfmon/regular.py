@@ -1,0 +1,113 @@
+"""Reads the rows of a log that is as Performance Monitor wrote it: polars parses them."""
+
+import math
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from polars.exceptions import PanicException, PolarsError
+
+from plimsoll.ingest.formats.perfmon.header import TableLayout
+from plimsoll.ingest.shared.clock import EARLIEST, LATEST
+
+# polars warns on stderr about a quote around a line end; here the number of rows shows that.
+warnings.filterwarnings("ignore", "CSV malformed", UserWarning)
+
+TIME = "time"
+_WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
+_LONGEST = len("MM/DD/YYYY HH:MM:SS.nnnnnnnnn")
+_SPACES = " \t\r\v\f"
+_BLOCK = 1 << 20
+_PER_THREAD = 16 << 20
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a log: wall-clock times (Datetime, ns), a column per counter (null: no sample), and line numbers."""
+
+    local: pl.Series
+    numbers: pl.DataFrame
+    lines: Sequence[int]
+
+
+def schema_of(layout: TableLayout) -> dict[str, type[pl.DataType]]:
+    """Return the polars types of a row's columns: its time as text, then numbers."""
+    return {TIME: pl.String, **dict.fromkeys(map(str, range(layout.width - 1)), pl.Float64)}
+
+
+def wall_clock(cells: pl.Series) -> pl.Series:
+    """Return the times in the first cells of rows; null for other text and for years outside 1980 to 2200."""
+    written = pl.col(cells.name).str.strip_chars(_SPACES)
+    # The parser of times would accept a line end within a time, where parts of two rows are joined.
+    is_one = (written.str.len_bytes() <= _LONGEST) & ~written.str.contains("\n", literal=True)
+    time = pl.when(is_one).then(written).str.to_datetime(_WRITTEN, strict=False, time_unit="us")
+    local = cells.to_frame().select(time).to_series()
+    # Microseconds, as years such as 1601 (a clock that was never set) do not fit into nanoseconds since 1970.
+    is_recent = local.cast(pl.Int64).is_between(EARLIEST // 1000, LATEST // 1000)
+    if not is_recent.all():
+        local = local.set(~is_recent, None)
+    return local.cast(pl.Datetime("ns"))
+
+
+def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout: TableLayout) -> Rows | None:
+    """Return the rows between two offsets; None if one is irregular. `line` is the number of the first line."""
+    # Count first: polars is slow on an unclosed quote, and accepts a row that lacks cells.
+    expected = _expected_rows(source, start, stop, layout) if start < stop else math.nan
+    if not expected.is_integer():
+        return None
+    skipped, separator, schema = line - 1 if isinstance(source, Path) else 0, layout.separator, schema_of(layout)
+    try:
+        frame = pl.scan_csv(
+            source, glob=False, has_header=False, skip_lines=skipped, separator=separator, schema=schema
+        ).collect()
+    except (PolarsError, PanicException):
+        return None
+    if len(frame) != expected:
+        return None
+    local = wall_clock(frame.drop_in_place(TIME))
+    return None if local.null_count() else Rows(local, frame, range(line, line + len(local)))
+
+
+def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLayout) -> float:
+    """Return the number of rows, computed from separators or quotes; it is fractional if a row lacks cells."""
+    (quotes,) = _counts(source, b'"', start, stop)
+    if quotes:
+        return quotes / (2 * layout.quoted)
+    separators, returns, line_ends = _counts(source, f"{layout.separator}\r\n".encode(), start, stop)
+    # A line without a carriage return may be cut within its last number.
+    return math.nan if returns not in (0, line_ends) else separators / (layout.width - 1)
+
+
+def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> list[int]:
+    """Return how often each byte of `characters` occurs between two offsets."""
+
+    def count(at: int) -> list[int]:
+        times = [0] * len(characters)
+        for block in _blocks(source, at, min(at + _PER_THREAD, stop)):
+            for number, byte in enumerate(characters):
+                times[number] += int(np.count_nonzero(block == byte))
+        return times
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [sum(times) for times in zip(*pool.map(count, range(start, stop, _PER_THREAD)), strict=True)]
+
+
+def _blocks(source: Path | bytes, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:
+    """Yield the bytes between two offsets in blocks; of a file, each block overwrites the one before in memory."""
+    if isinstance(source, bytes):
+        text = np.frombuffer(source, np.uint8)[:stop]
+        yield from (text[at : at + _BLOCK] for at in range(start, stop, _BLOCK))
+        return
+    room = bytearray(min(_BLOCK, stop - start))
+    view, text = memoryview(room), np.frombuffer(room, np.uint8)
+    with source.open("rb", buffering=0) as file:
+        file.seek(start)
+        while start < stop and (copied := file.readinto(view[: stop - start])):
+            yield text[:copied]
+            start += copied

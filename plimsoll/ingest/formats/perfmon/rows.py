@@ -1,0 +1,121 @@
+"""Reads the rows of a log of any size: in pieces, and line by line where they are not regular."""
+
+import math
+import mmap
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+from plimsoll.ingest.files.streams import Data
+from plimsoll.ingest.formats.perfmon.by_line import ByLine, LinePiece
+from plimsoll.ingest.formats.perfmon.header import TableLayout
+from plimsoll.ingest.formats.perfmon.left_out import LeftOut
+from plimsoll.ingest.formats.perfmon.plain import CounterTable, ends_in_a_bare_cell
+from plimsoll.ingest.formats.perfmon.regular import Rows, read_regular, schema_of
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.log import Times, Values
+from plimsoll.model.remark import Kind, Remarks, and_more, counted
+
+# Larger files are read in pieces, as a file read at once is completely in memory.
+_AT_ONCE = 128 << 20
+_PIECE = 4 << 20
+_LARGE_PIECE = 32 << 20
+_TAIL = 1 << 16
+_LINE = re.compile(rb"\S[^\n]*\n")  # a line that is not blank
+
+
+def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable:
+    """Return all rows of a log; add remarks on the rows and cells that are left out.
+
+    Raise Unusable if most rows or cells cannot be read, or if another log begins in the file.
+    """
+    data = text.data
+    is_small = len(data) <= _AT_ONCE
+    if is_small and not ends_in_a_bare_cell(data):
+        rows = read_regular(text.source, layout.offset, len(data), layout.first_line, layout)
+        if rows:
+            return CounterTable(_nanoseconds(rows), _columns([rows], layout, remarks), rows.lines)
+    left_out = LeftOut(layout)
+    by_line = ByLine(layout, left_out)
+    parts: list[Rows] = []
+    line = layout.first_line
+    end = _end(data, layout.offset)
+    size = _PIECE if is_small else _LARGE_PIECE
+    for piece in _pieces(data, layout.offset, end, size):
+        rows = None
+        if not piece.is_open and (not is_small or len(piece.data) < end - layout.offset):
+            rows = read_regular(piece.data, 0, len(piece.data), line, layout)
+        if rows:
+            left_out.count(rows)
+        else:
+            rows = by_line.read(piece, line)
+        parts.append(rows)
+        if left_out.is_hopeless:
+            break
+        line += piece.data.count(b"\n")
+    if zeros := data[end:].count(b"\0"):
+        name = f"the file ends with {counted(zeros, 'zero byte')}, as after a crash: left out"
+        remarks.add(Kind.SKIPPED, name, line=line - (data[end - 1 : end] != b"\n"))
+    left_out.tell(remarks)
+    local = np.concatenate([_nanoseconds(part) for part in parts] or [np.zeros(0, dtype=np.int64)])
+    columns = _columns(parts, layout, remarks)
+    lines = [line for part in parts for line in part.lines]
+    return CounterTable(local, columns, lines, by_line.headers, left_out.unread(columns, local, lines))
+
+
+def _nanoseconds(rows: Rows) -> Times:
+    return rows.local.cast(pl.Int64).to_numpy()
+
+
+def _columns(parts: Sequence[Rows], layout: TableLayout, remarks: Remarks) -> list[Values]:
+    """Return the column of each counter; NaN where there is no sample, or none that is finite.
+
+    A column is taken out of the parts as it is joined, so that memory holds one of them twice and not all.
+    """
+    columns: list[Values] = []
+    for counter, name in zip(layout.counters, list(schema_of(layout))[1:], strict=True):
+        pieces = [part.numbers.drop_in_place(name) for part in parts]
+        if not math.isfinite(sum(piece.sum() or 0 for piece in pieces)):  # finite only if all values are
+            infinite = [~piece.is_finite() for piece in pieces]
+            if count := sum(int(where.sum() or 0) for where in infinite):
+                text = f"NaN or infinite: no sample{and_more(count)}"
+                remarks.add(Kind.SKIPPED, text, counter=counter, count=count)
+                pieces = [piece.set(where, None) for piece, where in zip(pieces, infinite, strict=True)]
+        arrays = [piece.to_numpy() for piece in pieces]
+        columns.append(arrays[0] if len(arrays) == 1 else np.concatenate(arrays or [np.zeros(0)]))
+    return columns
+
+
+def _pieces(data: Data, start: int, end: int, size: int) -> Iterator[LinePiece]:
+    """Yield the lines between two offsets of the file, in pieces of about `size` bytes."""
+    while start < end:
+        line_end = data.find(b"\n", min(start + size, end), end)
+        stop = end if line_end < 0 else line_end + 1
+        body = data[start:stop]
+        if isinstance(data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            # Give the pages back to the system, so that memory does not grow with the file.
+            first = start - start % mmap.PAGESIZE
+            data.madvise(mmap.MADV_DONTNEED, first, stop - first)
+        is_open = not body.endswith(b"\n")
+        following = _LINE.search(data, stop, end)
+        next_has_return = following is None or following[0].endswith(b"\r\n")
+        yield LinePiece(body + b"\n" if is_open else body, stop == end, is_open, next_has_return)
+        start = stop
+
+
+def _end(data: Data, start: int) -> int:
+    """Return the end offset of the last line that is neither blank nor all zero bytes."""
+    end = len(data)
+    while end > start:
+        tail = data[max(start, end - _TAIL) : end]
+        if written := len(tail.rstrip(b" \t\r\n\0")):
+            end += written - len(tail)
+            line_end = data.find(b"\n", end)
+            blank = data[end : len(data) if line_end < 0 else line_end]
+            if b"\0" in blank:
+                return end
+            return len(data) if line_end < 0 else line_end + 1
+        end -= len(tail)
+    return start
