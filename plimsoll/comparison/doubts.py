@@ -44,7 +44,7 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
     # Bytes vary by themselves: they raise a doubt only if they would explain a difference.
     only_bytes = compared is not None and not compared.signal.load and load.is_same is None
     only_bytes = only_bytes and not comparison.of(ComparisonOutcome.LOAD)
-    differs = not load.is_same and not load.throughput_lost and not only_bytes
+    differs = not load.is_same and not load.throughput_lost and not load.regained and not only_bytes
     if compared is not None and differs and not _is_merely_more(comparison):
         same = "the load was not the same" if load.is_same is False else "the load may not have been the same"
         yield f"{same}: {title(compared)} {moved(compared)}"
@@ -116,7 +116,9 @@ def news(comparison: Comparison) -> list[News]:
 
 def hidden(comparison: Comparison) -> list[str]:
     """Return clauses on more noise of critical signals or the load, and on counters that are worse by their names."""
-    noisy = [(reshaped, reshaped.compared.treatment) for reshaped in comparison.reshaped if reshaped.what == "noise"]
+    better = comparison.of(ComparisonOutcome.IMPROVEMENT)  # what is far from its limit now may well vary more
+    reshapeds = [reshaped for reshaped in comparison.reshaped if reshaped.compared not in better]
+    noisy = [(reshaped, reshaped.compared.treatment) for reshaped in reshapeds if reshaped.what == "noise"]
     grown = [reshaped for reshaped, treatment in noisy if treatment.critical or treatment.shape == "noise"]
     clauses = [distribution_change_text(reshaped) for reshaped in grown[:1]]
     if costs := comparison.unassigned_counters.costs:

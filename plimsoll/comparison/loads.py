@@ -10,23 +10,29 @@ from plimsoll.comparison.levels import CommonPhase, SignalLevel
 from plimsoll.comparison.signal_settings import UNKNOWN_BUSY, LoadEffect, Treatment, Treatments
 from plimsoll.model.run import Phase
 from plimsoll.review.phases.found_phases import Load, moved
+from plimsoll.review.phases.throughput_loss import ThroughputLoss
 from plimsoll.review.review import Review
 
 _PROCESSORS = ("cpu.busy",)
 _DISKS = ("disk.transfers", "disk.reads", "disk.writes")
 _LEAST = 1.02  # our choice: runs of one build differ by as much
 _BUSY, _IDLE = ("cpu.busy", "disk.busy"), "disk.idle"
-_USERS = "client.users"
+_USERS, _ANSWERED = "client.users", "client.requests"
 _PILED, _MANY = 1.5, 10.0  # times as many connections, and so many more: no chance; our choice
 _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
 
 
 @dataclass(frozen=True, eq=False)
 class LoadComparison:
-    """The comparisons of the load signals that both runs have, in the order in which they show the load best."""
+    """The comparisons of the load signals that both runs have, in the order in which they show the load best.
+
+    `loss` is a loss of throughput within the second run that the first does not have; `regained` the same of the first.
+    """
 
     signals: tuple[Compared, ...]
     tolerance: float
+    loss: ThroughputLoss | None = None
+    regained: ThroughputLoss | None = None
 
     @property
     def first(self) -> Compared | None:
@@ -59,13 +65,28 @@ class LoadComparison:
         return [compared.second.mean.mean / compared.before for compared in compareds if compared.second.mean.mean > 0]
 
     @property
-    def throughput_lost(self) -> Compared | None:
-        """The operations, if they became fewer although as many connections were held; else None."""
-        compared = self.first
-        offered = next((signal for signal in self.signals if signal.signal.load == "connections"), None)
-        if compared is None or offered is None or compared.signal.load != "operations" or _differs(offered):
+    def throughput_lost(self) -> bool:
+        """Whether less was done though as much was offered: within the second run, or than in the first."""
+        return bool(self.loss or self.fewer)
+
+    @property
+    def fewer(self) -> Compared | None:
+        """The operations, if they became fewer from run to run with as much offered; else None."""
+        return next(filter(None, map(self._fewer, (self.first, self._answered))), None)
+
+    @property
+    def _answered(self) -> Compared | None:
+        """The requests that the load driver had answered, beside which a host may do far more."""
+        return next((compared for compared in self.signals if compared.name == _ANSWERED), None)
+
+    def _fewer(self, work: Compared | None) -> Compared | None:
+        """Return the work if it became less, though as many users waited for it, or connections were held."""
+        by_driver = work is not None and work.name == _ANSWERED
+        connections = (signal for signal in self.signals if signal.signal.load == "connections")
+        offered = self.users if by_driver else next(connections, None)
+        if work is None or offered is None or work.signal.load != "operations" or _differs(offered):
             return None
-        return compared if _differs(compared) and compared.difference.value < 0 else None
+        return work if _differs(work) and work.difference.value < 0 else None
 
     @property
     def piled_up(self) -> Compared | None:
@@ -86,7 +107,10 @@ def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments:
     if not compared:
         before, after = (moved(run.signals, run.question.signals) for run in (first, second))
         compared = _compared(before, after, phase, treatments)
-    return LoadComparison(tuple(judged(compared)), treatments.load)
+    losses = (run.throughput_loss for run in (first, second))
+    regained, lost = (loss if loss and loss.offered else None for loss in losses)
+    lost, regained = None if regained else lost, None if lost else regained
+    return LoadComparison(tuple(judged(compared)), treatments.load, lost, regained)
 
 
 def _compared(

@@ -38,18 +38,14 @@ ANSWERS = {
 
 def answer(comparison: Comparison) -> Answer:
     """Return whether the second run is worse; UNKNOWN if nothing shows that it is, but there is a doubt."""
-    if critical(comparison) or crossings(comparison) or peaks(comparison):
+    if comparison.load.throughput_lost or critical(comparison) or crossings(comparison) or peaks(comparison):
         return Answer.WORSE
     return Answer.UNKNOWN if doubts(comparison) else Answer.NOT_WORSE
 
 
 def critical(comparison: Comparison) -> list[Compared]:
-    """Return the signals that make the run worse: regressions of critical signals, and lost throughput."""
-    lost = comparison.load.throughput_lost
-    return [
-        *([lost] if lost else []),
-        *(regression for regression in comparison.regressions if regression.treatment.critical),
-    ]
+    """Return the signals that make the run worse: regressions of critical signals."""
+    return [regression for regression in comparison.regressions if regression.treatment.critical]
 
 
 def peaks(comparison: Comparison) -> list[Reshaped]:
@@ -86,8 +82,11 @@ def _load(comparison: Comparison) -> str:
     if compared is None:
         return "No load was recorded in both runs, so the differences may come from different loads."
     text = title(compared)
-    if load.throughput_lost:
-        return f"Throughput was lost{phase}: as many connections were held, but {text} {moved(compared)}."
+    if load.loss:
+        return f"Throughput was lost in {comparison.second.called}: {load.loss.clause}."
+    if lost := load.fewer:
+        meanwhile = "connections were held" if lost is compared else "users waited"
+        return f"Throughput was lost{phase}: as many {meanwhile}, but {title(lost)} of {place(lost)} {moved(lost)}."
     if load.is_same is False:
         what_follows = "what goes with it is compared for each operation"
         return f"The load was not the same{phase}: {text} {moved(compared)}; {what_follows}."
@@ -99,7 +98,7 @@ def _load(comparison: Comparison) -> str:
 def _worse(comparison: Comparison) -> str:
     """Return the sentences on what became worse or better, with the cause."""
     name = comparison.second.called
-    regressed = [regression for regression in comparison.regressions if regression.treatment.critical]
+    regressed = critical(comparison)
     signs = [regression for regression in comparison.regressions if regression not in regressed]
     better = comparison.of(ComparisonOutcome.IMPROVEMENT)
     crossed = crossings(comparison)
@@ -130,15 +129,28 @@ def _worse(comparison: Comparison) -> str:
         return f"{name} differs from {_baseline(comparison)}: {_named(unsure)}. {_to_decide(comparison, unsure)}"
     if signs:
         return f"Nothing became worse that matters by itself; of its signs {_named(signs)}."
-    also = "" if comparison.load.throughput_lost is None else "Apart from the throughput, "
-    if better:
+    also = "Apart from the throughput, " if comparison.load.throughput_lost else ""
+    if texts := _better(comparison, better):
         rest = "" if also else "; nothing became worse"
-        return f"{also}{name} is better: {_named(better)}{rest}."
+        return f"{also}{name} is better: {texts}{rest}."
     if also:
         return f"{also}nothing became worse or better."
     changed = comparison.of(ComparisonOutcome.CHANGE)
     count = counted(len(by_signal(changed)), "other signal")
     return f"Nothing became worse or better{f'; {count} changed: {_named(changed)}' if changed else ''}."
+
+
+def _better(comparison: Comparison, better: list[Compared]) -> str:
+    """Return what became better: signals, throughput that is not lost any more, and limits that are held again."""
+    regained = comparison.load.regained
+    texts = [_named(better)] if better else []
+    texts += [f"throughput is held ({comparison.first.called}: {regained.clause})"] if regained else []
+    names = {compared.name for compared in better}
+    titles = [finding.signal.title for finding in comparison.thresholds.only_first if finding.rule.signal not in names]
+    if titles:
+        limits = listed(list(dict.fromkeys(titles)), _MOST_NAMED)
+        texts.append(f"it held limits that {comparison.first.called} crossed: {limits}")
+    return "; ".join(texts)
 
 
 def _failed(comparison: Comparison) -> str:

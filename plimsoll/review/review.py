@@ -18,6 +18,7 @@ from plimsoll.review.findings import Applied, Doubt, Finding, Outcome, Question
 from plimsoll.review.judged_resources import healthy_text, judged_everywhere, partly_recorded, unjudged
 from plimsoll.review.judging import crossed_before, judge
 from plimsoll.review.phases.found_phases import FoundPhases, Load, find_phases, loads
+from plimsoll.review.phases.throughput_loss import ThroughputLoss, throughput_loss
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.recording.host_spans import gone, paused, recordings, restarted, rows_of_hosts
 from plimsoll.review.recording.impossible import (
@@ -52,6 +53,7 @@ class Review:
 
     Attributes:
         phases_found: The phases found from the load; None if they are set by hand.
+        throughput_loss: The work that fell though the load was held, or is gone for a reason that is not known.
         before_steady: Findings crossed only before the found steady state; they do not count.
         insight_doubts: Doubts from insights; plimsoll.insights adds them.
         ahead: Sentences on limits that will soon be reached; plimsoll.insights adds them.
@@ -67,6 +69,7 @@ class Review:
     signals: RecordedSignals = field(repr=False, compare=False)
     loads: tuple[Load, ...] = field(repr=False, compare=False)
     phases_found: FoundPhases | None = None
+    throughput_loss: ThroughputLoss | None = None
     before_steady: tuple[Finding, ...] = ()
     insight_doubts: tuple[Doubt, ...] = ()
     ahead: tuple[str, ...] = ()
@@ -118,7 +121,7 @@ class Review:
             *stood_still(self.signals, self.question.signals, self.hosts),
             *doubts.objective(self.findings),
             *many_failed(self.signals, self.findings),
-            *unanswered(self.signals, self.question.phases),
+            *(() if self.throughput_loss else unanswered(self.signals, self.question.phases)),
             *slowed(self.signals, self.findings),
             *doubts.undecided(self.findings),
             *doubts.unfinished(self.findings, self.end),
@@ -149,11 +152,13 @@ class Review:
         if self.question.in_operation:
             return apart
         planned = self.question.planned
+        loss, stopped = self.throughput_loss, tuple(work_stopped(self.signals, self.question.signals, planned))
         return (
             *apart,
+            *((loss.doubt,) if loss and not stopped else ()),
             *paused(self._recordings, planned),
             *restarted(self.signals, self.remarks, planned),
-            *work_stopped(self.signals, self.question.signals, planned),
+            *stopped,
             *gone(self.logs, self.hosts, self.host_of, self._part, self.question.packs, planned),
         )
 
@@ -283,11 +288,17 @@ class Review:
         signals = RecordedSignals(logs, self.question, self.facts)
         every_load = loads(signals, self.question.signals)
         start, end = _span(logs, self.question)
-        phases = self.phases_found
+        phases, loss = self.phases_found, None
         if phases is not None and start is not None and end is not None:
-            phases = find_phases(every_load, start, end)
+            phases, loss = _phases_and_loss(every_load, start, end)
         return replace(
-            self, logs=tuple(logs), findings=findings, signals=signals, loads=every_load, phases_found=phases
+            self,
+            logs=tuple(logs),
+            findings=findings,
+            signals=signals,
+            loads=every_load,
+            phases_found=phases,
+            throughput_loss=loss,
         )
 
     def hosts_of(self, log: Log) -> tuple[str, ...]:
@@ -348,10 +359,10 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     signals = RecordedSignals(logs, question, facts)
     every_load = loads(signals, question.signals)
     start, end = _span(logs, question)
-    phases: FoundPhases | None = None
+    phases, loss = None, None
     to_judge_by: tuple[Phase, ...] = ()
     if not question.phases and not question.in_operation and start is not None and end is not None:
-        phases = find_phases(every_load, start, end)
+        phases, loss = _phases_and_loss(every_load, start, end)
         to_judge_by = phases.to_judge_by(start, end) if phases.sure and not question.whole_run else ()
     part = question.start is not None or question.end is not None
     whole = RecordedSignals(logs, replace(question, start=None, end=None), facts) if part else signals
@@ -368,6 +379,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         signals,
         every_load,
         phases,
+        loss,
         crossed_before(logs, whole, question, facts, findings) if to_judge_by else (),
     )
     more_remarks = (
@@ -379,6 +391,13 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         *remarks_on(driver_clock(signals)),
     )
     return replace(judged_review, remarks=(*everything, *more_remarks))
+
+
+def _phases_and_loss(every_load: Sequence[Load], start: int, end: int) -> tuple[FoundPhases, ThroughputLoss | None]:
+    """Return the phases and the loss of throughput of a run; what was offered tells the phases where work was lost."""
+    loss = throughput_loss(every_load, start, end)
+    by_offered = (loss.offered, *every_load) if loss and loss.offered else every_load
+    return find_phases(by_offered, start, end), loss
 
 
 def _span(logs: Sequence[Log], question: Question) -> tuple[int | None, int | None]:

@@ -25,6 +25,9 @@ QUEUE = r"\PhysicalDisk(0 C:)\Current Disk Queue Length"
 READ = r"\PhysicalDisk(0 C:)\Avg. Disk sec/Read"
 
 
+LATE = np.arange(ROWS) > 0.7 * ROWS
+
+
 def a_run(seed, changed=None, without=None):
     rng = np.random.default_rng(seed)
 
@@ -52,6 +55,11 @@ def compared(first, second):
         ),
         ({REQUESTS: lambda one: 0.8 * one}, Answer.WORSE, "Apart from the throughput, nothing became worse"),
         (
+            {REQUESTS: lambda one: np.where(LATE, 0.4 * one, one)},
+            Answer.WORSE,
+            "Throughput was lost in b: Web requests of",
+        ),
+        (
             {MEMORY: lambda one: one + np.linspace(0, 2e9, ROWS)},
             Answer.UNKNOWN,
             "In b, and not in a, there is a trend",
@@ -77,6 +85,7 @@ def compared(first, second):
         "alike",
         "busier",
         "less throughput",
+        "throughput that falls in the run",
         "a leak",
         "a limit crossed at the end",
         "slow at the end",
@@ -88,6 +97,20 @@ def test_the_answer(changed, expected, said):
     found = compared(a_run(1), a_run(2, changed))
     assert (answer(found), doubts(found) if expected == Answer.NOT_WORSE else []) == (expected, [])
     assert said in " ".join(story(found))
+
+
+@pytest.mark.parametrize(
+    ("trouble", "said"),
+    [
+        ({CPU: lambda one: 94 + 0 * one}, "b is better: processor time of SUT fell"),
+        ({READ: lambda one: np.where(LATE, 9 * one, one)}, "b is better"),
+        ({REQUESTS: lambda one: np.where(LATE, 0.3 * one, one)}, "b is better: throughput is held (a: Web requests of"),
+    ],
+)
+def test_what_became_better(trouble, said):
+    found = compared(a_run(1, trouble), a_run(2))
+    assert said in " ".join(story(found))
+    assert answer(found) == Answer.NOT_WORSE
 
 
 def lost(path, rows=slice(None)):

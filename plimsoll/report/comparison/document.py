@@ -222,7 +222,7 @@ def _reason(comparison: Comparison) -> str:
     load, worse, _ = story(comparison)
     if answer(comparison) == Answer.UNKNOWN:
         return f"{'; '.join(doubts(comparison))}."
-    return worse if comparison.load.throughput_lost is None else f"{load} {worse}"
+    return f"{load} {worse}" if comparison.load.throughput_lost else worse
 
 
 def _table(

@@ -21,7 +21,6 @@ SCHEMA = "plimsoll.comparison/1"
 OutcomeName = Literal[
     "regression", "improvement", "change", "explained-by-load", "within-spread", "within-tolerance", "same", "unclear"
 ]
-IsKnown = Annotated[bool, BeforeValidator(lambda value: value is not None)]
 RankChance = Annotated[float | None, BeforeValidator(lambda ranks: ranks and ranks.chance)]
 Count = Annotated[int, BeforeValidator(len)]
 Start = Annotated[str | None, BeforeValidator(lambda phase: phase and iso(phase.start))]
@@ -124,9 +123,7 @@ class LoadPart(JsonPart):
     """Whether both runs were under the same load, in the phase of the answer."""
 
     same: bool | None = attribute("is_same", "Null if it is not known.")
-    throughput_lost: IsKnown = Field(
-        description="Whether there were fewer operations although as many connections were held."
-    )
+    throughput_lost: bool = Field(description="Fewer operations though as many users waited, or connections were held.")
     tolerance: float = Field(description="The share by which loads may differ and still count as the same.")
     signals: list[SignalPart] = Field(
         description="The load signals, summed over hosts; the one that shows the load best comes first."

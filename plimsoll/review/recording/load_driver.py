@@ -14,7 +14,7 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import quantity
-from plimsoll.review.doubts import LEAST_SHARE_ABSENT, SHORTEST_ABSENCE, long_absence
+from plimsoll.review.doubts import LEAST_SHARE_ABSENT, PAUSE, SHORTEST_ABSENCE, long_absence
 from plimsoll.review.findings import JUDGED, Doubt, Finding
 from plimsoll.review.phases.found_phases import means_on_grid
 from plimsoll.review.recorded_signals import RecordedSignals
@@ -69,6 +69,8 @@ _MINUTE = 60 * SECOND
 _LONG_FAILED = 2  # minutes
 _LEAST_LOAD = 0.1  # of the load that was reached: below there is next to none
 _REACHED = 0.9  # the quantile that is taken for it
+_SHORT_PAUSE, _FEWEST_PAUSES = 20 * SECOND, 3
+_CHECK_PAUSE = "see whether it paused or the system did not answer"
 _OBJECTIVE = "say under [objective] in plimsoll.toml how many may"
 _DONE, _FAILED, _SHARE = "client.requests", "client.errors", "client.error_share"
 _USERS = "client.users"
@@ -101,9 +103,9 @@ def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
 
 def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
     """Yield doubts about long times without responses under load; `phases` are those set by hand."""
-    for text, is_long in _pauses(recorded, phases):
-        if is_long:
-            yield Doubt(f"the load driver {text}", "see whether it paused or the system did not answer")
+    long = [text for text, is_long in _pauses(recorded, phases) if is_long]
+    yield from (Doubt(f"the load driver {text}", _CHECK_PAUSE) for text in long)
+    yield from () if long else _many_pauses(recorded, phases)
 
 
 def paused_briefly(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[str]:
@@ -137,6 +139,27 @@ def _pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tupl
             continue
         where = "at the end" if is_last and at == len(steps) - 1 else "in the middle"
         yield f"had next to no requests answered for {duration_text(end - begin)} {where} of its load", is_long
+
+
+def _many_pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
+    """Yield a doubt about the short times without answers of each load driver, if they are long together."""
+    for samples in () if phases else recorded.of(_DONE).values():
+        times = _under_load(samples)
+        steps = np.diff(times)
+        pauses = np.flatnonzero(steps > max(_SHORT_PAUSE, PAUSE * (samples.interval or 0)))
+        users = [users.present for users in recorded.of(_USERS).values()]
+        at_work = [all(_are_at_work(of_driver, *times[at : at + 2]) for of_driver in users) for at in pauses]
+        pauses = pauses[np.array(at_work, dtype=bool)]
+        total = int(steps[pauses].sum())
+        if len(pauses) >= _FEWEST_PAUSES and total > long_absence(int(times[-1] - times[0])):
+            text = f"next to no requests answered for {duration_text(total)} in all, in {len(pauses):,} pauses"
+            yield Doubt(f"the load driver had {text}", _CHECK_PAUSE)
+
+
+def _are_at_work(users: Samples, begin: int, end: int) -> bool:
+    """Return whether the users that were recorded within a pause, if any, were as many as make a load."""
+    inside = users.values[(users.times > begin) & (users.times < end)]
+    return not len(inside) or float(np.median(inside)) >= _LEAST_LOAD * float(users.values.max())
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:

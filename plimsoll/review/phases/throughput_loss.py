@@ -1,0 +1,191 @@
+"""Work that falls to another level while the load that is offered stays, or of which it is not known why it ended.
+
+What is offered is users, requests in flight, or connections. Work that falls while they stay is no ramp-down: the
+system answers less. Work that is gone for good before the recording ends has ended or broken, which nothing tells where
+what was offered is not known, or went with it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from plimsoll.analysis.filters import EqualParts, find_runs, median_filter, moving_mean
+from plimsoll.model.log import Values
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.value_text import percent, quantity
+from plimsoll.review.doubts import long_absence
+from plimsoll.review.findings import Doubt
+from plimsoll.review.phases.found_phases import Load
+
+_DRIVER = "client."
+# Our choices.
+_PARTS, _FEWEST = 120, 20
+_FELL = 0.7  # of the work before: below it is less
+_GONE = 0.1  # of it: below there is next to none
+_STAYED = 0.85  # of what was offered before
+_REACHED = 0.75  # the quantile of what was offered
+_LEAST_BEFORE = 0.15  # of the run, at the level from which work falls: less may be a storm of logons
+# Of a host, and of a load driver, whose users are known:
+_ABRUPT, _AT_LEAST = (0.05, 0.2), 2  # of the run, or parts: what falls more slowly may be fewer people
+_CLEAR = (0.5, 0.3)  # of a fall: levels further apart are no wave
+_AT_ONCE = 0.03  # of the run, in which a load that is gone ended; a ramp-down takes longer
+_GONE_FOR = 0.25  # of the run: a recorder that goes on for less was just not stopped at once
+_LONGEST_TEST = 12 * 3600 * SECOND  # work of a host that falls in a longer run may be a night
+_OFF_LEVEL = 0.1  # the quantile of a level that is still off the other level
+
+
+@dataclass(frozen=True, eq=False)
+class ThroughputLoss:
+    """The fall of `work` from one rate to another at `start` (UTC ns), until `end`.
+
+    `offered` is the load that stayed; None where it is not known whether the load ended or the system broke. `share` is
+    how much of the run is before the fall. `stops` is how often work all but stopped meanwhile, where that was often.
+    """
+
+    work: Load
+    offered: Load | None
+    before: float
+    after: float
+    start: int
+    end: int
+    share: float
+    stops: int = 0
+
+    @property
+    def clause(self) -> str:
+        """What fell, when, and what is known of the load: a clause."""
+        title, lasts = self.work.signal.title, duration_text(round((self.end - self.start) / SECOND) * SECOND)
+        title = title if self.work.name.startswith(_DRIVER) else f"{title} of {self.work.hosts[0]}"
+        if self.offered is None:
+            return f"{title}: the load is gone after {percent(self.share)} of the run, for {lasts}"
+        rates = f"from {quantity(self.before, self.work.signal.unit)} to {quantity(self.after, self.work.signal.unit)}"
+        offered = self.offered.signal.title
+        offered = offered[0].lower() + offered[1:] if offered[1:2].islower() else offered
+        meanwhile = f"for {lasts}, while as many {offered} were held"
+        if self.stops:
+            return f"{title} all but stopped {self.stops:,} times, {meanwhile.replace(',', ' in all,', 1)}"
+        return f"{title} fell {rates} after {percent(self.share)} of the run, {meanwhile}"
+
+    @property
+    def doubt(self) -> Doubt:
+        """The reason why the run is not known to be healthy."""
+        if self.offered is None:
+            return Doubt(f"{self.clause}; whether it ended or broke is not known", "end the recording with the load")
+        return Doubt(self.clause, "see what kept the system from answering as before")
+
+
+class _Fall(NamedTuple):
+    """The parts from `first` to before `last` in which work is less, its levels, and how many parts the fall took.
+
+    `gap` is between the lower end of the one level and the upper end of the other, as a share of the fall.
+    """
+
+    first: int
+    last: int
+    before: float
+    after: float
+    took: int
+    gap: float
+
+
+def throughput_loss(loads: Sequence[Load], start: int, end: int) -> ThroughputLoss | None:
+    """Return the loss of throughput in a run from `start` to `end` (UTC ns), if any."""
+    works = [load for load in loads if load.kind == "operations"]
+    offered = {load.name: load for load in loads if load.kind == "connections"}
+    # The load driver knows best what was offered; else it is the connections of the service that does most.
+    work = next((load for load in works if load.name.startswith(_DRIVER)), next(iter(works), None))
+    if work is None or len(work.samples.between(start, end).present.times) < _FEWEST:
+        return None
+    room = f"{work.name.partition('.')[0]}."
+    of_room = [load for name, load in offered.items() if name.startswith(room)]
+    is_driver = room == _DRIVER
+    return _loss(work, next(iter(of_room if is_driver else (*of_room, *offered.values())), None), start, end)
+
+
+def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputLoss | None:
+    """Return the loss of work while the offered load was held, else the end of both if it is not known why."""
+    is_driver = work.name.startswith(_DRIVER)
+    length = end - start
+    if length > _LONGEST_TEST and not is_driver:
+        return None
+    parts = EqualParts(start, end, min(_PARTS, len(work.samples.present.times)))
+    width = length / parts.count
+    done = _filled(parts.means(work.samples.present))
+    long = max(3, int(np.ceil(long_absence(length) / width)))
+
+    def loss(fall: _Fall, stayed: Load | None) -> ThroughputLoss:
+        edges = int(start + fall.first * width), int(start + fall.last * width)
+        return ThroughputLoss(work, stayed, fall.before, fall.after, *edges, fall.first / parts.count)
+
+    if offered is not None:
+        load = _filled(parts.means(offered.samples.present))
+        full = np.flatnonzero(load >= _STAYED * np.quantile(load, _REACHED))
+        first, last = int(full[0]), int(full[-1]) + 1
+        fall = _fall(done[first:last], long, max(long, int(_LEAST_BEFORE * parts.count)))
+        if fall and _is_clear(fall, parts.count, is_driver=is_driver) and _stays(load[first:last], fall):
+            return loss(fall._replace(first=fall.first + first, last=fall.last + first), offered)
+        runs, usual = _stops(done[first:last], long)
+        if runs and not is_driver:
+            total = sum(stop - begin for begin, stop in runs)
+            begin = first + runs[0][0]
+            return replace(loss(_Fall(begin, begin + total, usual, 0, 0, 1), offered), stops=len(runs))
+    fall = None if is_driver else _fall(done, int(np.ceil(_GONE_FOR * parts.count)), long)
+    return loss(fall, None) if fall and _is_gone(fall, done) else None
+
+
+def _filled(values: Values) -> Values:
+    """Return the values with what is missing taken from the line between its neighbours."""
+    present = np.flatnonzero(np.isfinite(values))
+    return np.interp(np.arange(len(values)), present, values[present])
+
+
+def _fall(done: Values, long: int, long_before: int) -> _Fall | None:
+    """Return the longest part in which clearly less was done than in all time at the level before it, if it is long."""
+    if len(done) < long + long_before:
+        return None
+    smooth = median_filter(done, 3, "edge")
+    reached = float(moving_mean(smooth, max(3, long // 2)).max())
+    low = [(first, last) for first, last in find_runs(smooth < _FELL * reached) if last - first >= long and first]
+    if not reached or not low:
+        return None
+    first, last = max(low, key=lambda run: run[1] - run[0])
+    begin = int(np.argmax(smooth >= _FELL * reached))
+    level, less = smooth[begin:first], smooth[first:last]
+    if first - begin < long_before:
+        return None
+    before, after = float(np.median(level)), float(np.median(less))
+    gap = float(np.quantile(level, _OFF_LEVEL) - np.quantile(less[1:], 1 - _OFF_LEVEL))
+    if after > _FELL * before or gap <= 0:
+        return None
+    high_end = begin + int(np.flatnonzero(level >= after + 0.8 * (before - after)).max(initial=0))
+    low_start = first + int(np.argmax(less <= after + 0.2 * (before - after)))
+    return _Fall(first, last, before, after, low_start - high_end - 1, gap / (before - after))
+
+
+def _stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
+    """Return the stops of work that is steady besides, if there are several that are long together; and its level."""
+    usual = float(np.median(done))
+    low = done < _GONE * usual
+    runs = find_runs(low)
+    is_steady = float(np.quantile(done[~low], _OFF_LEVEL)) > _FELL * usual if usual else False
+    return (runs if is_steady and len(runs) > 1 and int(low.sum()) >= long else []), usual
+
+
+def _stays(offered: Values, fall: _Fall) -> bool:
+    """Return whether as much was offered while less was done as before."""
+    return float(np.median(offered[fall.first : fall.last])) >= _STAYED * float(np.median(offered[: fall.first]))
+
+
+def _is_clear(fall: _Fall, parts: int, *, is_driver: bool) -> bool:
+    """Return whether work fell from one level to another, and at once on a host, as that of fewer people does not."""
+    return fall.gap >= _CLEAR[is_driver] and fall.took <= max(_AT_LEAST, _ABRUPT[is_driver] * parts)
+
+
+def _is_gone(fall: _Fall, done: Values) -> bool:
+    """Return whether work ended all at once, for good, in a recording that does not begin as long before it as well."""
+    parts = len(done)
+    idle_at_first = int(np.argmax(done >= _FELL * fall.before))
+    ends_recording = fall.last == parts and fall.last - fall.first > 2 * idle_at_first
+    return ends_recording and fall.after <= _GONE * fall.before and fall.took <= max(2, _AT_ONCE * parts)
