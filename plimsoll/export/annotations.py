@@ -10,7 +10,7 @@ from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.wording import limit_text
 
-# For units with large values: the template function that writes a value with an SI or binary prefix, and the unit.
+# For units of large values: the template function that formats a value with an SI or binary prefix, and the unit.
 _PREFIXED = {"bytes": ("humanize1024", "B"), "bytes/s": ("humanize", "B/s")}
 # Grafana serves the files in its public/ folder; docs/rules is mounted there.
 DOCS = "/public/plimsoll/"
@@ -22,20 +22,20 @@ def rule_page(rule: str, docs: str = DOCS) -> str:
 
 
 def value_template(variable: str, unit: str) -> str:
-    """Return the template that Grafana and Prometheus replace by the value of a variable with its unit."""
+    """Return a template, filled by Grafana and Prometheus, for the value of a variable with its unit."""
     function, suffix = _PREFIXED.get(unit, ('printf "%.6g"', "" if unit in ("ratio", "state") else f" {unit}"))
     return f"{{{{ {function} {variable} }}}}{suffix}"
 
 
 def escape_braces(text: str) -> str:
-    """Escape `{{` in text for an annotation, which Grafana executes as a template."""
+    """Escape `{{` in a text for an annotation, which Grafana would execute as a template."""
     return text.replace("{{", '{{ "{{" }}')
 
 
 def annotations(
     target: Target, signal: Signal, bound: BoundCondition, template: str, docs: str, critical: Rule | None = None
 ) -> dict[str, str]:
-    """Return the annotations of an alert: `template` shows its value, `docs` is the URL of the rules' pages, if any."""
+    """Return an alert's annotations: `template` shows its value, `docs` is the URL of the rules' pages, if any."""
     rule, limit = target.rule, limit_text(bound.healthy, signal.unit)
     subject = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _subject_tags(bound))
     texts = {
@@ -52,6 +52,7 @@ def annotations(
 
 
 def _notes(target: Target, bound: BoundCondition, critical: Rule | None) -> list[str]:
+    """Return the notes on an alert: settings of plimsoll.toml, a widened window, a critical rule, unknown phases."""
     rule = target.rule
     notes = [target.note] if target.note else []
     if target.factors:

@@ -1,4 +1,4 @@
-"""What the exports of packs share: the exported files, what was refused, and how rules are written as YAML."""
+"""Code shared by the exports of packs: the exported files, the refusals, and rules written as YAML."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _INLINE_KEYS = ({"from", "to"}, {"type", "uid"}, {"mode"}, {"type", "params"}, {
 
 @dataclass(frozen=True)
 class RuleExport:
-    """The exported files by name, the number of rules in them, and what was refused."""
+    """The exported files by name, the number of rules in them, and the refusals."""
 
     files: Mapping[str, str]
     rules: int
@@ -23,7 +23,7 @@ class RuleExport:
 
 
 class _RuleDumper(yaml.CSafeDumper):
-    """Writes short mappings and lists on one line, texts of several lines as blocks, and nothing as a reference."""
+    """Writes short mappings and lists on one line, texts of several lines as blocks, and no references."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -51,6 +51,6 @@ for _type in (str, dict, list, float):
 
 
 def write_yaml(document: Mapping[str, object], comment: str) -> str:
-    """Return a document as YAML, below a comment of one line or several."""
+    """Return a document as YAML, below a comment of one or more lines."""
     head = "".join(f"# {line}\n" for line in comment.splitlines())
     return head + yaml.dump(document, Dumper=_RuleDumper, sort_keys=False, allow_unicode=True, width=_NO_LINE_BREAKS)

@@ -1,4 +1,4 @@
-"""What a rule is made of in another system: targets, sources of its signals, limits; and why it is refused."""
+"""Resolves a rule for another system: its targets, the sources of its signals, its limits; or why it is refused."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ Matchers = Callable[[Selection, Target, bool], Iterable[str]]
 
 
 class Inexpressible(ValueError):
-    """A rule cannot be expressed in the other system; the text is the reason."""
+    """The error that a rule cannot be expressed in the other system; the text is the reason."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Refusal:
 
 
 class RuleSource(NamedTuple):
-    """A target of a rule, the variant of the rule's signal, and those of the signals in its further conditions."""
+    """A target of a rule, the variant of the rule's signal, and those of its further conditions' signals."""
 
     target: Target
     variant: Variant
@@ -58,7 +58,7 @@ class BoundCondition:
 
     `matchers` are the further conditions on each selection's series; `window` is the length in ns after widening.
     `weights` are the factors of a sum's operands, empty if all are 1. If a host has values from several alternatives,
-    `worst` chooses the greatest or the least of them.
+    `worst` chooses the greatest or the least.
     """
 
     condition: Condition
@@ -78,9 +78,9 @@ def rule_sources(
     server: str,
     merge: Callable[[Rule, Sequence[Variant]], Iterable[Variant]] = lambda rule, candidates: candidates,
 ) -> Iterator[RuleSource | Refusal]:
-    """Yield each combination of targets and sources of a rule, and what a server that has samples only cannot judge.
+    """Yield each combination of targets and sources of a rule, or refusals of what the server cannot judge.
 
-    `merge` combines variants that one query of the server can select.
+    The server has only samples. `merge` combines variants that one of its queries can select.
     """
     if reason := _never_fires(rule, server):
         yield Refusal(rule.id, reason)
@@ -119,7 +119,7 @@ def rule_sources(
 
 
 def _lacks_sources(rule: Rule, pack: Pack, candidates: Sequence[Variant], signals: Mapping[str, Signal]) -> str | None:
-    """Return why none of the sources of a rule's signal can be used, or None."""
+    """Return why none of the sources of a rule's signal can be used; None if one can."""
     sources = signals[rule.signal].sources
     if not candidates and sources:
         lacking = fallback_labels(rule.signal, signals) or ", ".join(map(_source_name, sources))
@@ -144,11 +144,12 @@ def bind_conditions(
 ) -> tuple[BoundCondition, list[BoundCondition]]:
     """Return the rule's own condition for its target and sources, and the further ones that can be joined with it.
 
-    `interval` (ns) is the time between samples: shorter windows are widened to twice that. The target's instance
-    counts for the rule's own condition alone. Raises Inexpressible.
+    `interval` (ns) is the time between samples: shorter windows are widened to twice that. The target's instance counts
+    for the rule's own condition alone. Raise Inexpressible if a condition cannot be expressed.
     """
 
     def bind(condition: Condition, variant: Variant, *, with_instance: bool) -> BoundCondition:
+        """Return a condition for the target, with its scaled limit and the variant of its signal."""
         for selection in variant.selections:
             weight = signals[selection.signal].weight
             if weight and is_unweighted(selection, signals):
@@ -200,7 +201,7 @@ def source_labels(source: RuleSource) -> list[str]:
 def is_for_pack(pack: Pack, variant: Variant) -> bool:
     """Return whether the sources of a variant are recorded only on hosts that the pack is for.
 
-    Nothing else is known about a host in the other system.
+    The other system knows nothing else about a host.
     """
     if pack.applies_to is None:
         return True
@@ -222,15 +223,15 @@ def further_conditions(rule: Rule) -> tuple[Condition, ...]:
 
 
 def signals_counted_unrecorded(rule: Rule) -> list[str]:
-    """Return the signals of which a condition counts as crossed where they are not recorded."""
+    """Return the signals whose conditions count as crossed if the signal is not recorded."""
     return list(dict.fromkeys(condition.signal for condition in rule.and_ if condition.if_not_recorded))
 
 
 def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
-    """Yield the variants of a signal, in order, with those that one query can select merged into one.
+    """Yield the variants of a signal, in order; those that one query can select are merged.
 
-    Grafana must not get two series with the same labels. InfluxDB combines those of one measurement; those of two
-    are merged only if their tags differ. Derived variants are not merged.
+    Grafana must not get two series with the same labels. InfluxDB combines those of one measurement; those of two are
+    merged only if their tags differ. Derived variants are not merged.
     """
     groups: list[list[Selection]] = []
     for variant in candidates:
@@ -251,7 +252,7 @@ def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
 
 
 def use_default_instance(source: RuleSource) -> RuleSource:
-    """Restrict all variants to SQL Server's default instance if one of them is: labels of named ones differ."""
+    """Restrict all variants to SQL Server's default instance if one is, as labels of named instances differ."""
     if not is_default_only(source):
         return source
     further = {name: _default_variant(variant) for name, variant in source.further.items()}
@@ -265,10 +266,10 @@ def is_default_only(source: RuleSource) -> bool:
 
 
 def _never_fires(rule: Rule, server: str) -> str | None:
-    """Return why a server that has the samples only cannot judge a rule at all.
+    """Return why a server with only samples cannot judge a rule at all; None if it can.
 
-    A rule may be for where others were not judged; or two conditions on one value exclude each other where phases are
-    not known.
+    A rule may depend on other rules not being judged; or two conditions on one value may exclude each other while
+    phases are unknown.
     """
     if rule.stands_in_for:
         return f"it is for hosts without {' and '.join(rule.stands_in_for)}, and {server} cannot tell those"
@@ -290,7 +291,7 @@ def _source_combinations(
 ) -> Iterator[Mapping[str, Variant]]:
     """Yield combinations of variants, by signal, for the further conditions of a rule.
 
-    All sources of a combination have the same collector as the rule's own variant.
+    All sources in a combination have the collector of the rule's own variant.
     """
     names = list(dict.fromkeys(condition.signal for condition in further_conditions(rule)))
     for combination in product(*(_candidates(name, rule, variant, signals) for name in names)):
@@ -315,7 +316,7 @@ def _condition_tags(selection: Selection) -> tuple[str, ...]:
 
 
 def _have_distinct_labels(left: Selection, right: Selection) -> bool:
-    """Return whether two selections never give different series with the same labels."""
+    """Return whether two selections can never give different series with equal labels."""
     if left.measurement == right.measurement:
         return left.group == right.group
     if left.source.path and right.source.path:

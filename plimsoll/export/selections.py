@@ -1,4 +1,4 @@
-r"""Where a signal is in InfluxDB: which points, and which tags identify their subjects.
+"""The place of a signal in InfluxDB: which points, and which tags identify their subjects.
 
 The tags that identify a subject are those in InfluxDB: `host` and, for counters of Windows, `source` (an agent that
 polls other computers writes its own name as the host and theirs as the source), the tag of the instance, and
@@ -34,10 +34,10 @@ _SYSSTAT_DISK = ("disk", "device")  # Telegraf's measurement `disk` has file sys
 class Selection:
     """One source of a signal in InfluxDB.
 
-    `field` is the field, or the first of several. `host` and `instance` are the tags with their names, `group` are all
-    tags that queries group by, and `where` are the conditions on points. For a sum over instances `summed` is the
-    tag of the instances. For a time per request `weight` is the field, of the same points, with the rate of the
-    requests (of a source with several fields it is the divisor), and `minimum_rate` the rate below which nobody waits.
+    `field` is the field, or the first of several. `host` and `instance` are the names of these tags, `group` are all
+    tags that queries group by, and `where` are the conditions on points. For a sum over instances `summed` is the tag
+    of the instances. For a time per request `weight` is the field, in the same points, with the rate of the requests
+    (for several fields it is the divisor), and `minimum_rate` the rate below which no limit is crossed.
     """
 
     signal: str
@@ -68,14 +68,14 @@ class Selection:
 
     @property
     def collector(self) -> str | None:
-        """The agent that records this source, one for each host; None for servers that any agent may monitor."""
+        """The agent that records this source, one per host; None for servers that any agent may monitor."""
         if self.source.path:
             return "windows"
         if self.measurement in ANYWHERE:
             return None
         if (self.measurement, self.instance or self.summed) == _SYSSTAT_DISK:
             return "sysstat"
-        # Telegraf has a measurement `swap` too.
+        # Telegraf has a measurement `swap` as well.
         return "sysstat" if self.measurement in _SYSSTAT and self.field not in _TELEGRAF_SWAP else "telegraf"
 
     @property
@@ -85,7 +85,7 @@ class Selection:
 
     @property
     def default_only(self) -> bool:
-        """Whether the selection is of SQL Server's default instance alone."""
+        """Whether the selection has only SQL Server's default instance."""
         return self._is_of_sql_server and OBJECT not in self.group
 
     @property
@@ -119,7 +119,7 @@ class Variant:
 
     @property
     def group(self) -> tuple[str, ...]:
-        """The tags of its values: those of the selection with the most tags, or of all alternatives."""
+        """The tags of its values: those of the selection with most tags, or of all alternatives."""
         if self.operation is None:
             return tuple(dict.fromkeys(tag for selection in self.selections for tag in selection.group))
         return max((selection.group for selection in self.selections), key=len)
@@ -138,10 +138,10 @@ class Variant:
 def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     """Return every variant of a signal, the best first.
 
-    Operands of a derived signal come from the same object or measurement if they have one in common in what one
-    collector records. Those of two objects of SQL Server are of its default instance: the tag that names the server's
-    instance differs between objects. Raises ValueError if an operand is derived itself, which one expression over
-    queries cannot express, or if the signal is a fact of the host, which is not stored.
+    Operands of a derived signal come from a common object or measurement of one collector, if there is one. Those of
+    two objects of SQL Server are of its default instance, as the tag that names the server's instance differs between
+    objects. Raise ValueError if an operand is derived itself, which one expression over queries cannot express, or if
+    the signal is a fact of the host, which is not stored.
     """
     signal = signals[name]
     if signal.fact:
@@ -167,14 +167,14 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
 
 
 def _common_kinds(operands: Sequence[Sequence[Selection]], collector: str | None) -> set[str]:
-    """Return the objects or measurements of a collector that have every operand."""
+    """Return the objects or measurements of a collector that have all operands."""
     return set.intersection(
         *({selection.kind for selection in operand if selection.collector == collector} for operand in operands)
     )
 
 
 def drawn(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
-    """Return what panels draw: the variants of a signal, or the parts of a whole that Grafana cannot put together."""
+    """Return the variants that panels draw; for a whole that Grafana cannot compute from its parts, the parts."""
     signal = signals[name]
     parts = (source for source in signal.sources if source.part_after)
     return variants(name, signals) or tuple(Variant(name, None, (_selection(name, signal, part),)) for part in parts)
@@ -183,7 +183,7 @@ def drawn(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
 def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
     """Return the selections of a signal that is not derived, the best first.
 
-    Sources scaled by facts of a host, and those for hosts that recorded no better one, are left out.
+    Sources that scale with facts of a host, and fallback sources, are left out.
     """
     signal = signals[name]
     recorded = (_selection(name, signal, source) for source in signal.sources if not source.per and not source.fallback)
@@ -193,7 +193,7 @@ def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...
 def _weighted(selection: Selection, signal: Signal, signals: Mapping[str, Signal]) -> Selection:
     """Return the selection of a time per request with the field that weights it.
 
-    Where the rate is no field of the same points, the selection is not weighted: see `is_unweighted`.
+    If the rate is not a field of the same points, the selection is not weighted: see `is_unweighted`.
     """
     if signal.weight is None:
         return selection
@@ -215,14 +215,14 @@ def is_unweighted(selection: Selection, signals: Mapping[str, Signal]) -> bool:
 
 
 def fallback_labels(name: str, signals: Mapping[str, Signal]) -> str:
-    """Return the labels of the sources that are for hosts without a better one; empty if there is none."""
+    """Return the labels of the fallback sources; empty if there are none."""
     signal = signals[name]
     labels = [_selection(name, signal, source).label for source in signal.sources if source.fallback]
     return ", ".join(dict.fromkeys(labels))
 
 
 def recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Mapping[str, Signal]:
-    """Return the signals with only the sources that these agents record, and those that any agent may record."""
+    """Return the signals with only the sources that these agents record, or that any agent may record."""
 
     def restrict(name: str) -> Signal:
         kept = (selection.source for selection in selections(name, signals) if selection.collector in (None, *agents))
@@ -232,7 +232,7 @@ def recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Map
 
 
 def is_recorded(name: str, signals: Mapping[str, Signal]) -> bool:
-    """Return whether a signal has a source left, or, if it is derived, whether all its operands have one."""
+    """Return whether a signal still has a source; for a derived one, whether all its operands do."""
     signal = signals[name]
     if signal.derived:
         return all(is_recorded(operand, signals) for operand in signal.derived.operands)
@@ -258,6 +258,7 @@ def _selection(name: str, signal: Signal, source: Source) -> Selection:
 
 
 def _of_path(name: str, signal: Signal, source: Source, path: CounterPath) -> Selection:
+    """Return the selection of a source with a counter path."""
     group, where = ["host", POLLED], [_tag_condition(OBJECT, path.object)]
     if path.object.startswith(_SQL_OBJECT):
         group.append(OBJECT)
@@ -266,7 +267,7 @@ def _of_path(name: str, signal: Signal, source: Source, path: CounterPath) -> Se
         instance = "instance"
         group.append(instance)
         where += _instance_conditions(instance, source.but)
-    elif path.instance is not None or any(  # another source is the same counter with an instance
+    elif path.instance is not None or any(  # another source has this counter with an instance
         other.path and other.path.instance and (other.path.object, other.path.counter) == (path.object, path.counter)
         for other in signal.sources
     ):
@@ -287,7 +288,7 @@ def _of_measurement(name: str, source: Source) -> Selection:
 
 
 def _tag_condition(tag: str, value: str) -> str:
-    """Return the condition on a tag. An object of SQL Server matches that of every instance of the server."""
+    """Return the condition on a tag; for an object of SQL Server, on every instance of the server."""
     if tag in ("object", OBJECT) and value.startswith(_SQL_OBJECT):
         pattern = rf"^({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}$"
         return f"{identifier(tag)} =~ {regex(pattern)}"

@@ -1,4 +1,4 @@
-"""Writes files as a whole or not at all."""
+"""Writes files completely or not at all."""
 
 import errno
 import os
@@ -23,8 +23,8 @@ _RUST_MESSAGE = re.compile(r"(?:.*: )?(.+) \(os error \d+\)")
 def atomic_write(path: Path) -> Generator[Path]:
     """Yield a temporary file that replaces `path` at the end, unless an error occurs.
 
-    Missing folders are created. The new file keeps the mode of the old one, unless the caller changes it. A symbolic
-    link remains: its target is replaced. Devices and pipes, such as /dev/null, are written to directly.
+    Missing folders are created. The new file keeps the mode of the old one, unless the caller changes it. The target of
+    a symbolic link is replaced, not the link. Devices and pipes, such as /dev/null, are written to directly. Raise
     Unusable if the file cannot be written.
     """
     try:
@@ -56,7 +56,7 @@ def atomic_write(path: Path) -> Generator[Path]:
 def _replaceable(path: Path) -> Path | None:
     """Return the target of a path if it can be replaced (a regular file, or missing), else None.
 
-    Links in /dev and /proc lead to files that a process holds open; replacing those would not reach the process.
+    Links in /dev and /proc lead to files that a process has open; replacing these would not affect the process.
     """
     if path.exists() and not path.is_file():
         return None
@@ -71,7 +71,7 @@ def _replaceable(path: Path) -> Path | None:
 
 
 def _why(path: Path, error: OSError) -> str:
-    """Return the reason of an error, such as a parent that is not a folder."""
+    """Return the reason of an error, for example that a parent is not a folder."""
     if isinstance(error, FileExistsError | NotADirectoryError):
         for above in path.parents:
             if os.path.lexists(above) and not above.is_dir():

@@ -1,12 +1,12 @@
-"""The content of an output as a tree, rendered for a terminal, as HTML, as Markdown and as JUnit XML.
+"""The content of an output as a tree, which is rendered for a terminal, as HTML, as Markdown or as JUnit XML.
 
-A `Document` has a verdict and blocks. Blocks are paragraphs, bullets, facts, tables, charts, curves, statements (what
-an insight tells, with a chart) and sections, which hold blocks again. Text is a string, or a tuple of strings, of
-strings with a role and of links; it may come from outside, and renderers escape it. A `Suite` of
-`DocumentCheck`s is the form that a build server reads.
+A `Document` has a verdict and blocks. Blocks are paragraphs, bullets, facts, tables, charts, curves, statements (of
+insights, with a chart) and sections, which contain blocks. Text is a string, or a tuple of strings, of strings with a
+role and of links; it may come from outside, and renderers escape it. A `Suite` of `DocumentCheck`s is the form for
+build servers.
 
-`plimsoll.report.render` has the renderers: `terminal.render_lines`, `markdown.render_markdown`, `html.render_page`
-(and the macro `blocks` of `html/page/document.html.j2` for a part of a page), and `junit.render_junit`.
+The renderers are in `plimsoll.report.render`: `terminal.render_lines`, `markdown.render_markdown`, `html.render_page`
+(the macro `blocks` of `html/page/document.html.j2` for a part of a page), and `junit.render_junit`.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,11 @@ from plimsoll.model.value_text import exactly
 
 @dataclass(frozen=True)
 class ChartSeries:
-    """One line to draw. Its style follows from `kind`: `samples`, `judged`, `other`, or `line-1` to `line-8`.
+    """One line to draw, in the style of its `kind`: `samples`, `judged`, `other`, or `line-1` to `line-8`.
 
-    `line-3 dash-1` has the colour of line 3, but is dashed. `strong` marks a line whose limit is crossed now.
-
-    `caption` replaces the number of samples in the chart's caption. If samples are `marked`, only rows without a value
-    are gaps; else the pauses of the recording are gaps, too.
+    `line-3 dash-1` is dashed in the colour of line 3. `strong` marks a line whose limit is crossed now. `caption`
+    replaces the number of samples in the chart's caption. If samples are `marked`, only rows without a value are gaps;
+    else the pauses of the recording are gaps as well.
     """
 
     label: str
@@ -37,7 +36,7 @@ class ChartSeries:
 
 @dataclass(frozen=True)
 class Span:
-    """A time that is shaded (UTC ns), in the colour of its own severity or that of the chart."""
+    """A range of time to shade (UTC ns), in the colour of its own severity, or of the chart's."""
 
     start: int
     end: int
@@ -65,7 +64,7 @@ class ChartLimit:
 
 @dataclass(frozen=True, eq=False)
 class ChartSpec:
-    """A chart before it is encoded: its lines are all in `unit`, and `label` says what it shows."""
+    """A chart before it is encoded: all lines are in `unit`; `label` is its description."""
 
     lines: tuple[ChartSeries, ...]
     unit: str
@@ -79,7 +78,7 @@ Role = Literal["strong", "quiet", "small", "code", "quote", "critical", "warning
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A text that leads to an anchor of the same page; only HTML shows where it leads."""
+    """A text that links to an anchor on the same page; only HTML renders the link."""
 
     text: str
     anchor: str
@@ -91,7 +90,7 @@ Text: TypeAlias = str | tuple[Inline, ...]
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph. `sentence` carries the answer of its section, `summary` what explains it, `note` a small remark."""
+    """A paragraph. `sentence` is for the answer of a section, `summary` for its explanation, `note` for a remark."""
 
     text: Text
     role: Literal["", "sentence", "summary", "note"] = ""
@@ -113,7 +112,7 @@ class FactList:
 
 @dataclass(frozen=True, slots=True)
 class FigureList:
-    """The numbers of a first screen: for each the value, its limit, and its name."""
+    """The figures of a first screen: the value, limit and name of each."""
 
     rows: tuple[tuple[str, str, str], ...]
 
@@ -122,7 +121,7 @@ class FigureList:
 class Column:
     """A column of a table; numbers are aligned to the right.
 
-    Where a terminal is narrow, columns with an `optional` rank are left out, the lowest rank first. `style` is the CSS
+    If a terminal is narrow, columns with an `optional` rank are left out, the lowest rank first. `style` is the CSS
     class of its cells.
     """
 
@@ -136,7 +135,7 @@ class Column:
 class DocumentTable:
     """Rows of cells, one for each column. `label` names the table for screen readers.
 
-    `highlighted` are the numbers of rows that stand out; `style` is a CSS class; `hidden` counts further rows; `brief`
+    `highlighted` are the indices of rows that stand out; `style` is a CSS class; `hidden` counts further rows; `brief`
     is how many rows a terminal shows.
     """
 
@@ -153,7 +152,7 @@ class DocumentTable:
 class ChartBlock:
     """A chart over time; only HTML shows it.
 
-    `chart` is a specification that the renderer encodes, or a chart that `plimsoll.charts.Charts.add` has encoded.
+    `chart` is a specification that the renderer encodes, or a chart already encoded by `plimsoll.charts.Charts.add`.
     """
 
     chart: ChartSpec | Any
@@ -163,7 +162,7 @@ class ChartBlock:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A measured value of a curve, with what a pointer shows of it."""
+    """A measured value of a curve, with the text that a pointer on it shows."""
 
     x: float
     y: float
@@ -175,20 +174,20 @@ class Curve:
     """Values over the load, drawn as SVG from zero to `x_end` and `y_end`; other outputs leave it out.
 
     Attributes:
-        label: What it shows, for those who cannot see it.
+        label: A description for readers who cannot see it.
         title: Its heading.
-        x_title: What the horizontal axis is, with its unit.
-        x_end: Where the horizontal axis ends.
-        y_end: Where the vertical axis ends.
+        x_title: The quantity of the horizontal axis, with its unit.
+        x_end: The end of the horizontal axis.
+        y_end: The end of the vertical axis.
         y_unit: The unit of the vertical axis.
-        points: What was measured.
+        points: The measured values.
         shares: Values of a second axis from 0 to 100 %, drawn as squares.
-        fit: The model within what was measured.
+        fit: The model within the measured range.
         beyond: The model beyond it, drawn dashed.
         band: The interval of the model: x, lowest and highest value.
         limit: A horizontal line, and its text.
         marks: Vertical lines up to a value, with their texts.
-        legend: The key of each kind of mark (`samples`, `other`), and its text.
+        legend: The kind of each mark (`samples`, `other`), and its text.
     """
 
     label: str
@@ -209,9 +208,9 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Sentences on one topic: the first is the answer, the others explain it. A chart may show it.
+    """Sentences on one topic: the first is the answer, the others explain it. A chart may be added.
 
-    A terminal indents the explanation below the answer, unless it is `flush` with it.
+    A terminal indents the explanation below the answer, unless it is `flush`.
     """
 
     sentences: tuple[str, ...]
@@ -224,18 +223,18 @@ class Section:
     """Blocks under a heading.
 
     Attributes:
-        title: The heading; empty for blocks that stand together without one.
-        blocks: What stands in it.
-        level: Of the heading, 2 or 3; a terminal shows headings of level 2 only.
+        title: The heading; empty for a group of blocks without one.
+        blocks: Its blocks.
+        level: The level of the heading, 2 or 3; a terminal shows headings of level 2 only.
         anchor: Its id in HTML.
         menu: Its entry in the menu of the page; empty if it has none.
-        note: What to know of the whole section.
-        summary: What follows the title on the same line, such as a count.
+        note: A remark on the whole section.
+        summary: A text after the title on the same line, such as a count.
         fold: Whether a page folds it; other outputs leave folded sections out.
         style: Its CSS class in HTML.
         brief: How many of the blocks a terminal shows; 0 for all.
-        hidden: How many more there are than `blocks`.
-        what: What is hidden: `steps`.
+        hidden: How many entries there are besides those in `blocks`.
+        what: A word for the hidden entries: `steps`.
     """
 
     title: Text
@@ -260,7 +259,7 @@ VerdictKind = Literal["healthy", "warning", "critical", "unknown", ""]
 
 @dataclass(frozen=True)
 class VerdictBlock:
-    """The answer: a word, the sentence after it, and paragraphs below. `kind` is its colour."""
+    """The answer: a word, the sentence after it, and paragraphs below. `kind` decides its colour."""
 
     word: str
     sentence: str
@@ -274,9 +273,9 @@ class Document:
 
     Attributes:
         kind: `review`, `comparison` or `capacity`.
-        title: Of the page, without the name of the program.
-        name: What it is about: the run, the file, or the runs compared.
-        blocks: The verdict first. A document on several runs has several verdicts.
+        title: The title of the page, without the name of the program.
+        name: The name of the subject: the run, the file, or the compared runs.
+        blocks: The blocks, the verdict first; a document on several runs has several verdicts.
         simulated: Whether its data are simulated.
     """
 
@@ -289,9 +288,9 @@ class Document:
 
 @dataclass(frozen=True)
 class DocumentCheck:
-    """A row for a build server: it passes, fails with a severity, has an error, or is skipped.
+    """A check for a build server: it passes, fails with a severity, has an error, or is skipped.
 
-    `message` is the reason; `details` are its lines. `output` is what is worth reading where nothing failed.
+    `message` is the reason; `details` are its lines. `output` is text for a check that did not fail.
     """
 
     group: str
@@ -306,7 +305,7 @@ class DocumentCheck:
 
 @dataclass(frozen=True)
 class Suite:
-    """Checks under one name; `start` is when the run began (UTC ns), None if that is not known."""
+    """Checks under one name; `start` is the start of the run (UTC ns), None if unknown."""
 
     name: str
     checks: Sequence[DocumentCheck]

@@ -7,14 +7,14 @@ from itertools import islice
 from unicodedata import category
 
 _MOST_MISTAKES = 100
-# Characters that Unicode counts as printable, and that are drawn as nothing.
+# Characters that Unicode counts as printable but that are drawn as nothing.
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
 def printable(text: str) -> str:
-    r"""Return a text from outside in one line, with invisible characters written as `\x1b` or `\u202e`.
+    r"""Return a text from outside as one line, with invisible characters escaped as `\x1b` or `\u202e`.
 
-    Invisible are line ends, control characters, marks of direction, and letters and spaces without a width. Spaces of
+    Invisible are line ends, control characters, direction marks, and letters and spaces without a width. Spaces of
     another width become plain ones.
     """
     if _is_visible(text):
@@ -26,7 +26,7 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Return a text from outside as `printable` does, but with its line ends."""
+    """Return a text from outside like `printable`, but keep its line ends."""
     return text if _is_visible(text) else "\n".join(map(printable, text.split("\n")))
 
 
@@ -35,7 +35,7 @@ def _is_visible(text: str) -> bool:
 
 
 def first_of(mistakes: Iterable[str]) -> Iterator[str]:
-    """Yield the first hundred mistakes, and a line that says that there are more. The rest is not computed."""
+    """Yield the first hundred mistakes, then a line that there are more. Further ones are not computed."""
     remaining = iter(mistakes)
     yield from islice(remaining, _MOST_MISTAKES)
     yield from ("more mistakes follow; correct these first" for _ in islice(remaining, 1))
@@ -48,9 +48,9 @@ def suggest(name: str, valid_names: Sequence[str]) -> str:
 
 
 class Unusable(Exception):
-    """The input or the call cannot be used.
+    """The error that the input or the call cannot be used.
 
-    The text says what is wrong, where (file, line, column or counter) and what to do about it, in one line for each
+    The text says what is wrong, where (file, line, column or counter) and what to do about it, one line for each
     mistake. The command line prints it on stderr and exits with status 2.
     """
 
@@ -59,12 +59,12 @@ class Unusable(Exception):
 
 
 class NoLog(Unusable):
-    """Error: the file is not a recording. In a folder or an archive of logs, such files are skipped."""
+    """The error that a file is not a recording. In a folder or an archive of logs, such files are skipped."""
 
 
 class Empty(NoLog):
-    """The file is empty or holds only zero bytes: only its name shows whether it should have been a recording."""
+    """The error that a file is empty or all zero bytes: only its name tells whether it should be a recording."""
 
 
 class Unreachable(Exception):
-    """A server does not answer. The text says in one line which, why, and what to do; exit status 3."""
+    """The error that a server does not answer. The text says in one line which, why, and what to do; exit status 3."""

@@ -8,7 +8,7 @@ _Value = TypeVar("_Value")
 
 
 def group_pairs(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
-    """Return the values by their keys. Keys are in the order in which they first come, and so are the values."""
+    """Return the values by key. Keys are in order of first appearance, values in the given order."""
     groups: dict[_Key, list[_Value]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)

@@ -1,4 +1,4 @@
-"""HTTP connections that are checked before anything is sent, such as a token; and why one failed, in words."""
+"""HTTP connections that are checked before anything, such as a token, is sent; and the reasons of failed ones."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ def is_loopback(url: str) -> bool:
 
 
 def lines_of(response: BaseHTTPResponse) -> Iterator[bytes]:
-    """Yield the lines of a response as they arrive, without blank ones. HTTPError or OSError if it breaks off."""
+    """Yield the lines of a response as they arrive, without blank ones. Raise HTTPError or OSError if it breaks off."""
     rest = b""
     for piece in response.stream(1 << 20, decode_content=True):
         *whole, rest = (rest + piece).split(b"\n")
@@ -65,5 +65,5 @@ def wrapped_error(error: Exception) -> Exception:
 
 
 def last_words(causes: str) -> str:
-    """Return the last of the causes in a message of urllib3, without the numbers of the system."""
+    """Return the last cause in a message of urllib3, without the system's error number."""
     return re.sub(r"^\[Errno -?\d+\] | \(_ssl\.c:\d+\)$", "", causes.rpartition(": ")[2])

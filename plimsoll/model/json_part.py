@@ -1,8 +1,8 @@
 """The base of JSON documents whose fields are read from results.
 
 A field takes the attribute of its name from a result. `attribute("signal.title")` takes the attribute at a path, and
-`attribute(sentence)` the value that a function returns for the result. So a model is both the schema and the reader,
-and `Model.model_validate(result)` is the document.
+`attribute(sentence)` the value that a function returns for the result. So a model is both schema and reader:
+`Model.model_validate(result)` is the document.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,11 +14,13 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, m
 
 from plimsoll.model.times import SECOND, iso
 
-_FUNCTIONS: dict[str, Callable[[Any], Any]] = {}  # of fields, by the names that pydantic asks a result for
+_FUNCTIONS: dict[
+    str, Callable[[Any], Any]
+] = {}  # the functions of fields, by the attribute names that pydantic requests
 
 
 class _Result:
-    """A result with further attributes: the values of functions of fields, and `values`."""
+    """A result with further attributes: the values of fields' functions, and `values`."""
 
     def __init__(self, result: Any, values: Mapping[str, Any]) -> None:
         self._result, self._values = result, values
@@ -36,7 +38,7 @@ class _Result:
 
 
 def with_fields(result: Any, **values: Any) -> Any:
-    """Return a result with further attributes, for a part that needs data of its context."""
+    """Return a result with further attributes, for a part that needs data from its context."""
     return _Result(result, values)
 
 
@@ -68,7 +70,7 @@ def attribute(source: str | Callable[[Any], Any], description: str | None = None
 
 
 def optional(path: str) -> Callable[[Any], Any]:
-    """Return a function for the attribute at `path`, which is None where a part of the path is."""
+    """Return a function for the attribute at `path`; it returns None if a part of the path is None."""
 
     def follow(result: Any) -> Any:
         for name in path.split("."):

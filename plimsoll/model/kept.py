@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Result:
     """Return the cached result of `make` for this key; without one, call it and cache the result."""
-    with suppress(Exception):  # a pickle that does not fit this program may raise anything
+    with suppress(Exception):  # a pickle of another version may raise anything
         if (content := loaded(folder, name, key)) is not None:
             return pickle.loads(content)
     result = make()
@@ -31,8 +31,8 @@ def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Res
 def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
     """Return the cached content for this key; None if there is none, or it cannot be trusted.
 
-    A file of the folder is only used if the user owns it and the folder, and nobody else can write to either: its
-    content is a program. Without a usable file or folder, the result is only computed again.
+    A cached file is used only if the user owns it and its folder, and nobody else can write to either, as its content
+    is a program. Otherwise the result is computed again.
     """
     if _is_unsafe(folder):
         return None
@@ -44,7 +44,7 @@ def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
 
 
 def keep(folder: Path, name: str, key: bytes, content: bytes) -> None:
-    """Cache the content for this key, if that is possible, and remove all but the newest files of the name."""
+    """Cache the content for this key if possible, and remove all but the newest files of the name."""
     if _is_unsafe(folder):
         return
     with suppress(OSError):
@@ -55,7 +55,7 @@ def keep(folder: Path, name: str, key: bytes, content: bytes) -> None:
 
 
 def _is_unsafe(folder: Path) -> bool:
-    """Return whether a folder of Windows is outside the user's home, where rights are hard to tell."""
+    """Return whether a Windows folder is outside the user's home, where permissions are hard to check."""
     return sys.platform == "win32" and not folder.is_relative_to(Path.home())
 
 
@@ -105,5 +105,5 @@ def cache_folder() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library/Caches/plimsoll"
     chosen = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification says to ignore a path that is not absolute.
+    # The XDG specification ignores paths that are not absolute.
     return (Path(chosen) if chosen.startswith("/") else Path.home() / ".cache") / "plimsoll"

@@ -22,10 +22,10 @@ _KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
 
 
 class Stretch(NamedTuple):
-    """A part of a recording, from its first to its last sample (UTC ns), with its own interval (ns).
+    """A part of a recording, from its first to its last sample (UTC ns), with its own sampling interval (ns).
 
-    `before` is the last sample before it, or its own first one; `until` is the first sample after it, or the end of
-    time.
+    `before` is the last sample before the part, or its own first one; `until` is the first sample after it, or the end
+    of time.
     """
 
     start: int
@@ -36,11 +36,11 @@ class Stretch(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """Its range of times; the end is not included."""
+        """The part's range of times; the end is not included."""
         return self.start, self.until
 
     def borders(self, interval: int) -> list[tuple[int, int]]:
-        """Return the spans between the part and the samples next to it, without pauses.
+        """Return the spans between the part and its neighbouring samples, without pauses.
 
         `interval` (ns) is that of the rest of the recording.
         """
@@ -56,7 +56,7 @@ class CounterFacts(NamedTuple):
     """Properties of a counter that some formats record besides its values.
 
     `type` is Windows' name of its type (`PERF_COUNTER_COUNTER`). Its instance existed in `samples` rows, from the time
-    `first` to `last` (UTC ns); without such rows both are 0.
+    `first` to `last` (UTC ns); if there are none, both are 0.
     """
 
     type: str
@@ -111,12 +111,12 @@ class Log:
 
     @cached_property
     def intervals(self) -> tuple[int, ...]:
-        """The sampling interval, and the other intervals of parts, in ns; empty with fewer than two rows."""
+        """The sampling interval, then those of parts with another one, in ns; empty with fewer than two rows."""
         return (self.interval, *(part.interval for part in self.other_intervals)) if self.interval else ()
 
     @cached_property
     def other_intervals(self) -> list[Stretch]:
-        """The parts that were sampled at another interval than the rest."""
+        """The parts with a sampling interval that differs from the rest."""
         return other_intervals(self.times)
 
     @cached_property
@@ -136,7 +136,7 @@ class Log:
 
     @cached_property
     def digest(self) -> str | None:
-        """The SHA-256 of the file; None if there never was one. OSError if the file cannot be read any more."""
+        """The SHA-256 of the file; None if there never was one. Raise OSError if it can no longer be read."""
         if self.sha256 is not None:
             return self.sha256 or None
         with (self.file or self.path).open("rb") as file:
@@ -167,7 +167,7 @@ def within(times: Times, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
 
 
 def merge_times(recordings: Sequence[Times]) -> Times:
-    """Return the times of several recordings in order, each once. Sorting is faster than what numpy.unique does."""
+    """Return the distinct times of several recordings in order. Sorting is faster than numpy.unique."""
     times = np.sort(np.concatenate(recordings))
     return times[np.append(True, times[1:] != times[:-1])[: len(times)]]
 
@@ -175,8 +175,8 @@ def merge_times(recordings: Sequence[Times]) -> Times:
 def sampling_interval(times: Times) -> int | None:
     """Return the median of the steps above zero (ns); None if there are none.
 
-    With an even number of steps, the lower of the two middle ones counts: their mean may be an interval that never
-    occurred. Timers of recorders run slightly late, so a median within 2 % of whole seconds is rounded to them.
+    With an even number of steps, the lower of the two middle ones is used, as their mean may be an interval that never
+    occurred. Timers of recorders are slightly late, so a median within 2 % of whole seconds is rounded.
     """
     steps = np.diff(times)
     steps = steps[steps > 0]
@@ -186,7 +186,7 @@ def sampling_interval(times: Times) -> int | None:
 def pauses(times: Times) -> NDArray[np.bool_]:
     """Return whether the recorder paused after each time: the step is over 2.5 intervals.
 
-    A longer interval that is kept up is not a pause.
+    A longer interval that continues is not a pause.
     """
     steps, interval = np.diff(times), sampling_interval(times)
     paused = steps > _MUCH * (interval or np.inf)
@@ -203,7 +203,7 @@ def other_intervals(times: Times) -> list[Stretch]:
     runs = _runs(steps, (steps > _MUCH * interval) | ((_MUCH * steps < interval) & (steps > 0)))
     stretches: list[Stretch] = []
     for run in runs:
-        # The sample that begins the first step belongs to the part before, unless there is none.
+        # The first sample of the first step belongs to the previous part, if there is one.
         start = run.start + 1 if run.start else 0
         until = int(times[run.stop + 1]) if run.stop + 1 < len(times) else _END_OF_TIME
         ends = int(times[start]), int(times[run.stop])

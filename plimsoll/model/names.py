@@ -1,8 +1,8 @@
-"""Makes the series of a counter path, which has the same name whichever program recorded it.
+"""Converts counter paths to series, which have the same names whichever program recorded them.
 
-`perfmon.yaml` holds the measurement of each object and the canonical case of object and counter names, because
-recorders differ in case (Export-Counter writes lower case). `languages/*.yaml` hold the names in other languages;
-series have the English ones.
+`perfmon.yaml` has the measurement of each object, and the canonical case of object and counter names, because recorders
+differ in case (Export-Counter writes lower case). `languages/*.yaml` have the names in other languages; series have the
+English ones.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class _Name(NamedTuple):
 class Names:
     """The names of objects and counters. `paths` are the user's language files, used besides the shipped ones.
 
-    Raises Unusable if one of them has mistakes.
+    Raise Unusable if a file has mistakes.
     """
 
     def __init__(self, paths: Sequence[Path] = ()) -> None:
@@ -57,6 +57,7 @@ class Names:
         return Series(host, name.measurement, tags, name.field, shown)
 
     def _find(self, object_: str, counter: str) -> _Name:
+        """Return the names of a counter, in any shipped or user's language."""
         generic, named = generic_object(object_)
         in_english = objects().get(folded(generic))
         windows_object = in_english or self._translated(generic)
@@ -100,14 +101,13 @@ def measurement(object_: str) -> str:
 
 
 def measurements() -> frozenset[str]:
-    """Return the measurements of the known objects, and the one of all others."""
+    """Return the measurements of the known objects, and the measurement of all other objects."""
     return frozenset([UNKNOWN, *(windows_object.measurement for windows_object in objects().values())])
 
 
 def path_of(series: Series) -> str:
-    r"""Return the display name of a series that was not read from a log: its counter path, or Telegraf's names.
-
-    `\Processor(_Total)\% Processor Time`; `cpu(cpu-total) usage_idle`.
+    """Return the display name of a series that is not from a log: its counter path, else `cpu(cpu-total)
+    usage_idle`.
     """
     object_ = series.tag("objectname")
     if object_ is None:

@@ -1,6 +1,6 @@
-"""Marks for parameters in messages: the same parameter is an option of the command line and a field of a form.
+"""Placeholders for parameters in messages: a parameter is an option on the command line, and a field in a form.
 
-A message holds the mark `‹zone›`. `worded` replaces it by the name of the parameter where the message is shown.
+A message contains the mark `‹zone›`; `worded` replaces it by the parameter's name where the message is shown.
 """
 
 import re
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Parameter(StrEnum):
-    """A parameter that messages name, as its mark."""
+    """A parameter named in messages, as its mark."""
 
     AS = "‹as›"
     BASELINE = "‹baseline›"
@@ -46,10 +46,10 @@ _MARK = re.compile("|".join(Parameter))
 
 
 def worded(text: str, called: Callable[[Parameter], str]) -> str:
-    """Return a message in which each mark is replaced by the name that `called` returns for its parameter."""
+    """Return a message with each mark replaced by the name that `called` returns for its parameter."""
     return _MARK.sub(lambda mark: called(Parameter(mark[0])), text)
 
 
 def as_options(text: str) -> str:
-    """Return a message in which each mark is replaced by the option of the command line."""
+    """Return a message with each mark replaced by the option of the command line."""
     return worded(text, lambda parameter: f"--{parameter.plain}")

@@ -24,10 +24,10 @@ class CounterPath(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "CounterPath":
-        """Parse a path. ValueError if the text is not one.
+        """Parse a path. Raise ValueError if the text is not one.
 
-        Instances may hold backslashes and brackets of any kind, even unbalanced ones, so the
-        path is read from the right: the counter, then a bracketed instance, then the object.
+        Instances may contain backslashes and brackets of any kind, even unbalanced ones. So the path is read from the
+        right: the counter, then a bracketed instance, then the object.
         """
         if plain := _PLAIN.fullmatch(text):
             computer, object_, instance, counter = plain.groups()
@@ -75,10 +75,10 @@ def telegraf_name(name: str) -> str:
 
 @lru_cache(1024)
 def generic_object(object_: str) -> tuple[str, str | None]:
-    """Return the name of an SQL Server object on the default instance, and its named instance.
+    """Return the object's name on SQL Server's default instance, and its named instance.
 
-    `MSSQL$PAYROLL:Buffer Manager` gives `SQLServer:Buffer Manager` and `PAYROLL`; any other
-    object gives itself and None.
+    `MSSQL$PAYROLL:Buffer Manager` gives `SQLServer:Buffer Manager` and `PAYROLL`; any other object gives itself and
+    None.
     """
     if object_[: len(SQL_NAMED)].casefold() == SQL_NAMED.casefold() and ":" in object_:
         instance, _, rest = object_[len(SQL_NAMED) :].partition(":")

@@ -1,4 +1,4 @@
-"""Points: samples of many series at a few times, as a live agent sends them."""
+"""Points: samples of many series at a few times, as live agents send them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from plimsoll.model.series import Series
 class Points:
     """A batch of samples, in any order.
 
-    Sample i is of `series[which[i]]`, at `times[i]` (UTC ns), with the finite value `values[i]`. If a series has two
-    samples at one time, the last counts. Writers of many batches reuse the Series objects, which stores recognise
-    quickly.
+    Sample i belongs to `series[which[i]]`, at `times[i]` (UTC ns), with the finite value `values[i]`. If a series has
+    two samples at one time, the last one is used. Writers of many batches should reuse Series objects, which stores
+    recognise quickly.
     """
 
     series: Sequence[Series]
@@ -30,7 +30,7 @@ class Points:
 
     @property
     def last_of_each(self) -> "Points":
-        """The samples sorted by series and time; of those with the same series and time, the last one."""
+        """The samples sorted by series and time; of several with one series and time, the last one."""
         order = np.lexsort((self.times, self.which))
         which, times = self.which[order], self.times[order]
         last = np.ones(len(order), dtype=bool)
@@ -42,7 +42,7 @@ class Points:
 
 
 def joined(parts: Sequence[Points]) -> Points:
-    """Return the points of several batches in order; a Series object of several batches is listed once."""
+    """Return the points of several batches in order; a Series object in several batches is listed once."""
     if len(parts) == 1:
         return parts[0]
     series: dict[int, Series] = {id(series): series for part in parts for series in part.series}

@@ -1,4 +1,4 @@
-"""Checks that only the user can change what is in a folder."""
+"""Checks that only the user can change the content of a folder."""
 
 import os
 import stat
@@ -16,8 +16,8 @@ _MOST_LINKS = 40  # Linux's limit
 def check_private(folder: Path, option: str = Parameter.STORE) -> None:
     """Raise Unusable if another user owns a folder, may write in it, or could replace a folder on its path.
 
-    The folder need not exist. Sticky folders such as /tmp are safe on the path, as only an owner can replace their
-    entries. `option` is the option of the command that names the folder.
+    The folder need not exist. Sticky folders such as /tmp are safe on the path, as only an owner can replace entries
+    there. `option` is the option of the command that names the folder.
     """
     if sys.platform == "win32":
         return
@@ -45,7 +45,7 @@ def _check(
 
 
 def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield the folders and symbolic links that lead to a path, as far as they exist."""
+    """Yield the folders and symbolic links on a path, as far as they exist."""
     here, todo, links = Path(path.anchor), list(path.parts[1:]), 0
     yield here, here.lstat()
     while todo:

@@ -33,12 +33,11 @@ def and_more(count: int) -> str:
 
 
 class Kind(StrEnum):
-    """The action of a reader on which it remarks.
+    """The kind of a remark.
 
-    SKIPPED: not a recording, or a small part of one. UNREAD: a whole recording gave no data, so nothing is known of its
-    host or its time. CUT: a part of a recording that is too large to pass over. CONTRADICTORY: a host has different
-    values for the same times, and only one of them can be right. With any of these three the verdict cannot be
-    "Healthy".
+    SKIPPED: not a recording, or a part of one. UNREAD: a whole recording gave no data, so its host and time are
+    unknown. CONTRADICTORY: a host has different values for the same times, of which only one can be right. With one of
+    the last two the verdict cannot be "Healthy".
     """
 
     SKIPPED = "skipped"
@@ -52,7 +51,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One remark: a sentence for people, and its place as far as that is known.
+    """One remark: a sentence for people, and its place if known.
 
     `line` counts from 1 in the original file; `count` is the number of cells, rows or columns concerned.
     """
@@ -65,7 +64,7 @@ class Remark:
     count: int = 1
 
     def __str__(self) -> str:
-        """Return `file:line: counter: text`, without the parts that are not known."""
+        """Return `file:line: counter: text`, without unknown parts."""
         place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
         return ": ".join(part for part in (place, self.counter, self.text) if part)
 
@@ -85,7 +84,7 @@ class Remarks:
         self.items.append(Remark(kind, printable(text), self.file, line, counter, count))
 
     def add_once(self, kind: Kind, text: str, *, line: int | None = None) -> None:
-        """Add a remark unless there is one with the same text, at any line."""
+        """Add a remark unless there is one with the same text, on any line."""
         if all(remark.text != printable(text) for remark in self.items):
             self.add(kind, text, line=line)
 
@@ -94,5 +93,5 @@ class Remarks:
 
 
 def capitalized(sentence: str) -> str:
-    """Return a sentence that begins with a capital, but for names of files and hosts (`app7.sadf`)."""
+    """Return a sentence with a capital at its beginning, unless it begins with a file or host (`app7.sadf`)."""
     return sentence[:1].upper() + sentence[1:] if sentence.partition(" ")[0].isalpha() else sentence

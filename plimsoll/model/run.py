@@ -1,4 +1,4 @@
-"""Runs: tests or periods of operation that are judged as a whole, and their form in a store."""
+"""Runs: tests or periods of operation that are judged as a whole, and how stores describe them."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -25,7 +25,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Planned work, such as a backup, from `start` to `end` (UTC ns), when `rules` (if empty, all) are not judged."""
+    """Planned work, such as a backup, from `start` to `end` (UTC ns), during which `rules` (or all) are not judged."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class Planned:
 class Run:
     """The description of a run besides its logs.
 
-    `phases` is empty if they are not known; rules for a phase are then judged throughout, and marked. `simulated` runs
+    `phases` is empty if they are unknown; rules for a phase are then judged throughout, with a note. `simulated` runs
     are labelled wherever they are shown.
     """
 
@@ -83,10 +83,10 @@ class Recording:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run in a store, with the list of its recordings, so that exactly these can be read back or deleted.
+    """A run in a store, with the list of its recordings, so that exactly these can be read or deleted.
 
-    `remarks` concern the logs as a whole; `settings` is the text of the plimsoll.toml beside them. `whole` says that a
-    folder was loaded, so that it should hold every host that the settings name.
+    `remarks` concern the logs as a whole; `settings` is the text of the plimsoll.toml beside them. `whole` means that a
+    folder was loaded, which should contain every host that the settings name.
     """
 
     run: Run
@@ -117,5 +117,5 @@ class StoredRun:
 
     @property
     def values(self) -> int:
-        """The number of values that the logs of the run hold."""
+        """The number of values in the logs of the run."""
         return sum(sum(recording.present) for recording in self.recordings)

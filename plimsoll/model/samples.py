@@ -17,10 +17,10 @@ _FIRST = 100  # rows, nearly always enough to see whether there are any values
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Times (UTC ns, strictly ascending) and values of one series; NaN where a row had no sample.
+    """Times (UTC ns, strictly ascending) and values of one series; NaN in rows without a sample.
 
-    `declared` is the sampling interval (ns) if it is known otherwise, as for live series. `timed_as` are other samples
-    with identical times, so that intervals are computed once.
+    `declared` is the sampling interval (ns) if it is known from elsewhere, as for live series. `timed_as` are other
+    samples with identical times, so that intervals are computed only once.
     """
 
     times: Times
@@ -30,14 +30,14 @@ class Samples:
 
     @cached_property
     def interval(self) -> int | None:
-        """The sampling interval (ns): declared, or the median step between rows, including those without a sample."""
+        """The sampling interval (ns): declared, or the median step between rows, including rows without a sample."""
         if self.timed_as:
             return self.timed_as.interval
         return self.declared or sampling_interval(self.times)
 
     @cached_property
     def other_intervals(self) -> list[Stretch]:
-        """The parts that were sampled at another interval than the rest; none if the interval is declared."""
+        """The parts with another sampling interval than the rest; none if the interval is declared."""
         if self.timed_as:
             return self.timed_as.other_intervals
         return [] if self.declared else other_intervals(self.times)
@@ -70,7 +70,7 @@ class Samples:
 class Recorded:
     """The series of all recordings of one run, joined across files.
 
-    If several recordings have a series at the same time, the first value that is not missing counts.
+    If several recordings have a series at the same time, the first value that is not missing is used.
     """
 
     def __init__(self, logs: Sequence[Log]) -> None:
@@ -85,7 +85,7 @@ class Recorded:
                 places.append((at, column))
 
     def samples(self, series: Series) -> Samples:
-        """Return all samples of a series. KeyError if no recording has it."""
+        """Return all samples of a series. Raise KeyError if no recording has it."""
         places = self._places[series.key]
         if not places:
             raise KeyError(series)
@@ -97,7 +97,7 @@ _columns: WeakKeyDictionary[Log, WeakValueDictionary[int, Samples]] = WeakKeyDic
 
 
 def _shared_samples(log: Log, column: int) -> Samples:
-    """Return the samples of a column: the same object for all callers, as long as one of them keeps it."""
+    """Return the samples of a column: the same object for all callers, as long as any of them keeps it."""
     by_column = _columns.setdefault(log, WeakValueDictionary())
     samples = by_column.get(column)
     if samples is None:
@@ -108,7 +108,7 @@ def _shared_samples(log: Log, column: int) -> Samples:
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
-    """Merge the parts of a series in order of time; at equal times the first value that is not missing counts."""
+    """Merge the parts of a series in order of time; at equal times the first value that is not missing is used."""
     if not parts:
         return Samples(np.empty(0, dtype=np.int64), np.empty(0))
     times = np.concatenate([part.times for part in parts])

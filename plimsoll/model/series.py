@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import NewType
 
 HostKey = NewType("HostKey", str)
-# The host if a log does not name the computer.
+# The host of a log that does not name its computer.
 UNNAMED = "unknown"
-# Measurements of what a load driver saw of the whole system: it is no computer with processors, memory and disks.
+# Measurements of a load driver, which is not a host with processors, memory and disks.
 LOAD_DRIVER = ("load_driver", "load_driver_operation")
-# Tags whose case differs between recorders; objects and counters get a canonical case from a table.
+# Tags whose case differs between recorders, and has no canonical form as those of objects and counters have.
 _FOLDED = ("source", "instance")
 
 

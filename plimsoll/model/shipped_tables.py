@@ -1,4 +1,4 @@
-"""Tables that lie beside the code as YAML."""
+"""Loads the tables that are shipped beside the code as YAML."""
 
 import sys
 from functools import cache
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 def shipped_table(package: str, name: str, of: type[T]) -> T:
-    """Return the table of a package, checked: `shipped_table("plimsoll.model", "perfmon.yaml", dict[str, Entry])`.
+    """Return a package's table, checked: `shipped_table("plimsoll.model", "perfmon.yaml", dict[str, Entry])`.
 
-    A parsed table comes from the cache if neither the table nor the code of its room has changed. `of` is a dict, a
-    dataclass or a model. A pydantic.ValidationError is a defect of Plimsoll.
+    The parsed table is cached until the table or the code of its room changes. `of` is a dict, a dataclass or a model.
+    A pydantic.ValidationError is a defect of Plimsoll.
     """
     content = files(package).joinpath(name).read_bytes()
     room = package.split(".")[1]
@@ -37,6 +37,6 @@ def _state_of(room: str) -> bytes:
 
 
 def shipped_files(folder: str) -> Path:
-    """Return the folder `rules`, `dashboards` or `telegraf`: at the top of a checkout, or in a wheel's data."""
+    """Return the folder `rules`, `dashboards` or `telegraf`: in a checkout, or in an installed wheel's data."""
     packed = _PACKAGE / "data" / folder
     return packed if packed.is_dir() else _PACKAGE.parent / folder

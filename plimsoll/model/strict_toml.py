@@ -1,6 +1,6 @@
-"""Reads a settings file in TOML into a model, strictly and within limits; says what is wrong by file and setting.
+"""Reads a TOML settings file into a model, strictly and within limits; errors name the file and the setting.
 
-A small file cannot take much time or memory.
+A small file cannot use much time or memory.
 """
 
 import re
@@ -17,7 +17,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 MOST_LEVELS = 50
 MOST_PARTS = 50
 MOST_DIGITS = 300
-# Texts and comments are skipped; a text that does not end reaches to the end of its line or of the file.
+# Texts and comments are skipped; an unclosed text ends with its line or with the file.
 _TOKENS = re.compile(
     r'"""(?:\\.?|"{0,2}[^"\\])*+(?:"{3,5}|"{0,2}\Z)'
     r"|'''(?:'{0,2}[^'])*+(?:'{3,5}|'{0,2}\Z)"
@@ -31,7 +31,7 @@ _TOKENS = re.compile(
 
 
 class Excess(Exception):
-    """Error: the text is beyond a limit of size or depth. The message says which limit, `line` where."""
+    """The error that a text exceeds a limit of size or depth. The message says which limit, `line` says where."""
 
     def __init__(self, message: str, text: str, at: int) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class Excess(Exception):
 
 
 def decoded(data: bytes, path: Path) -> str:
-    """Return the text of a file. Unusable if it is not UTF-8."""
+    """Return the text of a file. Raise Unusable if it is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -48,9 +48,10 @@ def decoded(data: bytes, path: Path) -> str:
 
 
 def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], str | None] = lambda _: None) -> _Model:
-    """Return the model of the text of `path`. Unusable, naming the setting and never its value, if it is invalid.
+    """Return the model of the text of `path`. Raise Unusable, naming the setting but never its value, if it is
+    invalid.
 
-    `unusual` words a mistake that pydantic found where its own words do not help: what follows the name of the setting.
+    `unusual` returns a better message for a mistake that pydantic found, to follow the name of the setting.
     """
     try:
         _check(text)
@@ -66,6 +67,7 @@ def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], 
 
 
 def _explained(path: Path, model: type[BaseModel], detail: Any, unusual: Callable[[Any], str | None]) -> str:
+    """Return the message for a mistake that pydantic found: file, setting, and what is wrong."""
     place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in detail["loc"])
     if words := unusual(detail):
         return f"{path}: {place}{words}"
@@ -80,7 +82,7 @@ def _explained(path: Path, model: type[BaseModel], detail: Any, unusual: Callabl
 
 
 def _check(text: str) -> None:
-    """Excess if the text is nested deeply or has a long number or dotted name."""
+    """Raise Excess if the text is nested deeply or has a long number or dotted name."""
     levels = dots = 0
     for token in _TOKENS.finditer(text):
         kind = token.lastgroup

@@ -1,6 +1,6 @@
-"""Reads YAML files strictly and within limits: every mistake is reported with file, line, column and the nearest name.
+"""Reads YAML files strictly and within limits; each mistake has its file, line, column and the nearest valid name.
 
-A small file cannot take much time or memory.
+A small file cannot use much time or memory.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from plimsoll.model.strict_toml import fields_at
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
-# The names of rules and packs, and those of signals.
+# The patterns of the names of rules and packs, and of signals.
 IDENTIFIER = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 SIGNAL_NAME = r"^[a-z0-9_]+(\.[a-z0-9_]+)+$"
 _MOST_SHOWN = 80
@@ -29,7 +29,7 @@ MOST_DIGITS = 300
 _MERGE = "tag:yaml.org,2002:merge"
 _NULL = "tag:yaml.org,2002:null"
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-# Messages of libyaml for common slips, and what to do about them.
+# Messages of libyaml for common mistakes, and the advice for each.
 _HINTS = {
     "unknown escape character": r"in double quotes \ begins an escape: put what has one in single quotes",
     "tab character": "indent with spaces",
@@ -38,7 +38,7 @@ _HINTS = {
 
 
 class Mistakes(Unusable):
-    """All mistakes in one or more files, one line each."""
+    """The error that one or more files have mistakes; the text has one line for each."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.lines = tuple(first_of(lines))
@@ -54,14 +54,14 @@ class StrictDocument:
     marks: dict[Place, tuple[int, int]]
 
     def where(self, place: Place) -> str:
-        """Return `file:line:column` of a part, or of the nearest part that contains it."""
+        """Return `file:line:column` of a part, or of the nearest part around it."""
         while place and place not in self.marks:
             place = place[:-1]
         line, column = self.marks.get(place, (1, 1))
         return f"{self.file}:{line}:{column}"
 
     def only(self, places: Sequence[Place]) -> "StrictDocument":
-        """Return a small document that still knows the places of these parts, and their rules."""
+        """Return a smaller document that has only these parts, with their places and their rules."""
         rules = [{"id": rule.get("id")} for rule in self.data.get("rules", ())]
         return StrictDocument(self.file, {"rules": rules}, {place: self.marks[place] for place in places})
 
@@ -79,15 +79,16 @@ class StrictDocument:
 def read(
     file: str, text: str | bytes, hint: str = "", most_values: int = MOST_VALUES, *, as_text: bool = False
 ) -> StrictDocument:
-    """Parse one YAML file. Raises Mistakes if it is not YAML, is beyond a limit or has a key twice.
+    """Parse one YAML file. Raise Mistakes if it is not YAML, exceeds a limit, or has a key twice.
 
-    `hint` is added to the message if the file is not a mapping or not text at all. With `as_text`, values are texts as
+    `hint` is added to the message if the file is not a mapping, or not text at all. With `as_text`, values are texts as
     written, or None, and mappings are merged by `<<`.
     """
     marks: dict[Place, tuple[int, int]] = {}
     wrong: list[str] = []
 
     def build(node: yaml.Node, place: Place) -> Any:
+        """Return the value of a node, and record its place."""
         marks.setdefault(place, (node.start_mark.line + 1, node.start_mark.column + 1))
         if isinstance(node, yaml.SequenceNode):
             return [build(element, (*place, at)) for at, element in enumerate(node.value)]
@@ -120,7 +121,7 @@ def read(
 
 
 def _mark_place(mark: Any) -> str:
-    """Return `:line:column` of a mark, or of the file's beginning if there is none."""
+    """Return `:line:column` of a mark; without a mark, that of the beginning of the file."""
     return f":{mark.line + 1}:{mark.column + 1}" if mark else ":1:1"
 
 
@@ -129,23 +130,31 @@ def _scalar(node: yaml.Node, *, as_text: bool) -> Any:
         return None if node.tag == _NULL else node.value
     try:
         return SafeConstructor().construct_object(node, deep=True)
-    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, OverflowError):  # `!!int x` and others
+    except (
+        yaml.YAMLError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        OverflowError,
+    ):  # explicit tags such as `!!int x`
         return node.value
 
 
 def validate(document: StrictDocument, model: type[Model]) -> Model:
-    """Return the file as a model. Raises Mistakes with all of them if it does not match."""
+    """Return the file as a model. Raise Mistakes, with all of them, if it does not match."""
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        # pydantic also reports a list as too short if all its items are wrong.
+        # pydantic also reports a list as too short if all its items are invalid.
         outer = {detail["loc"][:length] for detail in details for length in range(len(detail["loc"]))}
         real = (detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in outer)
         raise Mistakes(_explain(document, model, detail) for detail in real) from None
 
 
 def _explain(document: StrictDocument, model: type[BaseModel], detail: Any) -> str:
+    """Return the message for a mistake that pydantic found, with its place."""
     place: Place = tuple(detail["loc"])
     name, value = str(place[-1]) if place else "", detail.get("input")
     match detail["type"]:
@@ -169,7 +178,7 @@ def _explain(document: StrictDocument, model: type[BaseModel], detail: Any) -> s
 
 
 def kind_of(value: Any) -> str:
-    """Return what a value of a file is, in words."""
+    """Return the kind of a value in a file, in words."""
     match value:
         case None:
             return "nothing"
@@ -182,16 +191,16 @@ def kind_of(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value of a file, cut short where it is long."""
+    """Return a value of a file, shortened if it is long."""
     return short(str(value), _MOST_SHOWN)
 
 
 class _Excess(yaml.MarkedYAMLError):
-    """The text is beyond a limit: `problem` says which, `problem_mark` where."""
+    """The error that a text exceeds a limit: `problem` says which, `problem_mark` where."""
 
 
 def _compose(file: str, text: str | bytes, hint: str, most_values: int) -> yaml.Node | None:
-    """Return the root node of a YAML file. Raises Mistakes if it is not YAML or beyond a limit."""
+    """Return the root node of a YAML file. Raise Mistakes if it is not YAML, or exceeds a limit."""
     try:
         loader = _Loader(text, most_values)
         try:
@@ -211,7 +220,7 @@ def _compose(file: str, text: str | bytes, hint: str, most_values: int) -> yaml.
 class _Loader(Composer, yaml.CSafeLoader):
     """Composes nodes from the parser's events, and stops at the first one beyond a limit.
 
-    Python's Composer is used with C's parser: the composer of C cannot be stopped, and crashes on deep nesting.
+    It is Python's Composer with the C parser: the C composer cannot be stopped, and crashes on deep nesting.
     """
 
     def __init__(self, text: str | bytes, most_values: int) -> None:
@@ -223,7 +232,7 @@ class _Loader(Composer, yaml.CSafeLoader):
         self._sizes: dict[str, tuple[int, int]] = {}  # of each anchor: its values and levels
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """Return the next node. Each use of an alias counts with all values that it stands for."""
+        """Return the next node. Each use of an alias counts as all values that it stands for."""
         event: Any = self.peek_event()
         anchor = getattr(event, "anchor", None)
         if isinstance(event, yaml.AliasEvent):

@@ -1,4 +1,4 @@
-"""Lines for a terminal. Styles are kept apart from the text, so that no text can be taken for markup."""
+"""Lines for a terminal. Styles are kept separate from the text, so that no text can be mistaken for markup."""
 
 import re
 import unicodedata
@@ -15,7 +15,7 @@ Part: TypeAlias = str | tuple[str, str]
 Line: TypeAlias = tuple[Part, ...]
 _HANGING = 2
 _GAP = "  "
-# A number stays with its sign and its unit.
+# Numbers are not separated from their sign and unit.
 _WORD = re.compile(r"(?:[<>≤≥=] )?\d\S{0,15} \S{1,12}(?!\S)|[<>≤≥=] \S+|\S+")
 
 
@@ -30,7 +30,7 @@ def text_of(line: Line) -> str:
 
 
 def hanging(text: str) -> int:
-    """Return the indent of the continuation of a wrapped line: a little more than that of the line itself."""
+    """Return the indent of the continuation of a wrapped line: slightly more than that of the line itself."""
     return len(text) - len(text.lstrip(" ")) + _HANGING
 
 
@@ -40,7 +40,7 @@ def rows_of(lines: Iterable[Line], width: int) -> int:
 
 
 def breaks(text: str, width: int, indent: int) -> Iterator[int]:
-    """Yield positions to break a text at: between words, preferably after a comma in the last third of a line.
+    """Yield the positions at which to break a text: between words, preferably after a comma late in a line.
 
     A word wider than the terminal is not split, so that paths can be copied.
     """
@@ -57,7 +57,7 @@ def breaks(text: str, width: int, indent: int) -> Iterator[int]:
 def in_columns(
     rows: Sequence[Sequence[str]], width: int | None, *, left: int = 1, leave_out: Sequence[int] = ()
 ) -> list[str]:
-    """Return rows as an indented table, the first `left` columns aligned to the left and the others to the right.
+    """Return rows as an indented table: the first `left` columns aligned to the left, the others to the right.
 
     Columns are left out in the order of `leave_out` until the table fits the `width`.
     """

@@ -16,9 +16,9 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
 def parse_time(text: str, zone: Zone, start: int) -> int:
-    """Return an instant (UTC ns). A clock time is the first one in `zone` after `start`, or up to a minute before.
+    """Return an instant (UTC ns). A clock time is the first one in `zone` after `start` (or up to a minute before).
 
-    Unusable if the text is not a time.
+    Raise Unusable if the text is not a time.
     """
     if match := _CLOCK.fullmatch(text.strip()):
         hour, minute, second = (int(part or 0) for part in match.groups())
@@ -37,19 +37,19 @@ def parse_time(text: str, zone: Zone, start: int) -> int:
 
 
 def _first(clock: time, zone: Zone, start: int) -> int:
-    """Return the first instant from `start` on at which clocks in a zone show a time, even if they show it twice."""
+    """Return the first instant from `start` on at which clocks in a zone show a time."""
     day = zone.local(start).date()
     instants: list[int] = []
     for date in (day, day + timedelta(days=1)):
         moment = datetime.combine(date, clock, zone.rule)
-        # In the hour that clocks skip in spring, fold=1 gives the earlier instant, which must not win.
+        # In the hour that clocks skip in spring, fold=1 gives the earlier instant, which must not be used.
         instants += [instant(moment), max(instant(moment), instant(moment.replace(fold=1)))]
     return min(moment for moment in instants if moment >= start)
 
 
 @dataclass(frozen=True)
 class TimeRange:
-    """A range of time as typed: from and to, or the last part; None for a missing text."""
+    """A range of time as given by the user: from and to, or the last part; None for a missing text."""
 
     start: str | None = None
     end: str | None = None
@@ -59,10 +59,11 @@ class TimeRange:
         return any(name is not None for name in (self.start, self.end, self.last))
 
     def resolve(self, zone: Zone, start: int, end: int, ends: str = "the logs end at") -> tuple[int | None, int | None]:
-        """Return the first and last instant (UTC ns) of the range, in data from `start` to `end`; None for an open end.
+        """Return the first and last instant (UTC ns) of the range, in data from `start` to `end`; None for an open
+        end.
 
-        `-15m` means 15 minutes before `end`. A clock time may mean the next day if the data extends into it. `ends`
-        is used in the error message. Unusable if a text is not a time, or the range ends before it begins.
+        `-15m` means 15 minutes before `end`. A clock time may mean the next day if the data extends into it. `ends` is
+        used in the error message. Raise Unusable if a text is not a time, or the range ends before it begins.
         """
         if self.last is not None:
             if self.start is not None or self.end is not None:
@@ -90,7 +91,7 @@ def _moment(option: str, text: str, zone: Zone, start: int, end: int) -> int:
 
 
 def _length(option: str, text: str) -> int:
-    """Return the length of a duration such as `15m` (ns). Unusable if it is none, not positive, or over ten years."""
+    """Return a duration such as `15m` in ns. Raise Unusable if it is invalid, not positive, or over ten years."""
     try:
         length = parse_duration(text)
     except ValueError:
@@ -102,13 +103,13 @@ def _length(option: str, text: str) -> int:
 
 
 def _is_after_last_day(text: str, moment: int, begin: int, end: int, zone: Zone) -> bool:
-    """Return whether a clock time, as the first one after the beginning, falls on a day after the last one."""
+    """Return whether a clock time, as the first one after the beginning, is on a day after the last one."""
     days = (zone.local(begin).date(), zone.local(end).date())
     return _CLOCK.fullmatch(text.strip()) is not None and zone.local(moment).date() > max(days)
 
 
 def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
-    """Return the two ends of `FROM/TO`; a missing side is that of the run. Unusable if it ends before it begins."""
+    """Return both ends of `FROM/TO`; a missing side is that of the run. Raise Unusable if it ends before it begins."""
     first, slash, last = text.partition("/")
     if not slash:
         raise Unusable(f'"{text}" is not a span; write it like 10:22/12:00, or 10:22/ for the rest of the run')
@@ -122,7 +123,7 @@ def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
 def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
     """Return the phases of a run whose steady state is `FROM/TO`: ramp-up, steady, ramp-down.
 
-    Unusable if the span is not inside the run.
+    Raise Unusable if the span is not inside the run.
     """
     begin, finish = parse_span(text, zone, start, end)
     next_day = _is_after_last_day(text.rpartition("/")[2], finish, begin, end, zone)
@@ -140,5 +141,5 @@ def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, .
 
 
 def lies_outside(begin: int, finish: int, start: int, end: int) -> bool:
-    """Return whether a range is not part of a run: before it, after it, or ending over half a day after its end."""
+    """Return whether a range is outside a run: before it, after it, or ending over half a day after its end."""
     return begin > end or finish < start or finish > end + _HALF_A_DAY

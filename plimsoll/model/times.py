@@ -1,7 +1,7 @@
 """Instants, durations and zones.
 
-Inside Plimsoll an instant is an int64 count of nanoseconds since 1970-01-01 UTC.
-Output for people uses the zone of the log.
+Inside Plimsoll an instant is an int64 count of nanoseconds since 1970-01-01 UTC. Output for people uses the zone of the
+log.
 """
 
 import re
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, reset_tzpath
 
 from plimsoll.model.errors import Unusable
 
-# Rules are those of the package tzdata, the same on every machine: a system's own may be years behind.
+# Rules come from the package tzdata, equal on every machine: a system's own may be years old.
 reset_tzpath(())
 SECOND = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,7 +22,7 @@ _LONGEST_S = 100 * 365.25 * 86_400
 
 
 def parse_duration(text: str | float) -> int:
-    """Parse `1m`, `90s`, `1h30m` or a number of seconds to nanoseconds. ValueError if it is none, or too long."""
+    """Parse `1m`, `90s`, `1h30m` or a number of seconds to nanoseconds. Raise ValueError if invalid or too long."""
     if isinstance(text, int | float):
         return _nanoseconds(text, str(text))
     parts = _DURATION.findall(text)
@@ -53,7 +53,7 @@ def duration_text(duration: float) -> str:
 
 
 def instant(moment: datetime) -> int:
-    """Return the instant of an aware datetime."""
+    """Return the instant (UTC ns) of an aware datetime."""
     return (moment - _EPOCH) // timedelta(microseconds=1) * 1000
 
 
@@ -68,7 +68,7 @@ def iso(nanoseconds: int) -> str:
 
 
 def offset_text(minutes: int) -> str:
-    """Return minutes ahead of UTC as `Zone.parse` reads them: `+05:30`, `-04:00`."""
+    """Return an offset (minutes ahead of UTC) in the form that `Zone.parse` reads: `+05:30`, `-04:00`."""
     hours, minutes_left = divmod(abs(minutes), 60)
     return f"{'-' if minutes < 0 else '+'}{hours:02}:{minutes_left:02}"
 
@@ -87,7 +87,7 @@ class Zone:
 
     @classmethod
     def from_bias(cls, name: str, bias_minutes: int) -> "Zone":
-        """Return the zone in a Perfmon header: UTC = local + bias. The name is only for display."""
+        """Return the zone of a Perfmon header: UTC = local + bias. The name is only for display."""
         return cls(name, timezone(timedelta(minutes=-bias_minutes)))
 
     @classmethod
@@ -97,7 +97,7 @@ class Zone:
 
     @classmethod
     def parse(cls, text: str) -> "Zone":
-        """Parse `Europe/Berlin`, `UTC`, `Z` or `+01:00`. Unusable if the text is none of these."""
+        """Parse `Europe/Berlin`, `UTC`, `Z` or `+01:00`. Raise Unusable for any other text."""
         if text.upper() in ("UTC", "Z"):
             text = "UTC"
         if match := _OFFSET.fullmatch(text):

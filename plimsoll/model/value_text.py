@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-# Memory is counted in powers of two, throughput in powers of ten, as the studies do.
+# Memory is counted in powers of two, throughput in powers of ten, as in the studies.
 MULTIPLES = {
     "bytes": ((1024**4, "TB"), (1024**3, "GB"), (1024**2, "MB"), (1024, "KB")),
     "bytes/s": ((10**12, "TB/s"), (10**9, "GB/s"), (10**6, "MB/s"), (10**3, "KB/s")),

@@ -1,4 +1,4 @@
-"""Chooses the Windows counters to record on a host so that some packs can be judged."""
+"""Selects the Windows counters to record on a host so that some packs can be judged."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from plimsoll.rules.schema.signal import Signal
 
 @dataclass(frozen=True, slots=True)
 class CounterList:
-    """Paths to record, grouped by object, and a note on each choice between equivalent counters."""
+    """Counter paths to record, grouped by object, and a note on each choice between equivalent counters."""
 
     paths: tuple[CounterPath, ...]
     notes: tuple[str, ...] = ()
@@ -34,9 +34,9 @@ class CounterList:
         )
 
     def as_list(self) -> str:
-        """Return a path per line, for `typeperf -cf` and `logman create counter -cf`.
+        """Return one path per line, for `typeperf -cf` and `logman create counter -cf`.
 
-        Unusable if a path is not ASCII: each host would decode it differently.
+        Raise Unusable if a path is not ASCII, as each host would decode it differently.
         """
         for path in map(str, self.recorded):
             if not path.isascii():
@@ -67,7 +67,7 @@ def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Seq
     """Return the counters to record for these signals on a current Windows.
 
     SQL Server's counters are those of the default instance and of the named `instances`. A signal without a counter
-    path adds nothing.
+    path adds none.
     """
     choice = _Choice()
     chosen = {_key(path): path for name in names for path in choice.paths(signals[name])}
@@ -78,7 +78,7 @@ def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Seq
 
 
 def is_everywhere(object_: str) -> bool:
-    """Return whether every Windows has an object."""
+    """Return whether an object exists on every Windows."""
     return object_ in _table().everywhere
 
 
@@ -101,7 +101,7 @@ class RemovedCounter(StrictModel):
 
 
 class RuleCounterTable(StrictModel):
-    """The contents of counters.yaml; the comments there explain the fields."""
+    """The content of counters.yaml; the comments there explain the fields."""
 
     everywhere: dict[str, str | None]
     gone: tuple[RemovedCounter, ...]
@@ -109,7 +109,7 @@ class RuleCounterTable(StrictModel):
 
 
 class _Choice:
-    """Chooses among the paths of each signal, and remembers which were left out in favour of which."""
+    """Selects one of the paths of each signal, and records the equivalent ones left out."""
 
     def __init__(self) -> None:
         self._everywhere = list(_table().everywhere)
@@ -137,7 +137,7 @@ class _Choice:
                 self._objects.setdefault(first.object, {})[path.object] = None
 
     def notes(self) -> tuple[str, ...]:
-        """Return one line for each choice and each counter that was left out."""
+        """Return one line for each choice, and for each counter that was left out."""
         objects = [
             f"{taken}, not {', '.join(dropped)}: {_table().everywhere[taken] or 'both say the same'}."
             for taken, dropped in self._objects.items()
@@ -150,14 +150,14 @@ class _Choice:
 
 
 def _of_instances(path: CounterPath, instances: Sequence[str]) -> Iterator[CounterPath]:
-    """Yield the path for each named instance, if it is a counter of SQL Server."""
+    """Yield the path for each named instance if it is a counter of SQL Server; else the path."""
     server, colon, rest = path.object.partition(":")
     if colon and server == SQL_DEFAULT:
         yield from (path._replace(object=f"{SQL_NAMED}{name}:{rest}") for name in instances)
 
 
 def _key(path: CounterPath) -> tuple[str, str, str]:
-    """Return what Windows compares of a path: all parts without regard to case."""
+    """Return the parts of a path that Windows compares, without regard to case."""
     return path.object.casefold(), (path.instance or "").casefold(), path.counter.casefold()
 
 

@@ -1,6 +1,6 @@
 """Writes counters as Telegraf inputs for Windows: one `win_perf_counters` plugin per object.
 
-An error in one counter ends the collection of its plugin, so objects do not share one.
+An error in one counter stops the collection of its plugin, so objects do not share a plugin.
 """
 
 import json
@@ -41,6 +41,7 @@ def text(counters: CounterList, interval: int | None = None) -> str:
 
 
 def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> str:
+    """Return the input of one object, with an interval of its own if one is given."""
     passing = comes_and_goes(name)
     refresh = "5m" if is_everywhere(name) and not passing else "1m"
     # Named instances of SQL Server have the same measurement as the default one.

@@ -1,1 +1,1 @@
-"""Grafana's files: dashboards, alert rules and contact points, and their check."""
+"""Grafana's files (dashboards, alert rules and contact points), and the check of them."""

@@ -1,7 +1,7 @@
-"""Builds InfluxQL queries over selections, for InfluxDB 1, 2 and 3, and conditions for hosts and instances.
+"""Builds InfluxQL queries of selections, for InfluxDB 1, 2 and 3, and conditions for hosts and instances.
 
-Every query returns one field, so that Grafana gets one value for each set of labels. A query in two parts is what it
-selects, and the rest of it.
+Every query returns one field, so that Grafana gets one value for each set of labels. A query in two parts has the
+selected expression, and the rest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ Parts = tuple[str, str]
 
 
 class JoinedWith(NamedTuple):
-    """The subjects that a query is joined with: a selection, and further conditions on its points."""
+    """The subjects with which a query is joined: a selection, and further conditions on its points."""
 
     selection: Selection
     where: Sequence[str]
@@ -36,9 +36,9 @@ def window(
 ) -> str:
     """Return the query for one value of each subject over the range, for alerts; `increase` is last minus first.
 
-    An increase counts only if first and last sample are half a window or more apart: see `span`. With `joined_with` the
-    result also has a null for each subject of that selection. Grafana joins values on their labels, but combines two
-    single values even if their labels differ; the nulls prevent this.
+    An increase counts only if first and last sample are at least half a window apart: see `span`. With `joined_with`
+    the result also has a null for each subject of that selection. Grafana joins values on their labels, but combines
+    two single values even if their labels differ; the nulls prevent this.
     """
     return _joined(_window_parts(selection, reduce, where), selection, joined_with)
 
@@ -46,9 +46,9 @@ def window(
 def worst_window(
     variant: Variant, reduce: Reduce, wheres: Sequence[Sequence[str]], worst: Worst, *, absolute: bool = False
 ) -> str:
-    """Return the query of `window` over all alternatives, with the worst value where several have the same tags.
+    """Return the query of `window` over all alternatives, with the worst value if several have the same tags.
 
-    With `absolute` values have no sign.
+    With `absolute`, values have no sign.
     """
     pairs = zip(variant.selections, wheres, strict=True)
     parts = [_window_parts(selection, reduce, where) for selection, where in pairs]
@@ -64,13 +64,13 @@ def span(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWit
 
 
 def worst_span(variant: Variant, wheres: Sequence[Sequence[str]]) -> str:
-    """Return the query of `span` over all alternatives, with the shortest where several have the same tags."""
+    """Return the query of `span` over all alternatives, with the shortest if several have the same tags."""
     pairs = zip(variant.selections, wheres, strict=True)
     return _worst([_span_parts(selection, where) for selection, where in pairs], variant.group, "min")
 
 
 def requests(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWith | None = None) -> str:
-    """Return the query for the mean rate of the requests that weight a selection."""
+    """Return the query for the mean rate of the requests by which a selection is weighted."""
     rate = identifier(selection.weight or "")
     source = f" FROM {identifier(selection.measurement)} WHERE {_conditions(selection, where)}{_group(selection.group)}"
     parts = f"mean({rate})", source
@@ -99,7 +99,7 @@ def state(selection: Selection, value: str, where: Sequence[str] = ()) -> str:
 def samples_per_minute(selections: Sequence[Selection], minutes: int) -> str:
     """Return the query for the samples per minute of each host, averaged over the last minutes; 0 if there are none.
 
-    Several selections are of objects of Windows, each of which has its own values.
+    Several selections are of Windows objects, each with its own values.
     """
     tags = list(
         dict.fromkeys(tag for selection in selections for tag in selection.group if tag in (selection.host, POLLED))
@@ -121,7 +121,7 @@ def samples_per_minute(selections: Sequence[Selection], minutes: int) -> str:
 
 
 def by_interval(tags: Sequence[str]) -> str:
-    """Return the end of a query for a value of each subject and interval. Intervals without samples have none."""
+    """Return the end of a query for a value of each subject and interval; intervals without samples have no value."""
     return f"{_group((_BY_INTERVAL, *tags))} fill(none)"
 
 
@@ -131,7 +131,7 @@ def by_tags(tags: Sequence[str]) -> str:
 
 
 def chosen(selection: Selection) -> tuple[str, ...]:
-    """Return the conditions for the subjects chosen with a dashboard's variables `host` and `instance`."""
+    """Return the conditions for the subjects that the reader chose with the variables `host` and `instance`."""
     host = f"{identifier(selection.host)} =~ /^${HOST_VARIABLE}$/"
     instance = f"{identifier(selection.instance)} =~ /^${INSTANCE_VARIABLE}$/" if selection.instance else None
     return (host, instance) if instance else (host,)
@@ -161,6 +161,7 @@ def is_other_subject(selection: Selection, host: str, instance: str | None = Non
 
 
 def _window_parts(selection: Selection, reduce: Reduce, where: Sequence[str]) -> Parts:
+    """Return the query for one value of each subject over the range, in two parts."""
     if selection.weight and reduce == "mean":
         return _per_request(selection, selection.weight, where)
     single, transform = _per_instance(selection), selection.source.transform
@@ -177,7 +178,7 @@ def _window_parts(selection: Selection, reduce: Reduce, where: Sequence[str]) ->
 
 
 def _per_request(selection: Selection, weight: str, where: Sequence[str]) -> Parts:
-    """Return the time per request, weighted by the requests; 0 without any, as InfluxDB divides by 0."""
+    """Return the time per request, weighted by the requests; 0 without any, as a division by 0 gives 0 in InfluxDB."""
     source = f"{identifier(selection.measurement)} WHERE {_conditions(selection, where)}{_group(selection.group)}"
     if isinstance(selection.source.field, Fields):
         time, rate = (_derivative(identifier(name)) for name in selection.source.field.names)
@@ -286,7 +287,7 @@ def _derivative(field: str) -> str:
 
 
 def _transformed(function: str, field: str, transform: Transform) -> str:
-    """Return the reduction of the transformed samples, expressed as a transform of the reduced samples."""
+    """Return the reduction of the transformed samples, written as a transform of reduced samples."""
     if function == "count":
         return f"count({field})"
     if function == "sum":
@@ -319,7 +320,7 @@ def _other_form(name: str) -> str:
 
 
 def _names_of_itself(name: str) -> str:
-    """Return a pattern for the names a computer uses for itself: either form, `localhost`, or none."""
+    """Return a pattern for the names by which a computer calls itself: with or without domain, `localhost`, none."""
     return f"({literal(_as_stored(name))}|{_other_form(name)}|localhost)?"
 
 

@@ -1,1 +1,1 @@
-"""Rules as files for Prometheus, Mimir and VictoriaMetrics, their unit tests, and their check."""
+"""Rules as files for Prometheus, Mimir and VictoriaMetrics, their unit tests, and the check of them."""

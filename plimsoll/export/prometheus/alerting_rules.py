@@ -1,8 +1,8 @@
 """Exports one rule as alerting rules: one for each of its sources, and for each host on which the rule differs.
 
-PromQL knows no "no data": a comparison that is false gives nothing, and so does one without samples. An alert that
-fires must go on without data, as silence is no recovery. So the expression has a second part: what fires (Prometheus
-keeps that as `ALERTS`) and has no value that says otherwise. Its value is +Inf, which no comparison gives.
+PromQL has no "no data": a comparison gives nothing both if it is false and if there are no samples. A firing alert must
+continue without data, as silence is no recovery. So the expression has a second part: alerts that fire (Prometheus has
+these in `ALERTS`) and have no value that contradicts. Its value is +Inf, which no comparison gives.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,8 +36,8 @@ _WITHIN: dict[Operator, str] = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "=":
 class PrometheusOptions:
     """How rules are evaluated: every `evaluation_interval` ns, over samples every `interval` ns.
 
-    `docs` is the URL that the pages of rules are below; without it alerts link to none. `by_hand` are packs chosen by
-    name, whose superseded limits stay in force. `names` are the exporters whose metrics are given Telegraf's names.
+    `docs` is the URL of the rules' pages; without it alerts have no links. `by_hand` are packs chosen by name, whose
+    superseded limits keep their severity. `names` are the exporters whose metrics get Telegraf's names.
     """
 
     evaluation_interval: int = 10 * SECOND
@@ -48,19 +48,19 @@ class PrometheusOptions:
 
 
 class _Comparison(NamedTuple):
-    """A value in PromQL with its limit, and the labels that it has."""
+    """A value in PromQL with its limit and its labels."""
 
     value: str
     group: tuple[str, ...]
     healthy: Healthy
 
     def crossed(self, limit: Healthy | None = None) -> str:
-        """Return the comparison that gives the values past the limit, or past another one."""
+        """Return the comparison for values past a limit, by default the own one."""
         limit = limit or self.healthy
         return f"{self.value} {_CROSSED[limit.operator]} {number(limit.limit)}"
 
     def within(self, limit: Healthy | None = None) -> str:
-        """Return the comparison that gives the values on the healthy side of the limit, or of another one."""
+        """Return the comparison for values on the healthy side of a limit, by default the own one."""
         limit = limit or self.healthy
         return f"{self.value} {_WITHIN[limit.operator]} {number(limit.limit)}"
 
@@ -82,6 +82,7 @@ def alerting_rules(
 def _alerting_rule(
     source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: PrometheusOptions
 ) -> dict[str, object]:
+    """Return the alerting rule of one source of a rule."""
     target, rule, signal = source.target, source.target.rule, signals[source.target.rule.signal]
     if rule.healthy.worse != "higher" and signal.weight:
         raise Inexpressible("a time per request is 0 where there were none, and low values break its limit")
@@ -101,7 +102,7 @@ def _alerting_rule(
     recover = scaled_limit(rule.recover, rule, target) if rule.recover else None
     alert = {"alertname": rule.id, **{name: labels[name] for name in ("counters", "only") if name in labels}}
     compared = [_compare(condition, signals, options) for condition in (bound, *further)]
-    # +Inf is the value of an alert that has no data any more.
+    # +Inf is the value of an alert without data.
     shown = value_template("$value", signal.unit)
     template = f'{{{{ if eq (printf "%g" $value) "+Inf" }}}}not known now (no data){{{{ else }}}}{shown}{{{{ end }}}}'
     return {
@@ -137,7 +138,7 @@ def _compare(bound: BoundCondition, signals: Mapping[str, Signal], options: Prom
 def _expression(
     comparison: _Comparison, further: Sequence[_Comparison], alert: Mapping[str, str], recover: Healthy | None
 ) -> str:
-    """Return the expression of an alert that has these labels, besides those of its subject."""
+    """Return the expression of an alert; `alert` are its labels besides those of its subject."""
     if recover and not _is_further(recover, comparison.healthy):
         raise Inexpressible(f"it recovers at {recover}, which is not on the healthy side of {comparison.healthy}")
     also_crossed = [f"and {_on(comparison, other)} {other.crossed()}" for other in further]
@@ -173,7 +174,7 @@ def _on(comparison: _Comparison, other: _Comparison) -> str:
 
 
 def _is_further(recover: Healthy, healthy: Healthy) -> bool:
-    """Return whether a value that is crossed has not recovered: the limit to recover at is not beyond the other."""
+    """Return whether the limit to recover at is at least as strict as `healthy`: a crossed value has not recovered."""
     if healthy.worse == "either":
         return recover == healthy
     return recover.limit >= healthy.limit if healthy.worse == "lower" else recover.limit <= healthy.limit

@@ -1,7 +1,7 @@
-"""The value of a signal over a window as PromQL: its samples reduced, and the operands of a derived one combined.
+"""The value of a signal over a window as PromQL: its samples reduced, and operands of derived signals combined.
 
-Samples that are put together from several fields, or are the rate of a growing count, are computed in a subquery with
-a step of the sampling interval.
+Samples that combine several fields, or are the rate of a growing count, are computed in a subquery with a step of the
+sampling interval.
 """
 
 import re
@@ -40,7 +40,7 @@ SWAPPED: dict[Reduce, Reduce] = {"min": "max", "max": "min"}
 def signal_value(bound: BoundCondition, interval: int, *, partial: bool = False) -> str:
     """Return the value of a condition's signal, with the labels of its subject only.
 
-    `interval` (ns) is the time between samples; `partial` is for a sum of what has data.
+    `interval` (ns) is the time between samples; `partial` means to sum only the operands with data.
     """
     variant, reduce = bound.variant, bound.condition.reduce
     operands = [
@@ -56,9 +56,9 @@ def signal_value(bound: BoundCondition, interval: int, *, partial: bool = False)
 
 
 def combine(operation: Operation, operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool = False) -> str:
-    """Return the values of a derived signal from those of its operands, each with the labels that it has.
+    """Return the values of a derived signal from those of its operands, each given with its labels.
 
-    `partial`: a sum of what has data. Raises Inexpressible if their labels do not match.
+    `partial` means to sum only the operands with data. Raise Inexpressible if their labels do not match.
     """
     first, second = operands[0], operands[1]
     match operation:
@@ -91,7 +91,7 @@ def _add(operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool) -> s
 
 
 def _join(sign: str, left: tuple[str, tuple[str, ...]], right: tuple[str, tuple[str, ...]]) -> str:
-    """Join two operands with their labels. One with fewer labels is for all values of the other that have them."""
+    """Join two operands by their labels. One with fewer labels applies to all matching values of the other."""
     (left_value, left_labels), (right_value, right_labels) = left, right
     if set(left_labels) == set(right_labels):
         return f"{left_value} {sign} {right_value}"
@@ -105,7 +105,7 @@ def _join(sign: str, left: tuple[str, tuple[str, ...]], right: tuple[str, tuple[
 
 @dataclass(frozen=True)
 class _Window:
-    """The samples of one selection over `length` ns, with one every `interval` ns. `matchers` are of its subjects."""
+    """The samples of one selection over `length` ns, with one every `interval` ns; `matchers` select its subjects."""
 
     selection: Selection
     matchers: tuple[str, ...]
@@ -114,13 +114,14 @@ class _Window:
     interval: int
 
     def value(self) -> str:
-        """Return the reduced value; of a sum over instances each is reduced, and then added up."""
+        """Return the reduced value; for a sum over instances, each is reduced, then they are added up."""
         if self.selection.weight:
             return self._per_request(self.selection.weight)
         aggregate = "sum" if self.selection.summed else _AGGREGATES.get(self.reduce, "avg")
         return f"{aggregate} {by(self.selection.group)} ({self._transformed()})"
 
     def _transformed(self) -> str:
+        """Return the reduced value of the transformed samples."""
         transform, reduce = self.selection.source.transform, self.reduce
         if transform.most is not None or transform == Transform():
             return self._reduced(reduce)
@@ -137,14 +138,15 @@ class _Window:
         return f"{number(transform.offset)} {'-' if transform.scale < 0 else '+'} {magnitude}"
 
     def _reduced(self, reduce: Reduce) -> str:
+        """Return the samples reduced by a function, or their increase."""
         if reduce != "increase":
             return FUNCTIONS[reduce].format(self._range())
         half = self.length // 2
         late = self._block(half + MILLISECOND)
         early = self._block(half + MILLISECOND, self.length - half)
-        # The first sample of a full window: that of the sampling interval with which the window begins.
+        # The first sample of a full window is in the sampling interval at its beginning.
         first = self._block(self.interval, self.length - self.interval + MILLISECOND)
-        # A younger series, while it goes on: what it grew by, if it has samples for half a window and more.
+        # For a younger series that continues: its increase, if it has samples for at least half a window.
         newest = self._block(self.interval)
         younger = f"({self._growth()} and count_over_time({early}) and count_over_time({newest}))"
         return f"((last_over_time({late}) - last_over_time({first})) or {younger})"
@@ -152,7 +154,7 @@ class _Window:
     def _growth(self) -> str:
         """Return the PromQL of the increase between a window's first and last sample."""
         if self.length > _MANY * self.interval:
-            # Extrapolates by up to an interval, little of a long window; the sum would cost a step for each sample.
+            # It extrapolates by up to an interval, little in a long window; the sum would cost a step for each sample.
             return f"delta({self._range()})"
         steps = f"[{window(self.length - self.interval)}:{duration(self.interval)}]"
         grown = f"idelta({self._block(self._lookback)}) and last_over_time({self._block(self.interval)})"
@@ -160,7 +162,7 @@ class _Window:
 
     @property
     def _lookback(self) -> int:
-        """How far back (ns) the sample before the newest may be, so that what a count did over a gap is seen."""
+        """How far back (ns) the sample before the newest may be, so that growth over a gap is included."""
         return max(self.length, 2 * self.interval) + MILLISECOND
 
     def _range(self) -> str:
@@ -170,12 +172,12 @@ class _Window:
         return f"({self._sample()}){self._steps()}"
 
     def _steps(self) -> str:
-        # A rate needs two samples: the first is that of the second sample in the window.
+        # A rate needs two samples: the first rate is at the second sample in the window.
         length = self.length - (self.interval if self.selection.source.rate else 0)
         return f"[{window(length)}:{duration(self.interval)}]"
 
     def _block(self, length: int, offset: int = 0) -> str:
-        """Return the samples of a part of a window that ends `offset` ns earlier, and is open at its beginning."""
+        """Return the samples of a part of a window that ends `offset` ns earlier; its beginning is excluded."""
         earlier = f" offset {duration(offset)}" if offset else ""
         if not self._is_computed:
             return f"{self._selector(self.selection.field)}[{duration(length)}]{earlier}"
@@ -203,7 +205,7 @@ class _Window:
         return f"clamp_max({scaled}, {number(transform.most)})"
 
     def _newest(self, field: str) -> str:
-        """Return the sample of the last interval, or its rate since the one before; none where the count fell."""
+        """Return the sample of the last interval, or its rate since the one before; none if the count fell."""
         series = self._selector(field)
         newest = f"last_over_time({series}[{duration(self.interval)}])"
         if not self.selection.source.rate:
@@ -215,7 +217,7 @@ class _Window:
         return selector(self.selection, field, self.matchers)
 
     def _per_request(self, weight: str) -> str:
-        """Return a time per request, weighted by the rate `weight`; 0 where there were none, or too few to tell."""
+        """Return a time per request, weighted by the rate `weight`; 0 with no requests, or too few to tell."""
         selection, source = self.selection, self.selection.source
         if self.reduce != "mean" or source.transform.offset or source.transform.most is not None:
             raise Inexpressible(
@@ -240,17 +242,17 @@ class _Window:
 
 
 def text(value: str) -> str:
-    """Return a string of PromQL."""
+    """Return a string literal of PromQL."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def number(value: float) -> str:
-    """Return a number of PromQL: `0.001`, `1e+15`."""
+    """Return a number literal of PromQL: `0.001`, `1e+15`."""
     return f"{value:.15g}"
 
 
 def duration(length: int) -> str:
-    """Return a duration of PromQL from ns, to the millisecond: `10m`, `9m50s1ms`."""
+    """Return a duration (ns) in PromQL, to the millisecond: `10m`, `9m50s1ms`."""
     if length <= 0 or length % MILLISECOND:
         raise ValueError(f"{length} ns is no duration of PromQL, which counts milliseconds")
     rest, parts = length // MILLISECOND, ""
@@ -261,7 +263,7 @@ def duration(length: int) -> str:
 
 
 def window(length: int) -> str:
-    """Return the range of a window (ns) that includes both ends. A range of PromQL is open at its beginning."""
+    """Return the range of a window (ns) that includes both ends, as PromQL's ranges exclude their beginning."""
     return duration(length + MILLISECOND)
 
 
@@ -276,7 +278,7 @@ def selector(selection: Selection, field: str, matchers: Sequence[str] = ()) -> 
 
 
 def host_matcher(selection: Selection, host: str, instance: str | None = None, *, other: bool = False) -> str:
-    """Return the matcher for a host, or for one instance of any; with `other` for all but it.
+    """Return the matcher for a host, or for one instance on any host; with `other` for all except it.
 
     A host is named with or without its domain. A Windows counter belongs to the computer it was read from.
     """
@@ -290,6 +292,7 @@ def host_matcher(selection: Selection, host: str, instance: str | None = None, *
 
 
 def _source_matchers(selection: Selection) -> list[str]:
+    """Return the matchers for the series of a selection's source."""
     source, matchers = selection.source, list[str]()
     if source.path:
         matchers.append(_tag_matcher(OBJECT, source.path.object))
@@ -301,7 +304,7 @@ def _source_matchers(selection: Selection) -> list[str]:
             named = "|".join(".*".join(map(literal, pattern.split("*"))) for pattern in source.but)
             matchers.append(f"{instance}!~{text(f'(?i){named}')}")
     elif source.path:
-        # Without an instance also where the object has other series with one.
+        # Exclude series with an instance, which the object may have as well.
         alone = any(condition.startswith('"instance" = ') for condition in selection.where)
         if source.path.instance is not None or alone:
             matchers.append(f"instance={text(source.path.instance or '')}")
@@ -309,7 +312,7 @@ def _source_matchers(selection: Selection) -> list[str]:
 
 
 def _tag_matcher(tag: str, value: str) -> str:
-    """Return the matcher for a tag. An object of SQL Server matches that of every instance of the server."""
+    """Return the matcher for a tag; for an object of SQL Server, on every instance of the server."""
     if tag in ("object", OBJECT) and value.startswith(_SQL_OBJECT):
         pattern = rf"({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}"
         return f"{tag}=~{text(pattern)}"

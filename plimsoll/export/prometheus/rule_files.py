@@ -1,4 +1,4 @@
-"""Exports packs as rule files for Prometheus, and what exporters record as recording rules: docs/prometheus.md."""
+"""Exports packs as rule files for Prometheus, and metrics of exporters as recording rules: docs/prometheus.md."""
 
 import ast
 import re
@@ -22,14 +22,14 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.quoting import literal
 
 _OF_SCRAPE = ("host", "instance", "job")
-# The label host where there is one, else the address that was scraped, without its port.
+# The label host if there is one, else the scraped address without its port.
 _HOST = r"(?:([^;]+);.*|;(.*?)(?::[0-9]+)?)"
 _SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
 @dataclass(frozen=True)
 class _Written:
-    """The recording rules of one group of metrics, as PromQL."""
+    """The recording rules of one group of metrics, in PromQL."""
 
     group: MetricGroup
     interval: int
@@ -40,11 +40,11 @@ class _Written:
         return f"by ({', '.join((*_OF_SCRAPE, *(label for label in self.group.labels if label not in _OF_SCRAPE)))})"
 
     def formula(self, formula: Formula) -> str:
-        """Return a formula in PromQL, over the newest samples."""
+        """Return a formula in PromQL, computed from the newest samples."""
         return f"({self._expression(formula.tree, None)})"
 
     def choices(self, expr: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield the expression for each value of the tags that depend on one."""
+        """Yield the expression, restricted to each value of the tags that depend on metrics, with these tags."""
         if not self.group.when:
             yield expr, {}
             return
@@ -86,7 +86,7 @@ class _Written:
         }
 
     def _expression(self, node: ast.expr, grown: str | None) -> str:
-        """Return an expression; where it is about growth, `grown` is the function and range to use."""
+        """Return an expression; `grown` is the function and range to use for growth."""
         match node:
             case ast.Constant(value=int() | float() as value):
                 return number(value)
@@ -103,12 +103,13 @@ class _Written:
                 raise ValueError(f"{ast.unparse(node)} is no formula")
 
     def _function(self, function: str, arguments: Sequence[ast.expr], grown: str | None) -> str:
+        """Return a call in a formula, such as `rate(x)`, in PromQL."""
         newest = f"irate[{duration(2 * self.interval + SECOND // 1000)}]"
         match function, arguments:
             case "time", []:
                 return "time()"
             case "growth" | "rate", [x]:
-                # Both are per second here: growth is only ever divided by growth.
+                # Both are per second here, as growth is only divided by growth.
                 return self._expression(x, grown or newest)
             case "per", [x, y]:
                 above, below = self._expression(x, newest), self._expression(y, newest)
@@ -136,13 +137,14 @@ class _Written:
         return terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
 
     def _selectors(self, name: str, matchers: Sequence[str] = ()) -> list[str]:
+        """Return the selectors of a metric's samples, one for each of its names."""
         but = self.group.but.items()
         left_out = [*(f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in but), *matchers]
         sources = self.group.sources[name]
         if all(PLAIN_NAME.fullmatch(source.name) for source in sources):
             named = [(source.name, [], source.labels) for source in sources]
         else:
-            # The names of one metric by Prometheus' translation strategies, of which a server uses one.
+            # One metric's names by Prometheus' translation strategies; a server uses one of these.
             names = group_pairs((source.labels, literal(source.name)) for source in sources)
             named = [("", [f"__name__=~{text('|'.join(spelled))}"], labels) for labels, spelled in names.items()]
         return [
@@ -186,7 +188,7 @@ def _group_file(comment: str, name: str, interval: int, rules: Sequence[Mapping[
 
 
 def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> Iterator[dict[str, Any]]:
-    """Yield the recording rules for an exporter that is scraped every `interval` ns: of all that signals read."""
+    """Yield the recording rules for an exporter scraped every `interval` ns: those for all fields that signals read."""
     sources = [source for signal in signals.values() for source in signal.sources]
     read = {(source.path.object, source.path.counter) for source in sources if source.path}
     read |= {(source.measurement or "", field) for source in sources if not source.path for field in source.fields}
@@ -204,6 +206,6 @@ def _replaced(vector: str, label: str, replacement: str, of: str, pattern: str) 
 
 
 def _pattern(shell: str) -> str:
-    """Return a pattern of the shell as a regular expression."""
+    """Return a shell pattern as a regular expression."""
     parts = re.split(r"(\*|\[[^\]]*\])", shell)
     return "".join(".*" if part == "*" else part if part.startswith("[") else literal(part) for part in parts)

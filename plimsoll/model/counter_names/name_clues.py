@@ -1,7 +1,7 @@
-"""Names of Windows objects and counters, and clues that an unknown name is that of a counter that rules need.
+"""Names of Windows objects and counters, and clues that an unknown name is that of a needed counter.
 
 `perfmon.yaml` has the English names, `languages/*.yaml` those of other languages, `name_clues.yaml` the clues. An
-unknown name may be in a language that Plimsoll has no file for, or similar to an English name.
+unknown name may be in a language without a file, or similar to an English name.
 """
 
 import re
@@ -26,7 +26,7 @@ _ALIKE = str.maketrans(
 
 
 class WindowsObject(NamedTuple):
-    """An object: its name and measurement, and its counters by folded name."""
+    """An object: its name and measurement, and its counters by folded name (see `folded`)."""
 
     name: str
     measurement: str
@@ -34,7 +34,7 @@ class WindowsObject(NamedTuple):
 
 
 class Language(NamedTuple):
-    """A language: the English names of objects, and of the counters of each, by folded local name."""
+    """A language: the English names of objects, and of each one's counters, by folded local name (see `folded`)."""
 
     objects: dict[str, str]
     counters: dict[str, dict[str, str]]
@@ -48,14 +48,14 @@ class _NameEntry:
 
 @dataclass(frozen=True)
 class _Perfmon:
-    """The contents of perfmon.yaml."""
+    """The content of perfmon.yaml."""
 
     objects: dict[str, _NameEntry]
 
 
 @dataclass(frozen=True)
 class _Names:
-    """The contents of a file of languages/."""
+    """The content of a file in languages/."""
 
     objects: dict[str, str]
     counters: dict[str, dict[str, str]]
@@ -63,9 +63,9 @@ class _Names:
 
 # Names in related languages (Procesor, Prosessor) are above this similarity, other objects (VM Processor) below it.
 _NEAR = 0.88
-# For counters of an object that is similar already.
+# The limit for counters of an object with a similar name.
 _NEAR_COUNTER = 0.85
-# Letters that Unicode does not decompose, but console code pages replace by these.
+# Letters that Unicode does not decompose, and their replacements in console code pages.
 _PLAIN = str.maketrans("ıłøđ", "ilod")
 _UNITS = "µμΩ"
 # The spellings of SQL Server's objects: MSSQL$PAYROLL:Buffer Manager, MSSQL:Buffer Manager, SQL Server: Buffer Manager.
@@ -74,7 +74,7 @@ _SQL = re.compile(r"(?:ms)?sql(?: ?server)?(?:\$[^: ]*)?(?:: ?| )")
 
 @dataclass(frozen=True)
 class _Clues:
-    """The contents of name_clues.yaml."""
+    """The content of name_clues.yaml."""
 
     judged: dict[str, list[str]]
     charted: dict[str, list[str]]
@@ -123,7 +123,7 @@ def is_esxtop(object_: str) -> bool:
 
 @cache
 def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
-    """Return the needed object with a similar name, and its counters with similar names; empty if there is none."""
+    """Return the needed object with a similar name, and those of its counters with similar names; empty if none."""
     plain_name = _squeezed(object_)
     judged_names = _squeezed_judged()
     if plain_name not in judged_names and folded(object_).startswith(_beginnings("english")):
@@ -137,7 +137,7 @@ def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
 
 @cache
 def is_foreign_name(object_: str) -> bool:
-    """Return whether a needed object has this name in another language, or as a console garbles it."""
+    """Return whether this is a needed object's name in another language, intact or garbled by a console."""
     return _plain(object_) in _elsewhere()
 
 
@@ -168,7 +168,7 @@ def _squeezed(name: str) -> str:
 
 
 def _near(name: str, candidates: Iterable[str], cutoff: float) -> Sequence[str]:
-    """Return similar names, the most similar first. Numbers in them must be equal (TCPv4 is not TCPv6)."""
+    """Return similar names, the most similar first. Numbers in names must be equal: TCPv4 is not TCPv6."""
     near = get_close_matches(name, candidates, n=5, cutoff=cutoff)
     return [candidate for candidate in near if re.findall(r"\d+", candidate) == re.findall(r"\d+", name)]
 
@@ -200,7 +200,7 @@ def _beginnings(which: str) -> tuple[str, ...]:
 
 @cache
 def _elsewhere() -> dict[str, str]:
-    """Return English names by plain foreign name. English and the shipped languages are included, for similar names."""
+    """Return English names by simplified foreign name; English is included, to find similar names."""
     named = [pair for names in _clues().elsewhere.values() for pair in names.items()]
     needed = {english for _, english in named}
     pairs = [pair for language in languages() for pair in language.objects.items() if pair[1] in needed]
@@ -208,7 +208,7 @@ def _elsewhere() -> dict[str, str]:
 
 
 def folded(name: str) -> str:
-    """Return a name for comparison: without case, width, spacing, kinds of apostrophe and invisible characters."""
+    """Return a name for comparison: without case, width, spacing, kinds of apostrophe or invisible characters."""
     return " ".join(unicodedata.normalize("NFKC", name).translate(_ALIKE).casefold().split())
 
 

@@ -1,4 +1,4 @@
-"""Reads files of names of Windows objects and counters that users add; they have the form of `languages/*.yaml`."""
+"""Reads users' files of names of Windows objects and counters, in the form of `languages/*.yaml`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -26,7 +26,7 @@ class _NameFile(BaseModel):
 
 
 def own_language(path: Path) -> Language:
-    """Return the language in a user's file. Unusable, with a line for each mistake and its place, if it has any."""
+    """Return the language in a user's file. Raise Unusable, with a line for each mistake and its place, if invalid."""
     document = strict_yaml.read(str(path), user_files.read(path), f"; {_EXAMPLE}", as_text=True)
     language = Language({}, {})
     if wrong := [*_add_file(document, strict_yaml.validate(document, _NameFile), language)]:
@@ -62,7 +62,7 @@ def _add_names(
     english_names: Mapping[str, str],
     into: dict[str, str],
 ) -> Iterator[str]:
-    """Add local names by their folded form, and yield the mistakes; `english_names` are by folded name, too."""
+    """Add local names in folded form, and yield the mistakes; `english_names` are by folded name as well."""
     for local, text in names.items():
         at, key = (*place, local), folded(generic_object(local)[0])
         english = english_names.get(folded(generic_object(text)[0]))

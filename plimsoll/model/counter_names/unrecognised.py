@@ -1,4 +1,4 @@
-"""Finds objects with unknown names that may hold counters that rules need."""
+"""Finds objects with unknown names whose counters rules may need."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ class UnknownCounter:
 
     @property
     def path(self) -> str:
-        """The path for a signal; with every instance, if there are others than a total."""
+        """The path for a signal; it covers all instances unless only a total was recorded."""
         return str(CounterPath(None, self.object, self._instance, self.counter))
 
     @property
@@ -51,7 +51,7 @@ class UnknownCounter:
 
 @dataclass(frozen=True, slots=True)
 class Unrecognised:
-    """An object whose counters have unknown names, and may be ones that rules need.
+    """An object with unknown names of counters, which may be ones that rules need.
 
     Attributes:
         counters: The number of counters, counting each instance.
@@ -65,7 +65,7 @@ class Unrecognised:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths of the counters as in a log, without instances."""
+        """The paths of the counters as in the log, without instances."""
         return tuple(f"\\{self.object}\\{name}" for name in self.names)
 
 
@@ -106,14 +106,14 @@ def is_judged(series: Series) -> bool:
     return series.field in _judged_fields(_generic(series))
 
 
-# These names are the same in German, so they do not show that a log is in English.
+# These names are equal in German, so they do not show that a log is in English.
 _NO_PROOF_OF_ENGLISH = ("System", "Threads")
 _PROCESSOR = frozenset({"Processor", "Processor Information"})
 _BUFFERS = f"{SQL_DEFAULT}:Buffer Manager"
 
 
 class _RecordedNames:
-    """The recorded names of one host, with which unknown names are compared."""
+    """The recorded names of one host, to compare unknown names with."""
 
     def __init__(self, series: Sequence[Series]) -> None:
         recognised = [member for member in series if _is_recognised(member)]
@@ -129,7 +129,7 @@ class _RecordedNames:
         if self._objects & _PROCESSOR:
             self._objects |= _PROCESSOR
         self._no_basics = not self._objects >= {"Processor", "Memory"}
-        # A log with a single object may be that of a program.
+        # A single object may belong to a program.
         translated = any(is_translated(name) for name in self._objects)
         self._language_unknown = not translated and len(set(map(_object, series))) > 1
 
@@ -152,7 +152,7 @@ class _RecordedNames:
         return self._language_unknown or missing or (self._no_basics and has_foreign_letters(name + series.field))
 
     def _lacks(self, object_: str, counters: Iterable[str], series: Series) -> bool:
-        """Return whether one of these counters is missing for the instance of a series."""
+        """Return whether one of these counters is missing for the series' instance."""
         return any(
             (object_, telegraf_name(counter), series.tag("instance")) not in self._recorded for counter in counters
         )

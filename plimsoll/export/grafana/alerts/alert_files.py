@@ -1,4 +1,4 @@
-"""Exports packs as files of Grafana alert rules, and deletes the rules of an earlier export that are gone.
+"""Exports packs as files of Grafana alert rules, and deletes rules of an earlier export that no longer exist.
 
 Rules that Grafana cannot express are refused with a reason. docs/grafana.md describes what is exported and how.
 """
@@ -57,7 +57,7 @@ def export(
     options: GrafanaOptions | None = None,
     previous: Mapping[str, str] | None = None,
 ) -> RuleExport:
-    """Return the files of the export. Rules that are only in `previous`, the files to replace, are deleted."""
+    """Return the files of the export. Rules that exist only in the files to replace, `previous`, are deleted."""
     site, options = site or SiteSettings(), options or GrafanaOptions()
     files: dict[str, str] = {}
     refused: list[Refusal] = []
@@ -81,7 +81,7 @@ def export(
     files["contact.yaml"] = write_yaml(
         _contact(options.emails, options.webhook), _FROM.format("the options of the command")
     )
-    before: set[str] = set()  # with those that were retired already
+    before: set[str] = set()  # including rules deleted by earlier exports
     for text in (previous or {}).values():
         data = yaml.load(text, yaml.CSafeLoader) or {}
         before |= {rule["uid"] for group in data.get("groups", ()) for rule in group["rules"]}
@@ -93,7 +93,7 @@ def export(
 
 
 def _number_titles(rule: str, alerts: Sequence[Json]) -> Iterator[Json]:
-    """Yield the alert rules of a rule. Those for the same hosts, by source, have a number in their titles."""
+    """Yield the alert rules of a rule; several for the same hosts, by source, get numbers in their titles."""
     totals = Counter(alert["title"] for alert in alerts)
     numbers: Counter[str] = Counter()
     for alert in alerts:
@@ -115,7 +115,7 @@ def _group_file(title: str, rules: Sequence[Json], interval: int, origin: str) -
 
 
 def _contact(emails: Sequence[str], webhook: str | None) -> Json:
-    """Return both contact points, and policies that notify those given, or the e-mail placeholder if none is."""
+    """Return the contact points, and policies that notify them; without an address, an e-mail placeholder."""
     email = {"addresses": escape_dollars(";".join(emails) or _NO_ADDRESS)}
     hook = {"url": escape_dollars(webhook or _NO_URL), "httpMethod": "POST"}
     notified = [EMAIL] if emails or not webhook else []
@@ -143,7 +143,7 @@ def _contact(emails: Sequence[str], webhook: str | None) -> Json:
 
 
 def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval: int) -> list[Json]:
-    """Return one rule for all Perfmon objects, and one for each measurement that has no tag for its kind.
+    """Return rules for silent hosts: one for all Perfmon objects, one for each measurement without an object tag.
 
     `interval` is the time between samples. Each object and measurement has its own alerts, because a host may send one
     and not another.
@@ -158,13 +158,14 @@ def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval
     rules = {_OBJECTS: _rule(_OBJECTS, objects, "a Windows object", delay, minutes)} if objects else {}
     for selection in (selection for selection in by_kind if not selection.source.path):
         name = f"silence-{re.sub('[^a-z0-9]+', '-', selection.kind.casefold())}"
-        # Two collectors may use the same name: `disk` of sysstat and of Telegraf.
+        # Two collectors may use one name: `disk` of sysstat and of Telegraf.
         name = f"{name}-{selection.collector}" if name in rules else name
         rules[name] = _rule(name, [selection], selection.kind, delay, minutes)
     return list(rules.values())
 
 
 def _rule(name: str, selections: Sequence[Selection], kind: str, delay: int, minutes: int) -> Json:
+    """Return the alert rule for hosts that stopped sending these selections."""
     first = selections[0]
     several = len(selections) > 1
     collector = f" ({first.collector})" if first.collector and not first.source.path else ""

@@ -42,10 +42,10 @@ _DEFAULT_ONLY = "of SQL Server's named instances, whose objects Grafana cannot m
 class GrafanaOptions:
     """How rules are evaluated in Grafana; durations in ns.
 
-    Rules are evaluated every `evaluation_interval`, over windows that end `delay` earlier for late samples.
+    Rules are evaluated every `evaluation_interval`, over windows that end `delay` earlier to wait for late samples.
     `interval` is the time between samples; windows shorter than twice that are widened. `docs` is the URL of the rules'
     pages. `panel_of` returns the dashboard and panel of a signal. `emails` and `webhook` are notified. `by_hand` are
-    packs chosen by name, whose superseded limits stay in force.
+    packs chosen by name, whose superseded limits keep their severity.
     """
 
     evaluation_interval: int = 10 * SECOND
@@ -127,6 +127,7 @@ def duration(length: int) -> str:
 def _alert_rule(
     source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: GrafanaOptions, critical: Rule | None
 ) -> Json:
+    """Return the alert rule of one source of a rule."""
     source = use_default_instance(source)
     target, rule = source.target, source.target.rule
     bound, further = bind_conditions(source, signals, options.interval, _subject_conditions)
@@ -161,7 +162,7 @@ def _uid(rule: str, *parts: str | None) -> str:
 
 
 def _shorten_title(text: str, uid: str) -> str:
-    """Return a title that fits: the middle of a longer one is replaced by the hash of the uid."""
+    """Return a title of the permitted length; the middle of a long one is replaced by the hash of the uid."""
     encoded = text.encode()
     if len(encoded) <= _LONGEST_TITLE:
         return text
@@ -171,7 +172,7 @@ def _shorten_title(text: str, uid: str) -> str:
 
 
 def _subject_conditions(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
-    """Yield the conditions for points of the target. The target's instance is ignored unless the condition is `own`."""
+    """Yield the conditions for points of the target: its host, and for the rule's own condition its instance."""
     if target.host is not None:
         yield is_subject(selection, target.host, target.instance if with_instance and selection.instance else None)
     for subject in target.excluded:
@@ -180,7 +181,7 @@ def _subject_conditions(selection: Selection, target: Target, with_instance: boo
 
 
 def critical_of(rule: Rule, pack: Pack) -> Rule | None:
-    """Return the critical rule for this warning: on the same signal, reduced alike, with a limit further out."""
+    """Return the critical rule for a warning: on the same signal, with equal reduction and a stricter limit."""
     if rule.severity != "warning" or rule.recover:
         return None
     criticals = (other for other in pack.rules if other.severity == "critical")
@@ -188,7 +189,7 @@ def critical_of(rule: Rule, pack: Pack) -> Rule | None:
 
 
 def inside_critical(critical: Rule | None, bound: BoundCondition, interval: int) -> list[BoundCondition]:
-    """Return the condition that some sample kept the critical limit for as long as the critical rule takes to fire.
+    """Return the condition that the critical rule cannot be firing: some sample kept its limit within its `for`.
 
     It keeps the warning firing until the critical rule fires. `interval` is the time between samples (ns).
     """
@@ -204,14 +205,14 @@ def inside_critical(critical: Rule | None, bound: BoundCondition, interval: int)
 
 
 def _is_stricter(warning: Rule, critical: Rule) -> bool:
-    """Return whether two rules differ in their limits only, and the limit of the critical one is further out."""
+    """Return whether two rules differ only in their limits, and the critical one's is further out."""
     near, far = warning.healthy, critical.healthy
     is_further = far.limit < near.limit if far.worse == "lower" else far.limit > near.limit
     return is_further and _key(warning) is not None and _key(warning) == _key(critical)
 
 
 def _key(rule: Rule) -> tuple[object, ...] | None:
-    """Return what rules that differ in their limits only have in common; None for rules with more conditions."""
+    """Return a key that is equal for rules that differ only in their limits; None for rules with further conditions."""
     simple = rule.reduce in ("mean", "median", "min", "max", "last")
     if rule.and_ or rule.when_phase_unknown or rule.drive or not simple:
         return None

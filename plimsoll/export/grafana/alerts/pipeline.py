@@ -1,8 +1,8 @@
 """Builds the queries and expressions of an alert rule.
 
-The simple case is a query over the window, `reduce` and `threshold`. If a rule has further conditions, or its value
-is computed, `math` comes before the threshold. Missing values (no sample, a zero divisor, an increase over too short
-a time) are NaN and are dropped by a `reduce` with `dropNN`: they are no data, and not a false condition.
+The simple case is a query over the window, `reduce` and `threshold`. If a rule has further conditions, or its value is
+computed, a `math` step precedes the threshold. Missing values (no sample, a zero divisor, an increase over too short a
+time) are NaN. A `reduce` with `dropNN` drops them: they count as no data, not as a false condition.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from plimsoll.rules.window import OCCUPIED
 from plimsoll.store.quoting import number
 
 Json: TypeAlias = dict[str, Any]
-# The comparison for a crossed limit is the negation of the healthy one.
+# The comparison that is true for a crossed limit negates the healthy one.
 _CROSSED = {"<": ("gte", ">="), "<=": ("gt", ">"), ">": ("lte", "<="), ">=": ("lt", "<"), "=": ("ne", "!=")}
 _HOLDS = {"<": "lt", "<=": "lte", ">": "gt", ">=": "gte", "=": "eq"}
 _EXPRESSION = "__expr__"
@@ -48,7 +48,7 @@ class Pipeline:
         return self._expression("math", expression)
 
     def threshold(self, operand: str, evaluator: Json, recover: Healthy | None = None) -> str:
-        """Add a threshold; return its refId. With `recover`, it stays true until that limit holds."""
+        """Add a threshold; return its refId. With `recover`, it stays true until that limit is met."""
         condition = {"evaluator": evaluator}
         if recover:
             condition["unloadEvaluator"] = {"type": _HOLDS[recover.operator], "params": [recover.limit]}
@@ -66,7 +66,7 @@ class Pipeline:
 
 
 def seconds(length: int, subject: str) -> int:
-    """Return a length in ns as whole seconds. Raises Inexpressible, of this subject, if it is not."""
+    """Return a length (ns) as whole seconds. Raise Inexpressible, naming the subject, if it is not whole."""
     if length % SECOND:
         raise Inexpressible(f"{subject} not in whole seconds")
     return length // SECOND
@@ -75,10 +75,11 @@ def seconds(length: int, subject: str) -> int:
 def add_conditions(
     pipeline: Pipeline, bound: BoundCondition, further: Sequence[BoundCondition], recover: Healthy | None
 ) -> tuple[str, str]:
-    """Add a rule's own condition and the further ones, all of which must be true, to the pipeline.
+    """Add a rule's own condition and its further ones, all of which must be true; return the refIds of result and
+    value.
 
-    Returns the refIds of the condition and of the value. One false condition makes the result false even if others
-    are NaN, if the subject has a sample of each signal.
+    One false condition makes the result false even if others are NaN, provided that the subject has a sample of each
+    signal.
     """
     value = _add_value(pipeline, bound)
     # The refId of the value, without NaN.
@@ -108,7 +109,7 @@ def add_conditions(
 
 
 def _crossed(healthy: Healthy) -> Json:
-    """Return the comparison that is true where a limit is crossed: `gte 80` for `< 80`."""
+    """Return the comparison that is true if a limit is crossed: `gte 80` for `< 80`."""
     return {"type": _CROSSED[healthy.operator][0], "params": [healthy.limit]}
 
 
@@ -117,9 +118,9 @@ def _crossed_text(value: str, healthy: Healthy) -> str:
 
 
 def _add_value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWith | None = None) -> str:
-    """Return a condition's value as an expression, which is NaN if the samples do not determine it."""
+    """Return a condition's value as an expression; it is NaN if the samples do not determine it."""
     if bound.variant.alternatives:
-        # Of a limit of 0 that is broken on both sides, the worst value is the one furthest from 0.
+        # For a limit of 0 that can be crossed on both sides, the worst value is the one furthest from 0.
         absolute = bound.healthy.worse == "either"
         query = worst_window(bound.variant, bound.condition.reduce, bound.matchers, bound.worst, absolute=absolute)
         value = pipeline.reduce(pipeline.query(query, bound.window))
@@ -157,13 +158,14 @@ def _add_operand(
     where: Sequence[str],
     joined_with: JoinedWith | None,
 ) -> str:
+    """Return an operand's value as an expression: its query, reduced to one number for each subject."""
     if joined_with and (joined_with.selection, tuple(joined_with.where)) == (selection, tuple(where)):
-        joined_with = None  # a selection needs no nulls for its own subjects
+        joined_with = None  # a selection needs no nulls for its own subjects, only for those of others
     reduce = bound.condition.reduce
     value = pipeline.reduce(pipeline.query(window(selection, reduce, where, joined_with), bound.window))
     if selection.weight and selection.minimum_rate and reduce == "mean":
         rate = pipeline.reduce(pipeline.query(requests(selection, where, joined_with), bound.window))
-        # 0, so that no limit is crossed, if there were too few requests to tell.
+        # With too few requests to tell, the value is 0, so that no limit is crossed.
         enough = f"${rate} >= {number(selection.minimum_rate)} || ${rate} * ${value} >= {number(OCCUPIED)}"
         return f"(${value} * ({enough}))"
     if reduce == "increase":
@@ -172,6 +174,6 @@ def _add_operand(
 
 
 def _add_increase(pipeline: Pipeline, value: str, span_query: str, bound: BoundCondition) -> str:
-    """Add 0 to the value, or 0 / 0 if first and last sample are less than half a window apart."""
+    """Add 0 to the value, or 0 / 0 (no data) if first and last sample are less than half a window apart."""
     distance = pipeline.reduce(pipeline.query(span_query, bound.window))
     return f"(${value} + 0 / (${distance} >= {bound.window / 2:.0f}))"

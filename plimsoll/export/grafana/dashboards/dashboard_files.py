@@ -17,9 +17,9 @@ MakePanel: TypeAlias = Callable[[PanelSpec, Json], Json | None]
 def files(
     docs: str = DOCS, site: SiteSettings | None = None, signals: Collection[str] | None = None
 ) -> Mapping[str, str]:
-    """Return the text of each dashboard by file name. With `signals`, areas that show none of them are left out.
+    """Return the text of each dashboard by file name. With `signals`, areas without any of them are left out.
 
-    `docs` is the URL of the rules' pages. Limits are drawn as the site sets them for every host.
+    `docs` is the URL of the rules' pages. Limits are drawn as plimsoll.toml sets them for every host.
     """
     limits, areas = PanelLimits(site or SiteSettings()), load_areas()
     about_health, about_runs = areas.health, areas.runs
@@ -38,14 +38,14 @@ def files(
 
 
 def area_dashboard(area: Area, chosen: Sequence[Json], make_panel: MakePanel) -> Json:
-    """Return the dashboard of an area with these variables. Panels are made by `make_panel`, or left out."""
+    """Return the dashboard of an area with these variables. `make_panel` returns a panel, or None to omit it."""
     return _dashboard(area.area, area.title, area.about, chosen, [*_rows(area, make_panel)])
 
 
 def dashboard_text(dashboard: Json, docs: str) -> str:
     """Return the text of a dashboard, with links to the pages of rules below `docs`."""
     text = json.dumps(dashboard, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-    # The page of a rule without a name is the common prefix of all pages.
+    # An empty rule name gives the common prefix of all pages.
     default, chosen = (rule_page("", base).removesuffix(".md") for base in (DOCS, docs))
     return text.replace(default, chosen)
 
@@ -70,6 +70,7 @@ def _dashboard(area: str, title: str, about: str, chosen: Sequence[Json], shown:
 
 
 def _rows(area: Area, make_panel: MakePanel) -> Iterator[Json]:
+    """Yield the headings and panels of an area, with their positions."""
     y = 0
     for row in area.rows:
         if row.id is not None:
@@ -85,7 +86,7 @@ def _rows(area: Area, make_panel: MakePanel) -> Iterator[Json]:
 
 
 def _placed(row: RowSpec, y: int, make_panel: MakePanel) -> Iterator[tuple[Json, int]]:
-    """Yield the panels of a row, placed from left to right and down, each with the y coordinate of its lower edge."""
+    """Yield the panels of a row, placed from left to right and down, each with its lower edge (y)."""
     x, bottom = 0, y
     for spec in row.panels:
         if x + spec.width > WIDTH:

@@ -20,10 +20,10 @@ _NO_TOTALS = "/^(?!.*_Total$)(?!cpu-total$)(?!all$).+/"
 
 
 def influx_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
-    """Return the variables for hosts, instances, disks and numbers that these panels use, filled by InfluxDB."""
+    """Return the variables for hosts, instances, disks and numbers of these panels, filled by InfluxDB."""
     hosts = hosts_variable(spec.signal for spec in panels if not spec.drive)
     if any(spec.drive for spec in panels):
-        # Other hosts have disks too, so "All" is written as a list of these.
+        # Other hosts have disks too, so "All" must be the list of these disks.
         del hosts["allValue"]
     return panel_variables(panels, limits, hosts, _instances_variable)
 
@@ -34,13 +34,13 @@ def panel_variables(
     hosts: Json,
     instances_variable: Callable[[str, str, Sequence[Selection]], Json],
 ) -> list[Json]:
-    """Return the variables of panels: `hosts`, and those of instances and disks as `instances_variable` makes them.
+    """Return the variables of panels: `hosts`, and for instances and disks those of `instances_variable`.
 
-    That function takes the name and the label of a variable, and the selections that have its instances.
+    That function takes the name and label of a variable, and the selections that have its instances.
     """
     variables = [hosts]
     if instances := signal_selections((spec.signal for spec in panels if not spec.drive), with_instance=True):
-        # Not in URLs: the next dashboard has other instances, and all of them would be filtered out.
+        # Not in URLs: other dashboards have other instances, which would all be filtered out.
         variables.append(instances_variable(INSTANCE_VARIABLE, "Instance", instances) | {"skipUrlSync": True})
     for spec in panels:
         if spec.drive:
@@ -63,7 +63,7 @@ def hosts_variable(signals: Iterable[str]) -> Json:
 
 
 def number_variable(fact: Fact) -> Json:
-    """Return the variable of a number that limits are multiplied by. Its default is what the documents assume."""
+    """Return the variable of a number that multiplies limits. Its default is the documents' assumption."""
     default = f"{DEFAULTS[fact]:g}"
     texts = [str(number) for number in _NUMBERS]
     return part(

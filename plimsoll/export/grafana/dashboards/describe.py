@@ -1,4 +1,4 @@
-"""The description and the links of a panel: what its signal means, where its limits are from, and related panels."""
+"""The description and the links of a panel: the meaning of its signal, the sources of its limits, related panels."""
 
 from collections.abc import Iterator
 
@@ -54,7 +54,7 @@ def panel_links(spec: PanelSpec, uid: str, limits: PanelLimits) -> list[Json]:
 
 
 def panel_path(uid: str, panel: int) -> str:
-    """Return what names a single panel in a URL."""
+    """Return the part of a URL that selects a single panel."""
     return f"{uid}?viewPanel=panel-{panel}"
 
 
@@ -80,7 +80,7 @@ def _limit_description(judged: Judged, limits: PanelLimits) -> str:
 
 
 def _conditions_text(rule: Rule) -> str:
-    """Return when a rule is healthy and when it is crossed, in words."""
+    """Return in words when a rule is healthy and when it is crossed."""
     lasting = f" for {duration_text(rule.for_)}" if rule.for_ else ""
     extras = [f"only while {_condition_text(condition, broken=True)}" for condition in rule.and_]
     if rule.phase:

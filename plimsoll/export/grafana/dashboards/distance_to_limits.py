@@ -1,8 +1,8 @@
-"""The table of the Health dashboard with how much of its limits each host had reached at worst.
+"""The table of the Health dashboard: how close each host came to its limits at worst.
 
 Each row is a line of one query: its name has the limit, the host, the panel that draws the limit, and two numbers.
-These turn the share of the limit reached, in percent, into the column `State`, whose values are mapped to words: each
-kind of limit has its own range there, and a limit that is a warning first and critical further out is stretched.
+These convert the share of the limit reached (percent) to the column `State`, whose values are mapped to words. Each
+kind of limit has its own range there; a limit that is a warning first and critical further out is stretched.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ from plimsoll.store.quoting import number
 NOTHING = "No host recorded any of this in the range"
 _CROSSED = 100  # percent of a limit
 _SEPARATOR = "|"
-# Where 100 % lies in the column `State`; a flat slope keeps each kind of limit in its range.
+# The value of 100 % in the column `State`; a flat slope keeps each kind of limit in its range.
 _NOTE, _BEYOND, _WARNING, _CRITICAL, _STRETCHED = 1_000, 2_000, 3_000, 4_000, 100_000
 _FLAT = 1e-6
 _WIDTH = 500  # of a range, more than any share on a flat slope
@@ -47,7 +47,7 @@ _TINY = 1e-6  # of a limit, as a division by 0 gives 0 in InfluxDB
 
 
 class LimitLevel(NamedTuple):
-    """A limit of a host: its rule, what it is multiplied by, and where a crossing lies in the column `State`."""
+    """A limit of a host: its rule, the factor of the limit, and the value of a crossing in the column `State`."""
 
     rule: Rule
     factor: str
@@ -92,7 +92,7 @@ def state_mappings() -> list[Json]:
     look = load_look().severities
     words = [((_NOTE, _NOTE + _WIDTH), f"{MARKS['info']} note", look["info"])]
     words.append(((_BEYOND, _BEYOND + _WIDTH), "beyond", look["warning"]))
-    # The ranges of criticals come first: where they meet those of warnings, a limit is crossed.
+    # Critical ranges come first, so that their common border with warnings counts as crossed.
     words += [(span, f"{MARKS['critical']} critical", look["critical"]) for span in CRITICAL]
     words += [(span, f"{MARKS['warning']} warning", look["warning"]) for span in WARNING]
     words.append(((-_MOST, _MOST), "within", "text"))
@@ -103,7 +103,7 @@ def state_mappings() -> list[Json]:
 
 
 def _queries(rules: tuple[Rule, ...], limits: PanelLimits) -> Iterator[tuple[str, str]]:
-    """Yield the queries for the hosts in general, and for those whose limits differ, with their aliases."""
+    """Yield the queries for hosts in general, then for those with limits of their own, with their aliases."""
     levels_by_host = {host: _levels(rules, limits, host) for host in ("", *limits.site.hosts)}
     different = [host for host, levels in levels_by_host.items() if levels != levels_by_host[""]]
     for host in ("", *different):
@@ -112,7 +112,7 @@ def _queries(rules: tuple[Rule, ...], limits: PanelLimits) -> Iterator[tuple[str
 
 
 def _query(levels: Sequence[LimitLevel], host: str, different: Sequence[str]) -> tuple[str, str]:
-    """Return the query for a host, or without a name for all but those that are different, with its alias."""
+    """Return the query and alias for a host; without a host, for all except `different` ones."""
 
     def where(selection: Selection) -> tuple[str, ...]:
         return (
@@ -140,7 +140,7 @@ def _query(levels: Sequence[LimitLevel], host: str, different: Sequence[str]) ->
 
 
 def _levels(rules: tuple[Rule, ...], limits: PanelLimits, host: str) -> list[LimitLevel]:
-    """Return the limits of these rules that a host has, or, without a name, the hosts that the site does not name."""
+    """Return the limits of these rules on a host; without a host, those of hosts not named in plimsoll.toml."""
     levels: list[LimitLevel] = []
     for rule in rules:
         judged = limits.site.applied(rule, host)
@@ -162,7 +162,7 @@ def _place(rule: Rule, *, assumed: bool) -> int:
 
 
 def _line(levels: Sequence[LimitLevel]) -> tuple[float, float]:
-    """Return slope and offset of the line from the share of the first limit to the column `State`."""
+    """Return slope and offset of the line from the share of the first limit (percent) to the column `State`."""
     first, *further = levels
     if further and first.place == _WARNING and further[0].place == _CRITICAL:
         low, high = first.rule.healthy.limit, further[0].rule.healthy.limit
@@ -174,7 +174,7 @@ def _line(levels: Sequence[LimitLevel]) -> tuple[float, float]:
 def _share(level: LimitLevel) -> str:
     """Return the expression for the share of a limit reached, in percent, where `{}` is the value."""
     healthy = level.rule.healthy
-    if not healthy.limit:  # any value above 0 is too much
+    if not healthy.limit:  # every value above 0 crosses the limit
         return f"{_CROSSED + 1} * {{0}} / ({{0}} + {_TINY:f})"
     if healthy.worse == "either":
         raise ValueError(f"areas.yaml: {level.rule.id} has no share of a limit")

@@ -1,4 +1,4 @@
-"""The Health dashboard: what was crossed, firing alerts, the distance to the limits, every host, and silent hosts."""
+"""The Health dashboard: crossed limits, firing alerts, the distance to limits, all hosts, and silent hosts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def health_variables(limits: PanelLimits) -> list[Json]:
 
 
 def health_panels(limits: PanelLimits) -> list[Json]:
-    """Return the panels, from what was crossed to the last sample of each host."""
+    """Return the panels, from the crossed limits to the last sample of each host."""
     look = parts.load_look().severities
     firing = "Limits that are crossed and stay crossed, and hosts that fell silent. A rule leads to its page."
     notes = "Beyond what the documents measured, which by itself is no trouble."
@@ -79,7 +79,7 @@ def _crossed_the_most() -> Json:
 
 
 def _stat(name: str, number: int, width: int, **reduced: Any) -> Json:
-    """Return a panel over the data of the table with the distance to the limits, so that it needs no query."""
+    """Return a panel that reuses the data of the table with the distance to the limits."""
     place = parts.grid(3, width, _COUNT_WIDTH * number, 0)
     targets = [_shared_query(_DISTANCE, transformed=True)]
     stat = parts.panel("stat", name, place, id=_FIRST_COUNT + number, datasource=parts.SHARED, targets=targets)
@@ -88,7 +88,7 @@ def _stat(name: str, number: int, width: int, **reduced: Any) -> Json:
 
 
 def _shared_query(panel_id: int, *, transformed: bool) -> Json:
-    """Return a target that reuses the data of another panel of the dashboard, before or after transformations."""
+    """Return a target that reuses another panel's data, before or after transformations."""
     return {"refId": "A", "datasource": parts.SHARED, "panelId": panel_id, "withTransforms": transformed}
 
 
@@ -108,7 +108,7 @@ def _alerts(number: int, name: str, about: str, labels: str, place: Json) -> Jso
 
 
 def _hosts(limits: PanelLimits) -> Json:
-    """Return the table with the last value of each signal, in the colour of the limit that it is beyond."""
+    """Return the table with the last value of each signal, in the colour of the limit that it crosses."""
     targets = panel_queries.Targets()
     first = load_areas().areas[0]
     charts = parts.link(first.title, f"/d/{first.uid}?var-host=${{__data.fields.Host}}&${{__url_time_range}}")
@@ -133,7 +133,7 @@ def _hosts(limits: PanelLimits) -> Json:
 
 
 def _courses(limits: PanelLimits) -> Json:
-    """Return the table with a sparkline of each signal over the range, from the data of the table of hosts."""
+    """Return the table with a sparkline of each signal over the range, which reuses the data of the table of hosts."""
     columns = [heading for heading, _, _ in _columns(limits)]
     names = [f"Trend #{panel_queries.ref_id(at)}" for at in range(len(columns))]
     fields: Json = {"host": {"operation": "groupby", "aggregations": []}}

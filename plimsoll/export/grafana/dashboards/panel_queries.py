@@ -1,7 +1,8 @@
-"""The queries of panels: one for all sources of a signal, so that hosts of every kind are shown.
+"""The queries of panels: one for all sources of a signal, so that all kinds of hosts are shown.
 
-InfluxDB chooses, for each subject and interval, the best source that has a value. It does not divide, as a division by
-0 is 0 there, nor combine values of different measurements: such lines are computed by Grafana from several queries.
+InfluxDB chooses, for each subject and interval, the best source that has a value. It cannot be used for division (a
+division by 0 gives 0), nor to combine values of different measurements: Grafana computes such lines from several
+queries.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,12 +23,12 @@ _SEPARATOR = "|"
 _HOST = "host"
 _EXPRESSION = {"type": "__expr__", "uid": "__expr__"}
 _VALUE = '"value"'
-# Of several tags that may have the name of the computer, the last one that is not empty is kept; see `line_alias`.
+# If several tags may name the computer, the last one that is not empty is kept; see `line_alias`.
 _CHOSEN = tuple(
     transformation("renameByRegex", regex=regex, renamePattern="")
     for regex in (r"/^(?:[^| ]*\|)+(?=[^| ])/", r"/\|+| +(?= |$)/g")
 )
-Parts = tuple[str, str]  # what a query selects, and the rest of it
+Parts = tuple[str, str]  # the selected expression of a query, and the rest of the query
 Ask = Callable[[Selection], Parts]
 
 
@@ -36,7 +37,7 @@ class Targets:
     """The targets of a panel, in order. Computed lines have labels but no alias."""
 
     all: list[Json] = field(default_factory=list[Json])
-    # The refIds of computed lines, by the tags that name them and what is added to their names.
+    # The refIds of computed lines, by the tags in their names and the suffix.
     _computed: dict[tuple[tuple[str, ...], str], list[str]] = field(
         default_factory=dict[tuple[tuple[str, ...], str], list[str]]
     )
@@ -59,7 +60,7 @@ class Targets:
         self._computed.setdefault((tags, suffix), []).append(ref)
 
     def naming(self) -> list[Json]:
-        """Return the transformations that name the lines where aliases do not suffice."""
+        """Return the transformations that name lines for which aliases do not suffice."""
         if self._computed:
             return [_rename(ref_ids, *computed) for computed, ref_ids in self._computed.items()]
         several = any(_SEPARATOR in target.get("alias", "") for target in self.all)
@@ -78,7 +79,7 @@ def ref_id(at: int) -> str:
 
 
 def line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
-    """Return the targets of a panel of lines of the expression `value`, where `{}` is the value of the signal."""
+    """Return the targets of a panel of lines; `value` is an expression, in which `{}` is the signal's value."""
     targets = Targets()
     candidates = drawn(spec.signal, load_signals())
 
@@ -88,7 +89,7 @@ def line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
     if all(map(is_mergeable, candidates)):
         for at, layer in enumerate(layers(candidates)):
             kinds = dict.fromkeys(selection.kind for variant in layer for selection in variant.selections)
-            # All but the best are named by their objects.
+            # All lines except those of the best group have their objects in their names.
             targets.ask(merged_query(layer, ask, value), line_alias(layer) + (f" ({', '.join(kinds)})" if at else ""))
         return targets
     for group, suffix in computed_groups(candidates):
@@ -104,7 +105,7 @@ def line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
 
 
 def last_targets(spec: PanelSpec, value: str) -> Targets:
-    """Return targets for the expression `value`, where `{}` is the last value of each subject in the range."""
+    """Return the targets for the expression `value`, in which `{}` is each subject's last value in the range."""
     targets = Targets()
     for variant in drawn(spec.signal, load_signals()):
         for selection in variant.selections:
@@ -120,11 +121,11 @@ def hosts_query(
     where: Callable[[Selection], tuple[str, ...]] = lambda _: (),
     grown: bool = False,
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the query for the expression `value` of a signal of the chosen hosts, and the tags that it groups by.
+    """Return the query for the expression `value` of a signal on the chosen hosts, and the tags that it groups by.
 
-    `{}` in the expression is the value of the signal. `keep` returns the tags to group by in addition to the host, and
-    `where` further conditions. With `grown` the value is what a counter gained since the interval before. For a server
-    that another host monitors, the host is the monitoring one.
+    `{}` in the expression is the value of the signal. `keep` returns the tags to group by besides the host, and `where`
+    further conditions. With `grown` the value is a counter's increase since the previous interval. For a server that
+    another host monitors, the host is the monitoring one.
     """
 
     def group_by_host(selection: Selection) -> Selection:
@@ -139,7 +140,7 @@ def hosts_query(
 
 
 def constant_query(signal: str, value: str) -> str:
-    """Return the query for a constant value while hosts have the signal."""
+    """Return the query for a constant, for as long as hosts have the signal."""
     firsts = [variant.selections[0] for variant in reversed(drawn(signal, load_signals()))]
     sources: list[str] = []
     for selection in {first.collector: first for first in firsts}.values():
@@ -150,7 +151,7 @@ def constant_query(signal: str, value: str) -> str:
 
 
 def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...]:
-    """Return the conditions for the subjects chosen with the variables of a dashboard."""
+    """Return the conditions for the subjects that the reader chose with a dashboard's variables."""
     if drive and selection.instance:
         host, _ = chosen(selection)
         return host, f"{identifier(selection.instance)} =~ /^${DISK_VARIABLE.format(drive)}$/"
@@ -160,8 +161,8 @@ def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...
 def line_alias(candidates: Sequence[Variant]) -> str:
     """Return the alias that names lines by their tags: `$tag_host $tag_instance`.
 
-    Where the computer is in one of several tags, these are separated, and transformations of the panel choose the last
-    one that is not empty.
+    If the computer is in one of several tags, these are separated, and transformations of the panel choose the last one
+    that is not empty.
     """
     selections = [selection for variant in candidates for selection in variant.selections]
     # InfluxDB returns the tag `host` of all sources where some are grouped by it, so others are preferred.
@@ -179,10 +180,10 @@ def line_alias(candidates: Sequence[Variant]) -> str:
 
 
 def is_mergeable(variant: Variant) -> bool:
-    """Return whether InfluxDB can compute a variant.
+    """Return whether InfluxDB can compute a variant in one query.
 
-    It combines only values with the same tags and of one measurement. A division by 0 is 0, so ratios are not computed;
-    nor are products, which are no chain of one operator.
+    It combines only values with equal tags and of one measurement. A division by 0 gives 0, so ratios are excluded; so
+    are products, which are not a chain of one operator.
     """
     places = {(selection.measurement, selection.group) for selection in variant.selections}
     return variant.operation not in ("ratio", "product") and len(places) == 1
@@ -191,18 +192,18 @@ def is_mergeable(variant: Variant) -> bool:
 def merged_query(candidates: Sequence[Variant], ask: Ask, value: str = "{}") -> str:
     """Return the query for a signal: for each subject and interval, the value of the first variant that has one.
 
-    Subjects have a series for each measurement that they are in. `value` is the expression to select, in which `{}` is
-    the value of the signal.
+    Subjects have a series for each of their measurements. `value` is the expression to select, in which `{}` is the
+    value of the signal.
     """
     selected, rest = _merge(candidates, ask)
     return f"SELECT {selected if value == '{}' else value.format(f'({selected})')}{rest}"
 
 
 def layers(candidates: Sequence[Variant]) -> list[list[Variant]]:
-    """Return the variants in groups of which each can be merged.
+    """Return the variants in groups that can each be merged.
 
     InfluxDB never merges values of different measurements, so a group has one measurement of each collector: the first
-    group the best ones, and so on.
+    group has the best ones, and so on.
     """
     groups: list[list[Variant]] = []
     by_collector: dict[str | None, list[tuple[str, ...]]] = {}
@@ -219,9 +220,10 @@ def layers(candidates: Sequence[Variant]) -> list[list[Variant]]:
 
 
 def computed_groups(candidates: Sequence[Variant]) -> Iterator[tuple[list[Variant], str]]:
-    """Yield the variants that differ only in the fields of their operands, with what is added to their lines' names.
+    """Yield groups of variants that differ only in the fields of their operands, each with a suffix for line names.
 
-    A host has lines of several groups if it records several objects. All but the best are named by their objects.
+    A host has lines of several groups if it records several objects. All groups except the best have their objects in
+    the suffix.
     """
     by_kinds = group_pairs(
         (tuple(selection.kind for selection in variant.selections), variant) for variant in candidates
@@ -234,7 +236,7 @@ def computed_groups(candidates: Sequence[Variant]) -> Iterator[tuple[list[Varian
 
 
 def group_operands(group: Sequence[Variant]) -> Iterator[list[Variant]]:
-    """Yield the distinct sources of each operand of a derived signal, as variants of their own, the best first."""
+    """Yield, for each operand of a derived signal, its distinct sources as separate variants, the best first."""
     for operands in zip(*(variant.selections for variant in group), strict=True):
         distinct = [operand for at, operand in enumerate(operands) if operand not in operands[:at]]
         yield [Variant(operand.signal, None, (operand,)) for operand in distinct]
@@ -247,6 +249,7 @@ def _tags(candidates: Iterable[Variant]) -> tuple[str, ...]:
 
 
 def _merge(candidates: Sequence[Variant], ask: Ask) -> Parts:
+    """Return the parts of one query for several variants: for each subject, the first that has a value."""
     group, operation = _tags(candidates), candidates[0].operation
     if operation is None:
         return _best([ask(variant.selections[0]) for variant in candidates], group)
@@ -263,7 +266,7 @@ def _merge(candidates: Sequence[Variant], ask: Ask) -> Parts:
 
 
 def _best(queries: Sequence[Parts], group: Sequence[str]) -> Parts:
-    """Return the parts of a query for the values of the first of several queries that has one."""
+    """Return the parts of a query for the values of the first of several queries that has any."""
     if len(queries) == 1:
         return queries[0]
     ranked = [
@@ -276,10 +279,10 @@ def _best(queries: Sequence[Parts], group: Sequence[str]) -> Parts:
 
 
 def _rename(ref_ids: Sequence[str], tags: Sequence[str], suffix: str) -> Json:
-    """Return the transformation that names computed lines, which Grafana calls by their refId and all their labels."""
+    """Return the transformation that names computed lines, which Grafana names by their refId and all labels."""
     pattern = " ".join(f"${at}" for at in range(1, len(tags) + 1)) + suffix
     begin = f"^(?:{'|'.join(ref_ids)}) "
-    # A line with one label is called by its value: `K WEB01`, not `K {host="WEB01"}`.
+    # A line with one label is named by its value: `K WEB01`, not `K {host="WEB01"}`.
     single = rf'/{begin}(?:\{{.*\b{tags[0]}=")?([^"]*).*/'
     several = f"/{begin}" + "".join(rf'(?=.*\b{tag}="([^"]*)")' for tag in tags) + ".*/"
     return transformation("renameByRegex", regex=single if len(tags) == 1 else several, renamePattern=pattern)

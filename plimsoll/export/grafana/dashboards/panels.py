@@ -24,7 +24,7 @@ from plimsoll.store.quoting import number
 NO_DATA = "No host recorded this in the range"
 AT_END = "At the end of the range"
 _POINTS = 360
-_POINTS_PER_INSTANCE = 240  # if every instance of every host is a line
+_POINTS_PER_INSTANCE = 240  # for lines of every instance of every host
 _WIDE = 12
 _SMALL = 10
 _TRANSPARENT = "transparent"
@@ -69,9 +69,9 @@ def limit_name(limit: Scaled) -> str:
 def threshold_steps(rules: Sequence[Rule], scale: float = 1, *, exact: bool = False) -> list[Json]:
     """Return Grafana's thresholds: transparent between the limits, and the colour of the rule beyond each limit.
 
-    Grafana draws the line at the start of a transparent step in the colour of the step below, so the colour of a floor
-    is set below it. Values are multiplied by `scale`. A step includes its first value; with `exact` it starts just
-    after a limit that belongs to the step before.
+    Grafana draws the line at the start of a transparent step in the colour of the step below, so the colour of a lower
+    limit is set below it. Values are multiplied by `scale`. A step includes its first value; with `exact` it starts
+    just after a limit that belongs to the step before.
     """
 
     def begin(rule: Rule) -> float:
@@ -87,9 +87,9 @@ def threshold_steps(rules: Sequence[Rule], scale: float = 1, *, exact: bool = Fa
 
 
 def cell_thresholds(rules: Sequence[Rule], scale: float) -> Json:
-    """Return the thresholds of a cell of scaled values, coloured beyond limits that are a breach by themselves."""
+    """Return a cell's thresholds of scaled values, coloured beyond limits without further conditions."""
     judged = [rule for rule in rules if not rule.and_ and rule.severity != "info"]
-    # Red is for limits that hold for every host, at all times.
+    # Red is for limits that apply to every host, at all times.
     lowered = [
         rule.model_copy(update={"severity": "warning"}) if rule.where or rule.when_phase_unknown else rule
         for rule in judged
@@ -112,7 +112,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
     defaults: Json = {
         "unit": spec.unit or (unit.small if unit.small and small else unit.unit),
         "noValue": NO_DATA,
-        # Colour is for trouble: other palettes have the orange and red of the limits.
+        # Colours mark trouble; other palettes include the orange and red of the limits.
         "color": {"fixedColor": load_look().line, "mode": "shades"},
         "thresholds": {"mode": "absolute", "steps": threshold_steps(rules, unit.scale)},
         "custom": _style(spec, rules, unit),
@@ -141,7 +141,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
             ],
         },
     )
-    # Wide panels have the worst and the last value beside them, the worst first; others the names alone.
+    # Wide panels have the worst and last values beside them, the worst first; others only the names.
     worst = "min" if signal.worse == "lower" else "max"
     calcs = {"calcs": [worst, "lastNotNull"], "sortBy": worst.capitalize(), "sortDesc": worst == "max"}
     lines["options"]["legend"] = part("narrow_legend") if spec.width < _WIDE else part("wide_legend", **calcs)
@@ -149,7 +149,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
 
 
 def _style(spec: PanelSpec, rules: Sequence[Rule], unit: GrafanaUnit) -> Json:
-    """Return how lines are drawn; limits are lines too, dashed if none of them is a breach by itself."""
+    """Return how lines are drawn; limits are lines too, dashed if further conditions apply to all of them."""
     shown = drawn(rules)
     notes = all(rule.severity == "info" or rule.and_ for rule in shown)
     style = part("lines_style", thresholdsStyle={"mode": ("dashed" if notes else "line") if shown else "off"})
@@ -163,6 +163,7 @@ def _style(spec: PanelSpec, rules: Sequence[Rule], unit: GrafanaUnit) -> Json:
 
 
 def _table(spec: PanelSpec) -> Json:
+    """Return the table of a signal's instances by last value."""
     unit = unit_of(spec.signal)
     columns = organize({"source": "Host", "instance": "Instance", LAST: AT_END}, hidden=("Field", "host"))
     defaults = part("filterable", unit=spec.unit or unit.unit, noValue=NO_DATA)

@@ -1,4 +1,4 @@
-"""Builds parts of dashboards as Grafana stores them, on what is always the same: parts.yaml."""
+"""Builds parts of dashboards as Grafana stores them, from the constant parts in parts.yaml."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -13,7 +13,7 @@ DATASOURCE_UID = "plimsoll-influxql"
 
 
 class GrafanaUnit(StrictModel):
-    """How one unit of signals is shown in Grafana."""
+    """How Grafana shows one unit of signals."""
 
     unit: str
     small: str | None = None
@@ -22,7 +22,7 @@ class GrafanaUnit(StrictModel):
 
 
 class GrafanaLook(StrictModel):
-    """The contents of look.yaml."""
+    """The content of look.yaml."""
 
     units: dict[str, GrafanaUnit]
     severities: dict[Severity, str]
@@ -83,7 +83,7 @@ def organize(names: Mapping[str, str], hidden: Sequence[str] = ()) -> Json:
         "organize",
         excludeByName=dict.fromkeys(hidden, True),
         indexByName={name: at for at, name in enumerate(names)},
-        # A name that stays is left out: a display name that is given twice would hide that of the panel.
+        # Unchanged names are left out, as they would override the panel's display name.
         renameByName={name: new for name, new in names.items() if name != new},
     )
 
@@ -103,5 +103,5 @@ def _parts() -> Json:
 
 @cache
 def load_look() -> GrafanaLook:
-    """Load look.yaml. Raises Mistakes if it is invalid."""
+    """Load look.yaml. Raise Mistakes if it is invalid."""
     return validate(read("look.yaml", files("plimsoll.export.grafana").joinpath("look.yaml").read_bytes()), GrafanaLook)

@@ -39,13 +39,13 @@ def run_annotation() -> Json:
 
 
 def run_variables(limits: PanelLimits) -> list[Json]:
-    """Return the variables of the dashboard: the two runs, how far back they are, and the choices of panels."""
+    """Return the variables of the dashboard: two runs, how long ago each began, and the choices of panels."""
     hidden = {"hide": 2, "skipUrlSync": True}
     run = dashboard_variables.query_variable("run", "Run", _LATEST.format(""), sort=0)
     start = dashboard_variables.query_variable("start", "Start", f'SELECT "start_ms" {_OF.format("run")}', **hidden)
     earlier = _LATEST.format(" WHERE time < ${start}ms")
     baseline = dashboard_variables.query_variable("baseline", "Earlier run", earlier, sort=0)
-    # Panels shift their range back, so that it begins with the run; not forward, which Grafana cannot.
+    # Panels shift their range back to the start of the run; Grafana cannot shift it forward.
     since = '${__from} - "start_ms"'
     minutes = f"floor(({since} + abs({since})) / 120000)"
     further = 'floor((${start} - "start_ms") / 60000) + ${shift}'
@@ -71,6 +71,7 @@ def run_panels(limits: PanelLimits) -> list[Json]:
 
 
 def _list() -> Json:
+    """Return the table of runs, with links to the dashboards."""
     areas = load_areas()
     titles = {uid("health"): areas.health.title} | {area.uid: area.title for area in areas.areas}
     here = parts.link("Show here", f"/d/{uid(AREA)}?{_OPEN}&var-run=${{__data.fields.run}}")
@@ -100,7 +101,7 @@ def _pairs(limits: PanelLimits) -> Iterator[Json]:
             signal_panel = panels.signal_panel(spec, uid(AREA), place, limits)
             signal_panel["id"] = _FIRST_PAIR + 2 * at + column
             signal_panel["title"] = f"{title(spec, limits)} · ${run}"
-            # Two numbers, as Grafana takes few digits.
+            # Split into two numbers, as Grafana accepts few digits.
             signal_panel["timeShift"] = f"${{{run}_days}}d-${{{run}_minutes}}m"
             yield signal_panel
 

@@ -28,9 +28,9 @@ HOST, INSTANCE = "host", "instance"
 
 @dataclass(frozen=True)
 class PanelQuery:
-    """A PromQL expression, the labels of its lines, and the sources of the signal that it leaves out, with reasons.
+    """A PromQL expression, the labels of its lines, and the signal's sources left out, with reasons.
 
-    `even`: every line has all of the labels.
+    `even` means that every line has all of the labels.
     """
 
     expr: str
@@ -46,13 +46,13 @@ class PanelQuery:
 
 _TYPE = "prometheus"
 DATASOURCE = {"type": _TYPE, "uid": "${datasource}"}
-# Totals are no instances, as in `rules.subjects.is_total`.
+# Totals are not instances, as in `rules.subjects.is_total`.
 _NO_TOTALS = f'/{INSTANCE}="(?!cpu-total"|all"|(?:.*[,/])?_Total")([^"]+)"/'
 _LEFT_OUT = {
     HEALTH: "it compares the limits of many signals in one query of InfluxDB; the page Health of plimsoll up has it",
     RUNS: "runs are not in Prometheus",
 }
-# In the names of lines, where there is no such label.
+# For names of lines that lack a label.
 _WITHOUT_SPACES = transformation("renameByRegex", regex="/ +(?= |$)/g", renamePattern="")
 
 
@@ -62,11 +62,10 @@ def export(
     signals: Collection[str] | None = None,
     interval: int = 10 * SECOND,
 ) -> tuple[Mapping[str, str], Sequence[Refusal]]:
-    """Return the text of each dashboard by file name, and what PromQL cannot say.
+    """Return the text of each dashboard by file name, and what PromQL cannot express.
 
-    With `signals` only areas that show one of them are exported.
-
-    `interval` (ns) is that of the samples: the shortest of a chart. The other arguments are as for those of InfluxDB.
+    With `signals` only areas that show one of them are exported. `interval` (ns) is that of the samples: the shortest
+    of a chart. The other arguments are those for InfluxDB's dashboards.
     """
     limits = PanelLimits(site or SiteSettings())
     texts: dict[str, str] = {}
@@ -81,7 +80,7 @@ def export(
 
 @dataclass(frozen=True)
 class _Panels:
-    """The panels of an area. What is refused is added to `refused`."""
+    """Makes the panels of an area. Refused parts are added to `refused`."""
 
     area: Area
     limits: PanelLimits
@@ -89,7 +88,7 @@ class _Panels:
     refused: list[Refusal]
 
     def panel(self, spec: PanelSpec, grid: Json) -> Json | None:
-        """Return the InfluxDB panel with Prometheus queries in place of its own; None if PromQL cannot express them."""
+        """Return InfluxDB's panel with Prometheus queries instead; None if PromQL cannot express them."""
         scale = panels.unit_of(spec.signal).scale
         name = f"panel {spec.id} of dashboard {self.area.area} ({spec.signal})"
         try:
@@ -99,7 +98,7 @@ class _Panels:
             return None
         self.refused.extend(Refusal(name, reason) for reason in query.refused)
         targets = [self._target("A", query.expr, query.legend)]
-        # The limits that grow with a number that the reader chooses, drawn while there are values.
+        # Limits that scale with a number chosen by the reader are drawn while there are values.
         for at, limit in enumerate(scaled(self.limits.rules_of(spec)), 1):
             expr = f"group({query.expr}) * {limit.healthy.limit * scale:.12g} * ${limit.fact}"
             targets.append(self._target(ref_id(at), expr, panels.limit_name(limit)))
@@ -141,7 +140,7 @@ def panel_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Js
 
 
 def _instances_variable(name: str, label: str, selections: Sequence[Selection]) -> Json:
-    """Return the variable of the instances at the end of the range, whatever label has them."""
+    """Return the variable of the instances at the end of the range, whatever their label."""
     queries: list[str] = []
     for tag in dict.fromkeys(selection.instance for selection in selections):
         metrics = _metric_matcher(selection for selection in selections if selection.instance == tag)
@@ -156,15 +155,15 @@ def _query_variable(name: str, label: str, promql: str) -> Json:
 
 
 def _metric_matcher(selections: Iterable[Selection]) -> str:
-    """Return the matcher for the metrics of some measurements: a name begins with that of its measurement."""
+    """Return the matcher for the metrics of some measurements: metric names begin with their measurement."""
     names = {name for selection in selections for name in (selection.measurement, plain_name(selection.measurement))}
     return f"__name__=~{text('(' + '|'.join(map(literal, sorted(names))) + ')_.+')}"
 
 
 def panel_query(spec: PanelSpec, scale: float = 1.0) -> PanelQuery:
-    """Return the lines of a panel, its values multiplied by `scale`.
+    """Return the lines of a panel, with values multiplied by `scale`.
 
-    Raises Inexpressible if PromQL can say none of its sources.
+    Raise Inexpressible if PromQL can express none of its sources.
     """
     signals = load_signals()
     partial = bool((derived := signals[spec.signal].derived) and derived.partial)
@@ -185,7 +184,7 @@ def panel_query(spec: PanelSpec, scale: float = 1.0) -> PanelQuery:
 
 
 def _variant_exprs(variant: Variant, spec: PanelSpec, *, partial: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the expression of a variant with its labels; of alternatives, that of each."""
+    """Yield the expression of a variant with its labels; for alternatives, one for each."""
     operands = [(_operand(selection, spec), _labels(selection)) for selection in variant.selections]
     if variant.operation is None:
         yield from operands
@@ -194,13 +193,13 @@ def _variant_exprs(variant: Variant, spec: PanelSpec, *, partial: bool) -> Itera
 
 
 def _labels(selection: Selection) -> tuple[str, ...]:
-    """Return the labels that the values of a selection are given."""
+    """Return the labels of the values of a selection."""
     return (HOST, *([OBJECT] if OBJECT in selection.group else ()), *([INSTANCE] if selection.instance else ()))
 
 
 def _operand(selection: Selection, spec: PanelSpec) -> str:
     expr = _reduced(selection, spec)
-    # A Windows counter is of the computer that it was read from.
+    # A Windows counter belongs to the computer it was read from.
     host = POLLED if POLLED in selection.group else selection.host
     for label, tag in ((HOST, host), (INSTANCE, selection.instance)):
         if tag and tag != label:
@@ -210,7 +209,7 @@ def _operand(selection: Selection, spec: PanelSpec) -> str:
 
 
 def _reduced(selection: Selection, spec: PanelSpec) -> str:
-    """Return the values of each series of a source, an interval each; of growing counts the rate over the interval."""
+    """Return the values of each series of a source, one per interval; for growing counts the rate over the interval."""
     source, transform = selection.source, selection.source.transform
     function: Function = spec.function
     fields = source.field if isinstance(source.field, Fields) else None
