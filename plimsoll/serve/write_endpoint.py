@@ -95,19 +95,17 @@ class WriteEndpoint:
 
 
 def _answer(parsed: Parsed, result: WriteResult) -> Response:
-    malformed, refused, kept = parsed.malformed, parsed.refused, bool(parsed.text or len(parsed.points))
-    if malformed.count:
-        reasons = [f"unable to parse '{text}': {reason} (line {number})" for number, text, reason in malformed.first]
-        message = _partial(reasons, malformed.count + refused.count, kept=kept or bool(refused.count))
-        return refusal(HTTPStatus.BAD_REQUEST, message, line=malformed.first[0][0])
-    if refused.count:
-        reasons = [f"{reason} (line {number})" for number, _, reason in refused.first]
-        message = _partial(reasons, refused.count, kept=True)
-        return refusal(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            f"failure writing points to database: {message}",
-            line=refused.first[0][0],
-        )
+    malformed, refused = parsed.malformed, parsed.refused
+    reasons = [f"unable to parse '{text}': {reason} (line {number})" for number, text, reason in malformed.first]
+    reasons += [f"{reason} (line {number})" for number, _, reason in refused.first]
+    if reasons:
+        kept = bool(parsed.text or len(parsed.points) or refused.count)
+        message = _partial(reasons, malformed.count + refused.count, kept=kept)
+        line = (malformed.first or refused.first)[0][0]
+        if malformed.count:
+            return refusal(HTTPStatus.BAD_REQUEST, message, line=line)
+        message = f"failure writing points to database: {message}"
+        return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, message, line=line)
     if result.refused:
         return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"failure writing points to database: {result.why}")
     return Response(status_code=HTTPStatus.NO_CONTENT, headers=INFLUXDB)

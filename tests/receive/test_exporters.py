@@ -252,6 +252,9 @@ def test_pressure_is_averaged_as_the_kernel_does(translator):
     averages = [value for (one, _), value in found.items() if one.field == "avg60"]
     assert averages[:6] == [50] * 6
     assert averages[-1] == pytest.approx(50 / 2.718281828)
+    late = {at: f"{name} {1.02 * at}\n".encode() for at in range(1000, 1030, 10)}  # taken later from time to time
+    found = {key: value for at, text in late.items() for key, value in scraped(translator, text, at).items()}
+    assert {value for (one, _), value in found.items() if one.field == "avg10"} == {100}
 
 
 def test_telegrafs_own_names_of_prometheus_client(translator):

@@ -194,7 +194,7 @@ def test_what_influxdb_stores_of_valid_lines_is_what_is_parsed(bucket):
 
 @each(lines_of(REFUSED), named=repr)
 def test_refused_with_influxdbs_reason(line, scratch):
-    ours = parse(b"good a=1\n" + line + b"\ngood b=2")
+    ours = parse(b"good,host=h a=1\n" + line + b"\ngood,host=h b=2")
     assert len(ours.points) == (1 if line.count(b'"') % 2 else 2)
     ((number, text, reason),) = ours.malformed.first
     assert number == 2
@@ -204,8 +204,8 @@ def test_refused_with_influxdbs_reason(line, scratch):
 
 
 def test_names_that_influxdb_refuses_after_parsing(bucket):
-    status, message = post(bucket, b"cpu time=1")
-    ours = parse(b"cpu time=1\ncpu a=1").refused
+    status, message = post(bucket, b"cpu,host=a time=1")
+    ours = parse(b"cpu,host=a time=1\ncpu,host=a a=1").refused
     assert status == 422
     assert ours.count == 1
     assert ours.first[0][2] in message
@@ -313,9 +313,9 @@ def test_points_outside_the_range_that_is_kept_are_refused():
 @pytest.mark.parametrize("limit", ["MOST_VALUES", "MOST_LINES"])
 def test_a_body_of_too_many_values_or_lines(limit, monkeypatch):
     monkeypatch.setattr(f"plimsoll.receive.line_protocol.parse.{limit}", 1000)
-    assert len(parse(b"a b=1\n" * 1000).points) == 1000
+    assert len(parse(b"a,host=a b=1\n" * 1000).points) == 1000
     with pytest.raises(TooMany):
-        parse(b"a b=1\n" * 1001)
+        parse(b"a,host=a b=1\n" * 1001)
 
 
 @each(
@@ -345,7 +345,7 @@ def test_a_line_without_end_is_refused_before_it_takes_memory(body, monkeypatch)
 
 def test_zeros_before_a_number_are_read_however_many():
     zeros = b"0" * 6000
-    ours = parse(b"cpu a=%b7i,b=-%b7i,c=%b7u,d=%b7 %b5\n" % ((zeros,) * 5))
+    ours = parse(b"cpu,host=a a=%b7i,b=-%b7i,c=%b7u,d=%b7 %b5\n" % ((zeros,) * 5))
     assert ours.points.values.tolist() == [7, -7, 7, 7]
     assert set(ours.points.times.tolist()) == {5}
     assert parse(b"cpu a=%b7i\ncpu a=1 x" % (b"9" * 6000)).malformed.count == 2

@@ -88,7 +88,7 @@ def test_elsewhere_also_its_addresses_and_the_names_that_were_allowed(elsewhere)
 def test_pages_of_others_can_write_nothing(case, here):
     headers, allowed = case
     headers = {name: value.format(port=here.port) for name, value in headers.items()}
-    assert here.request("POST", WRITE, b"cpu v=1", headers).status == (204 if allowed else 403)
+    assert here.request("POST", WRITE, b"cpu,host=a v=1", headers).status == (204 if allowed else 403)
 
 
 def test_forms_of_the_public_address_are_taken_through_a_proxy_that_changes_the_name(duckdb, tmp_path):
@@ -96,7 +96,7 @@ def test_forms_of_the_public_address_are_taken_through_a_proxy_that_changes_the_
     with site(duckdb, tmp_path / "data", login=True, url=public) as here:
         token = new_token(here.folder)
         for origin, status in (("https://plimsoll.example.org:8443", 204), ("https://plimsoll.example.org", 403)):
-            assert here.post(b"cpu v=1", Authorization=f"Token {token}", Origin=origin).status == status
+            assert here.post(b"cpu,host=a v=1", Authorization=f"Token {token}", Origin=origin).status == status
 
 
 def test_a_link_on_another_page_may_be_followed_but_nothing_embedded(here):
@@ -111,9 +111,9 @@ def test_elsewhere_a_token_is_needed_for_writing_and_a_password_for_reading(else
     assert token
     assert password
     assert make_missing(elsewhere.folder) == {}
-    assert elsewhere.post(b"cpu v=1").status == 401
-    assert elsewhere.post(b"cpu v=1", Authorization=f"Token {password}").status == 401
-    assert elsewhere.post(b"cpu v=1", Authorization=f"Token {token}").status == 204
+    assert elsewhere.post(b"cpu,host=a v=1").status == 401
+    assert elsewhere.post(b"cpu,host=a v=1", Authorization=f"Token {password}").status == 401
+    assert elsewhere.post(b"cpu,host=a v=1", Authorization=f"Token {token}").status == 204
     for path in ("/", "/static/frame.css", "/no/such/page"):
         refused = elsewhere.request("GET", path)
         assert (refused.status, refused.headers["WWW-Authenticate"][:5]) == (401, "Basic")
@@ -125,7 +125,7 @@ def test_elsewhere_a_token_is_needed_for_writing_and_a_password_for_reading(else
 
 def test_several_tokens_are_valid_side_by_side_until_each_is_ended(elsewhere):
     def status(token):
-        return elsewhere.post(b"cpu v=1", Authorization=f"Token {token}").status
+        return elsewhere.post(b"cpu,host=a v=1", Authorization=f"Token {token}").status
 
     first, web, db = (new_token(elsewhere.folder, name) for name in ("", "web", "db"))
     assert [*map(status, (first, web, db, "x"))] == [204, 204, 204, 401]
@@ -217,26 +217,26 @@ def resident_mb():
 
 
 def test_long_bodies_and_bombs_are_refused_in_little_memory(here):
-    bomb = gzip.compress(b"cpu v=1\n" * (256 << 17))  # 256 MB
+    bomb = gzip.compress(b"cpu,host=a v=1\n" * (256 << 17))  # 256 MB
     before = resident_mb()
     answer = here.post(bomb, Content_Encoding="gzip")
     assert (answer.status, answer.json()["code"]) == (413, "request too large")
-    assert here.post(b"cpu v=1 1\n" * 3_000_000).status == 413
+    assert here.post(b"cpu,host=a v=1 1\n" * 3_000_000).status == 413
     assert resident_mb() - before < 400
     assert here.stored() == {}
-    assert here.post(b"cpu v=1\n").status == 204
+    assert here.post(b"cpu,host=a v=1\n").status == 204
 
 
 def test_more_values_than_are_taken_at_once(here, monkeypatch):
     monkeypatch.setattr("plimsoll.receive.line_protocol.parse.MOST_VALUES", 1_000)
-    assert here.post(b"cpu v=1\n" * 1_001).status == 413
-    assert here.post(b"cpu v=1\n" * 1_000).status == 204
+    assert here.post(b"cpu,host=a v=1\n" * 1_001).status == 413
+    assert here.post(b"cpu,host=a v=1\n" * 1_000).status == 204
 
 
 def test_bodies_of_many_requests_have_a_limit(duckdb, tmp_path):
     with limited(duckdb, tmp_path, held=100_000) as here:
-        assert here.post(b"cpu v=1 1\n" * 20_000).status == 503
-        assert here.post(b"cpu v=1 1\n").status == 204
+        assert here.post(b"cpu,host=a v=1 1\n" * 20_000).status == 503
+        assert here.post(b"cpu,host=a v=1 1\n").status == 204
 
 
 @contextmanager
@@ -318,10 +318,10 @@ def test_long_heads_and_many_connections_are_refused(duckdb, tmp_path):
         with ExitStack() as many:
             for _ in range(12):
                 many.enter_context(raw(here))
-            assert here.post(b"cpu v=1").status == 503
+            assert here.post(b"cpu,host=a v=1").status == 503
             assert here.request("GET", "/ping").status == 204
         wait_until(lambda: here.serving.connections[0] < 10)
-        assert here.post(b"cpu v=1").status == 204
+        assert here.post(b"cpu,host=a v=1").status == 204
 
 
 HEADERS = {
@@ -407,7 +407,7 @@ def test_tls_by_certificate_files(duckdb, tmp_path, certificate):
         with urllib3.PoolManager(
             ca_certs=str(certificate.chain), assert_hostname="plimsoll.example.org", retries=False
         ) as trusting:
-            assert trusting.request("POST", here.address + WRITE, body=b"cpu v=1", headers=origin).status == 204
+            assert trusting.request("POST", here.address + WRITE, body=b"cpu,host=a v=1", headers=origin).status == 204
         with pytest.raises(Unreachable, match="certificate"):
             RemoteSamples(here.address, owner_token(here.folder)).hosts(0, 1)
 

@@ -23,25 +23,25 @@ from tests.serve.site import site
 
 # path, headers, body
 ASKED = [
-    ("/api/v2/write?org={org}&bucket={bucket}", {}, b"cpu v=1"),
+    ("/api/v2/write?org={org}&bucket={bucket}", {}, b"cpu,host=a v=1"),
     ("/api/v2/write?org={org}&bucket={bucket}", {}, b""),
     ("/api/v2/write?org={org}&bucket={bucket}", {}, b"\n# comment\n\n"),
     ("/api/v2/write?org={org}&bucket={bucket}", {}, b"cpu v"),
-    ("/api/v2/write?org={org}&bucket={bucket}", {}, b"cpu time=1"),
-    ("/api/v2/write?org={org}&bucket={bucket}&precision=s", {}, b"cpu v=1 1700000000"),
-    ("/api/v2/write?org={org}&bucket={bucket}&precision=s", {}, b"cpu v=1 17000000000000000"),
-    ("/api/v2/write?org={org}&bucket={bucket}&precision=m", {}, b"cpu v=1"),
-    ("/api/v2/write?org={org}", {}, b"cpu v=1"),
-    ("/api/v2/write?bucket={bucket}", {}, b"cpu v=1"),
-    ("/write?db={bucket}", {}, b"cpu v=1"),
-    ("/write?db={bucket}", {}, b"cpu v=x"),
-    ("/write", {}, b"cpu v=1"),
-    ("/api/v2/write?org={org}&bucket={bucket}", {"Content-Encoding": "gzip"}, gzip.compress(b"cpu v=1")),
+    ("/api/v2/write?org={org}&bucket={bucket}", {}, b"cpu,host=a time=1"),
+    ("/api/v2/write?org={org}&bucket={bucket}&precision=s", {}, b"cpu,host=a v=1 1700000000"),
+    ("/api/v2/write?org={org}&bucket={bucket}&precision=s", {}, b"cpu,host=a v=1 17000000000000000"),
+    ("/api/v2/write?org={org}&bucket={bucket}&precision=m", {}, b"cpu,host=a v=1"),
+    ("/api/v2/write?org={org}", {}, b"cpu,host=a v=1"),
+    ("/api/v2/write?bucket={bucket}", {}, b"cpu,host=a v=1"),
+    ("/write?db={bucket}", {}, b"cpu,host=a v=1"),
+    ("/write?db={bucket}", {}, b"cpu,host=a v=x"),
+    ("/write", {}, b"cpu,host=a v=1"),
+    ("/api/v2/write?org={org}&bucket={bucket}", {"Content-Encoding": "gzip"}, gzip.compress(b"cpu,host=a v=1")),
     ("/api/v2/write?org={org}&bucket={bucket}", {"Content-Encoding": "gzip"}, gzip.compress(b"cpu")),
     (
         "/api/v2/write?org={org}&bucket={bucket}",
         {"Content-Encoding": "gzip"},
-        gzip.compress(b"cpu v=1")[:-8] + b"12345678",
+        gzip.compress(b"cpu,host=a v=1")[:-8] + b"12345678",
     ),
     ("/api/v2/nothing", {}, b""),
 ]
@@ -78,21 +78,22 @@ def test_other_methods(here, bucket):
 
 
 def test_good_lines_are_kept_and_bad_ones_named(here):
-    body = b"cpu v=1 1\ncpu v\ncpu v=2 2\n\ncpu v=1 x\ncpu time=1\ncpu v=3 3"
+    body = b"cpu,host=a v=1 1\ncpu v\ncpu,host=a v=2 2\n\ncpu,host=a v=1 x\ncpu v=1 1\ncpu,host=a v=3 3"
     answer = here.post(body)
     assert answer.status == 400
     found = answer.json()
     assert (found["code"], found["line"], found["error"]) == ("invalid", 2, found["message"])
     assert found["message"] == (
         "partial write: unable to parse 'cpu v': invalid field format (line 2)\n"
-        "unable to parse 'cpu v=1 x': bad timestamp (line 5)\n"
-        "and 1 more dropped=3"
+        "unable to parse 'cpu,host=a v=1 x': bad timestamp (line 5)\n"
+        'no tag "host" says whose the point is; let the agent add it (Telegraf: omit_hostname = false) (line 6) '
+        "dropped=3"
     )
     assert list(here.stored().values()) == [1, 2, 3]
 
 
 def test_an_answer_is_short_however_much_is_wrong(here):
-    answer = here.post(b"cpu v=" + b"x" * 100_000 + b"\n" + b"cpu\n" * 100_000)
+    answer = here.post(b"cpu,host=a v=" + b"x" * 100_000 + b"\n" + b"cpu\n" * 100_000)
     assert len(answer.data) < 10_000
     assert answer.json()["message"].endswith("and 99981 more")
 
@@ -100,9 +101,9 @@ def test_an_answer_is_short_however_much_is_wrong(here):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"cpu v=1", "gzip: invalid header"),
-        (gzip.compress(b"cpu v=1", mtime=0)[:-3], "unexpected EOF"),
-        (gzip.compress(b"cpu v=1", mtime=0) + b"more", "gzip: invalid header"),
+        (b"cpu,host=a v=1", "gzip: invalid header"),
+        (gzip.compress(b"cpu,host=a v=1", mtime=0)[:-3], "unexpected EOF"),
+        (gzip.compress(b"cpu,host=a v=1", mtime=0) + b"more", "gzip: invalid header"),
         (b"", "EOF"),
     ],
 )
@@ -114,7 +115,7 @@ def test_what_is_no_gzip_will_not_become_it(here, body, message):
 
 
 def test_other_encodings_are_refused(here):
-    assert here.post(b"cpu v=1", Content_Encoding="br").status == 415
+    assert here.post(b"cpu,host=a v=1", Content_Encoding="br").status == 415
 
 
 class Refusing(DuckSamples):
@@ -148,13 +149,13 @@ def test_what_cannot_be_written_is_to_be_sent_again(error, tmp_path):
     store: Any = Refusing(tmp_path / "plimsoll.duckdb", 0, Keeping(30, 400, 1 << 40))
     with site(Store(store, RunFolders.open(tmp_path / "runs", make=True)), tmp_path / "data") as here:
         store.error = error
-        answer = here.post(b"cpu v=1 1")
+        answer = here.post(b"cpu,host=a v=1 1")
         assert answer.status == 503
         assert int(answer.headers["Retry-After"]) > 0
         assert str(error) in here.writing.state.problem
         assert str(error) in answer.json()["message"]
         store.error = None
-        assert here.post(b"cpu v=1 1").status == 204
+        assert here.post(b"cpu,host=a v=1 1").status == 204
         assert here.writing.state.problem == ""
     store.close()
 

@@ -84,6 +84,6 @@ def test_a_proxy_with_tls_lets_through_what_has_a_login_and_its_own_origin(proxi
     assert ask("POST", "/silences", form, Authorization=login, Origin="https://evil.example").status == 403
     assert ask("POST", "/silences", form, Authorization=login, Sec_Fetch_Site="cross-site").status == 403
     assert ask("GET", "/", Authorization=login, Host="evil.example").status == 403
-    assert ask("POST", write, b"cpu v=1").status == 401
-    assert ask("POST", write, b"cpu v=1", Authorization=f"Token {token}").status == 204
+    assert ask("POST", write, b"cpu,host=a v=1").status == 401
+    assert ask("POST", write, b"cpu,host=a v=1", Authorization=f"Token {token}").status == 204
     assert ask("POST", "/api/store/hosts", b"", Authorization=login).status == 401

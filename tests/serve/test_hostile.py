@@ -189,7 +189,7 @@ def test_an_address_has_two_pages_computed_at_a_time_and_the_judging_goes_on(duc
         asking[-1].start()
         while len(entered) < 3:
             time.sleep(0.05)
-        assert here.post(b"cpu v=1").status == 204
+        assert here.post(b"cpu,host=a v=1").status == 204
         stuck.set()
         for one in asking:
             one.join(300)
@@ -208,7 +208,9 @@ def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_
             closed.update(ended)  # nothing is sent on any: what can be read is that it ended
         assert select([one for one in held if one not in closed], [], [], 0.2) == ([], [], [])
         with socket.create_connection(("127.0.0.1", here.port), source_address=("127.0.0.2", 0)) as honest:
-            honest.sendall(f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 7\r\n\r\ncpu v=1".encode())
+            honest.sendall(
+                f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 7\r\n\r\ncpu,host=a v=1".encode()
+            )
             assert b" 204 " in honest.recv(1000)
         for one in held:
             one.close()
@@ -228,7 +230,7 @@ def test_an_address_that_sends_bodies_slowly_leaves_room_for_those_of_others(duc
             answered.update(select(slow, [], [], 120)[0])
         assert [b" 503 " in one.recv(1000) for one in answered] == [True]
         pool = urllib3.HTTPConnectionPool("127.0.0.1", here.port, source_address=("127.0.0.2", 0), retries=False)
-        assert pool.request("POST", WRITE, body=b"cpu v=1\n" + b"#" * 1900).status == 204
+        assert pool.request("POST", WRITE, body=b"cpu,host=a v=1\n" + b"#" * 1900).status == 204
 
 
 def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
@@ -251,12 +253,12 @@ def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
     monkeypatch.setattr("plimsoll.serve.write_handler._SHORT", 100)
     statuses = []
     with site(duckdb, tmp_path / "data") as here:
-        long = b"cpu v=1\n" * 20
+        long = b"cpu,host=a v=1\n" * 20
         senders = [Thread(target=send, args=(f"127.0.0.{at}", long), daemon=True) for at in range(2, 6)]
         for one in senders:
             one.start()
         wait_until(lambda: entered)
-        send("127.0.0.9", b"cpu v=2\n")
+        send("127.0.0.9", b"cpu,host=a v=2\n")
         assert statuses == [204]
         stuck.set()
         for one in senders:
@@ -267,7 +269,7 @@ def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
 def test_of_more_agents_than_there_is_room_for_the_next_come_back_and_people_are_answered(duckdb, tmp_path):
     limits = RequestLimits(connections=10, reserved=5, address_connections=100)
     with site(duckdb, tmp_path / "data", limits=limits) as here, ExitStack() as held:
-        write = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 7\r\n\r\ncpu v=1".encode()
+        write = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 7\r\n\r\ncpu,host=a v=1".encode()
 
         def connected():
             return held.enter_context(socket.create_connection(("127.0.0.1", here.port)))
@@ -288,7 +290,7 @@ def test_of_more_agents_than_there_is_room_for_the_next_come_back_and_people_are
         assert b" 204 " in agents[0].recv(1000)
         agents.pop().close()
         wait_until(lambda: here.serving.connections[0] < 10)
-        assert here.post(b"cpu v=1").status == 204
+        assert here.post(b"cpu,host=a v=1").status == 204
 
 
 @each(["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP"], named=str)
@@ -303,9 +305,9 @@ def test_a_login_is_needed_on_the_loopback_address_too_if_up_toml_says_so(duckdb
     with site(duckdb, tmp_path / "data", login=True, hosts=["plimsoll.example.org"]) as here:
         token, password = new_token(here.folder), new_password(here.folder)
         assert here.request("GET", "/").status == 401
-        assert here.post(b"cpu v=1").status == 401
-        assert here.post(b"cpu v=1", Authorization="Token no").status == 401
-        assert here.post(b"cpu v=1", Authorization=f"Token {token}").status == 204
+        assert here.post(b"cpu,host=a v=1").status == 401
+        assert here.post(b"cpu,host=a v=1", Authorization="Token no").status == 401
+        assert here.post(b"cpu,host=a v=1", Authorization=f"Token {token}").status == 204
         proxied = {"Host": "plimsoll.example.org", "X-Forwarded-For": "203.0.113.9, 192.0.2.7"}
         own = {"Origin": "https://plimsoll.example.org", **proxied}
         assert here.request("GET", "/", headers={**own, **basic(password)}).status == 200

@@ -113,7 +113,7 @@ def test_on_the_loopback_address_everybody_reads_and_users_change(duckdb, tmp_pa
         with_users(here.folder)
         assert here.request("GET", "/alerts").status == 200
         assert here.request("GET", "/api/v1/alerts").status == 200
-        assert here.post(b"cpu v=1").status == 204
+        assert here.post(b"cpu,host=a v=1").status == 204
         assert note(here) == 401
         assert note(here, basic("viewer-1")) == 403
         assert note(here, basic("operator-1")) == 303

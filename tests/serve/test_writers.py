@@ -146,11 +146,11 @@ def test_influxdb_client_writes_one_at_a_time(elsewhere):
 
 def test_tokens_as_influxdb_1_writers_send_them(elsewhere):
     here, token = elsewhere
-    assert here.post(b"cpu v=1", f"/write?db=d&u=me&p={token}").status == 204
-    assert here.post(b"cpu v=1", "/write?db=d", Authorization=f"Token me:{token}").status == 204
-    assert here.post(b"cpu v=1", "/write?db=d", Authorization=f"Bearer {token}").status == 204
-    assert here.post(b"cpu v=1", "/write?db=d&u=me&p=wrong").status == 401
-    assert here.post(b"cpu v=1", "/write?db=d").status == 401
+    assert here.post(b"cpu,host=a v=1", f"/write?db=d&u=me&p={token}").status == 204
+    assert here.post(b"cpu,host=a v=1", "/write?db=d", Authorization=f"Token me:{token}").status == 204
+    assert here.post(b"cpu,host=a v=1", "/write?db=d", Authorization=f"Bearer {token}").status == 204
+    assert here.post(b"cpu,host=a v=1", "/write?db=d&u=me&p=wrong").status == 401
+    assert here.post(b"cpu,host=a v=1", "/write?db=d").status == 401
 
 
 def test_a_database_is_created_for_influxdb_1_writers(here):
@@ -173,6 +173,6 @@ def test_a_query_costs_no_more_than_its_length(here):
 def test_what_is_answered_is_committed_and_told_to_the_next(duckdb, tmp_path):
     told = []
     with site(duckdb, tmp_path / "data", on_written=lambda points: told.append(points.values.tolist())) as here:
-        assert here.post(b"cpu v=1 1\ncpu v=2 2").status == 204
+        assert here.post(b"cpu,host=a v=1 1\ncpu,host=a v=2 2").status == 204
         assert told == [[1, 2]]
         assert list(here.stored().values()) == [1, 2]

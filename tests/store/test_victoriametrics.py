@@ -13,6 +13,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
+from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.load import load
 from plimsoll.store.victoriametrics import samples as live_samples
 from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
@@ -102,6 +103,18 @@ def test_what_agents_write_has_the_names_they_gave(live, own_victoriametrics):
     assert dict(first.tags) == {"instance": r"\??\D:", "objectname": "Processor"}
     assert (second.measurement, second.field, second.tags) == ("cpu_util", "pct_idle", ())
     assert [one.values.tolist() for one in live.read([first, second], *EVER)] == [[3.5], [7]]
+
+
+def test_of_a_body_with_a_bad_line_the_good_ones_are_kept(live, own_victoriametrics):
+    """VictoriaMetrics itself would keep none of them."""
+    body = b"win_cpu,host=a f=1 %d\nwin_cpu,host=a f=1 1x\nwin_cpu,host=b f=2 %d" % (START, START)
+    assert urllib3.request("POST", own_victoriametrics.url + "/write?precision=ns", body=body).status == 400
+    own_victoriametrics.show()
+    assert live.series(*EVER).series == []
+    parsed = Parser().parse(body, now=START)
+    assert [number for number, _, _ in parsed.malformed.first] == [2]
+    live.write_points(parsed.points)
+    assert sorted(series.host for series in live.series(*EVER).series) == ["a", "b"]
 
 
 def test_a_long_range_is_listed_by_its_days(live):

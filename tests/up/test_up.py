@@ -205,7 +205,7 @@ def test_all_files_are_the_owners_and_secrets_are_not_printed(up, tmp_path):
     try:
         secrets = dict(line.split(": ") for line in (folder / "new-secrets").read_text().splitlines())
         assert set(secrets) == {"token", "password"}
-        request = Request(f"{address}/api/v2/write?org=o&bucket=b", b"cpu v=1", method="POST")
+        request = Request(f"{address}/api/v2/write?org=o&bucket=b", b"cpu,host=a v=1", method="POST")
         request.add_header("Authorization", f"Token {secrets['token']}")
         with urlopen(request) as answer:
             assert answer.status == 204

@@ -121,7 +121,7 @@ class _Written:
                 return " or ".join(f"count {self.by} ({selector})" for selector in self._selectors(name, named))
             case "average", [x, ast.Constant(value=int() as length)]:
                 over = max(length * SECOND, 2 * self.interval + SECOND // 1000)
-                return self._expression(x, f"rate[{duration(over)}]")
+                return f"clamp_max({self._expression(x, f'rate[{duration(over)}]')}, 100)"
             case _:
                 raise ValueError(f"{function} is no function of formulas")
 

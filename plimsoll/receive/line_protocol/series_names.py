@@ -199,10 +199,13 @@ def _too_many(bound_name: str, bound: str, setting: str) -> str:
 
 
 def _series(head: bytes) -> Series:
-    """Return the series of a head, with an empty field name; without a tag `host`, the host is empty."""
+    """Return the series of a head, with an empty field name. Raise RefusedSeries if there is no tag `host`."""
     measurement, tags = tags_of(head)
     named = {_text(_plain(name, b",= ")): _text(_plain(value, b",= ")) for name, value in tags}
-    host = named.pop("host", "")
+    if not (host := named.pop("host", "")):
+        raise RefusedSeries(
+            'no tag "host" says whose the point is; let the agent add it (Telegraf: omit_hostname = false)'
+        )
     return Series(host, _text(_plain(measurement, b", ")), tuple(sorted(named.items())), "")
 
 

@@ -339,19 +339,22 @@ def _parsed(text: str) -> ast.expr:
 
 
 def _averaged(at: Moment, key: str, value: float, length: int) -> float:
-    """Return the exponentially weighted average over `length` seconds, as the Linux kernel computes it."""
+    """Return the exponentially weighted average of a share (%) over `length` seconds, as the Linux kernel computes it.
+
+    It is 100 at most: where samples are taken a little early or late, a share between two of them can be higher.
+    """
     if math.isnan(value):
         return _NAN
     before = at.averages.get(key)
     if before is None:
         average = value
     elif at.time <= before[0]:
-        return before[1] if at.time == before[0] else _NAN
+        return min(before[1], 100.0) if at.time == before[0] else _NAN
     else:
         kept = math.exp((before[0] - at.time) / 1e9 / length)
         average = kept * before[1] + (1 - kept) * value
     at.averages[key] = (at.time, average)
-    return average
+    return min(average, 100.0)
 
 
 def _plain(node: ast.expr) -> tuple[str, float] | None:
