@@ -48,7 +48,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *finding.routes(watched, frame),
         *notes.routes(watched, frame),
         *record.routes(watched, frame),
-        # The guard has asked for the password.
+        # The password has been checked before.
         Route(LOGIN, lambda request: see(own_address(request.query_params.get("back", "")))),
         *http_api.routes(watched, frame, scenes, reviews),
         *alerts.routes(watched, frame),
@@ -65,8 +65,9 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
 
 
 class _ForBrowsers(Route):
-    """A route that matches only requests that accept HTML, and neither paths of data nor paths that end in a slash
-    (Starlette redirects those).
+    """A route for requests that accept HTML, except paths of data and paths that end in a slash.
+
+    Starlette redirects the latter.
     """
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

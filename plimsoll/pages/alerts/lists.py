@@ -26,7 +26,7 @@ from plimsoll.up.watched import Watched
 T = TypeVar("T")
 MOST = 50
 SEVERE: Sequence[Severity] = ("critical", "warning")
-# What the form offers: the value, its label and its severities.
+# The choices of the form: value, label and severities of each.
 _CHOICES: Mapping[str, tuple[str, Sequence[Severity]]] = {
     "": ("critical and warning", SEVERE),
     **{severity: (severity, (severity,)) for severity in SEVERITIES},
@@ -39,9 +39,7 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """One page of a long list: its number, the number of pages (`of`), and the number of entries in the list
-    (`total`).
-    """
+    """One page of a long list: its number, the number of pages (`of`), and the length of the list (`total`)."""
 
     number: int
     of: int
@@ -60,7 +58,7 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The filter of the alert history, read from the URL. `wrong` says why the time range is refused, or is empty."""
+    """The filter of the alert history, from the URL. `wrong` says why the time range is refused; empty if it is not."""
 
     host: str
     rule: str
@@ -85,7 +83,7 @@ class Filter:
         return cls(host, rule, severity, last, start, end, span, wrong)
 
     def search(self, severities: Sequence[Severity]) -> alert_queries.AlertFilter:
-        """Return this filter as a database search for alerts of these severities."""
+        """Return this filter as a search for alerts of these severities."""
         span = self.range
         return alert_queries.AlertFilter(severities, self.host or "*", self.rule or "*", span.start, span.end)
 
@@ -152,9 +150,9 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
 
 
 def _list_pending(watched: Watched) -> list[dict[str, Any]]:
-    """Return the incidents whose limits are crossed, but not yet for long enough to alert.
+    """Return the incidents whose limits are crossed, but for less than `for`.
 
-    Each is described by its worst limit; `inside` has the other limits of the incident.
+    Each is described by its worst limit; `inside` has its other limits.
     """
     signals, now = watched.site.catalogue.signals, watched.progress().evaluated or time.time_ns()
 

@@ -54,7 +54,7 @@ _HAPPENED = {
 
 @dataclass(frozen=True, slots=True)
 class SignalLook:
-    """A signal that an alert suggests to look at: its title, its chart spec, and its dashboard panel, if it has one."""
+    """A signal that an alert suggests to look at: its title, its chart spec, and its dashboard panel if any."""
 
     title: str
     chart: str = ""
@@ -125,7 +125,7 @@ class _AlertPages:
         )
 
     def count_matches(self, request: Request) -> Response:
-        """Return a sentence that says how many firing alerts the silence in the form would match."""
+        """Return a sentence on how many firing alerts the silence in the form would match."""
         rule, host, instance = (request.query_params.get(name, "").strip() for name in ("rule", "host", "instance"))
         try:
             actions.check_rule(self._file, rule)
@@ -145,7 +145,7 @@ class _AlertPages:
         return self._show_refused(request, form) if id_ is None else self.show_alert(request, id_, silence=form)
 
     def silence_incident(self, request: Request, fields: Fields) -> Response:
-        """Begin a silence for each alert of the incident that an alert belongs to, and redirect to the health page."""
+        """Begin a silence for each alert of an alert's incident, and redirect to the health page."""
         id_: int = request.path_params["id"]
         incidents = self._watched.health().firing.incidents
         alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
@@ -166,7 +166,7 @@ class _AlertPages:
         return self._see(request, "/alerts", "silences")
 
     def test_target(self, request: Request, fields: Fields) -> Response:
-        """Send a test message to a target; the alerts page shows the outcome."""
+        """Send a test message to a target; the alerts page shows whether it succeeded."""
         target = fields.get("target", "")
         try:
             self._watched.trials.send(target)
@@ -177,7 +177,7 @@ class _AlertPages:
         return self._see(request, "/alerts", "targets")
 
     def reload(self, request: Request, fields: Fields) -> Response:
-        """Read the settings again, at most once in ten seconds; the alerts page shows the outcome."""
+        """Read the settings again, at most once in ten seconds; the alerts page shows the result."""
         last = self._watched.reloaded
         if last is None or not 0 <= time.time_ns() - last.at < _RELOADS_APART:
             outcome = ": they were refused" if self._watched.reload().refused else ""
@@ -216,7 +216,7 @@ class _AlertPages:
         notice: str = "",
         untried: str = "",
     ) -> Response:
-        """Return the alerts page. `notice` reports a new silence; `untried` says why no test message was sent."""
+        """Return the alerts page. `notice` describes a new silence; `untried` is why no test message was sent."""
         content: dict[str, Any] = lists.content(self._watched, query, self._frame.zone_of(request))
         rule_ids = sorted(actions.rule_ids(self._file))
         content |= {"silence": form, "notice": notice, "untried": untried, "rule_ids": rule_ids}
@@ -237,7 +237,7 @@ class _AlertPages:
 
 
 def _try(action: Callable[[], Result]) -> tuple[Result | None, str]:
-    """Return the result of an action and an empty text, or None and the reason why the action failed."""
+    """Return the result of an action and an empty text; if it fails, None and the reason."""
     try:
         return action(), ""
     except (Unusable, NotKept) as error:
@@ -278,7 +278,7 @@ def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> d
 
 
 def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
-    """Yield the name and value of each fact about an alert; which facts there are depends on the kind of alert."""
+    """Yield the name and value of each fact about an alert, depending on its kind."""
     unit, details = alert.details.unit, alert.details
     match alert.kind:
         case "rule" | "flapping":

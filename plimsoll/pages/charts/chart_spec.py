@@ -1,6 +1,6 @@
 """The spec of a chart in a URL: `cpu.busy|WEB1`, `disk.free|WEB1|C:`, `cpu.busy|*`.
 
-A spec can also name a series by measurement and field: `mem~available|WEB1`.
+It can also name a series by measurement and field: `mem~available|WEB1`.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ _LONGEST_RAW = 300
 
 @dataclass(frozen=True)
 class Spec:
-    """A signal, the hosts to draw (none named: all hosts), and the instance to draw (None: all instances).
+    """A signal, the hosts to draw (all if empty), and the instance to draw (all if None).
 
-    `drive`: only disks with this content, as plimsoll.toml states it.
+    `drive` selects the disks with this content, as marked in plimsoll.toml.
     """
 
     signal: str
@@ -33,7 +33,7 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> "Spec":
-        """Parse a spec whose names are percent-encoded. Raises Unusable if it cannot be parsed."""
+        """Parse a spec whose names are percent-encoded. Raise Unusable if it is invalid."""
         parts = text.split("|")
         if not 1 <= len(parts) <= 3 or not parts[0] or len(text) > _LONGEST:
             raise Unusable(f'"{text[:100]}" names no chart; write cpu.busy|HOST, disk.free|HOST|C: or cpu.busy|*')
@@ -56,7 +56,7 @@ class Spec:
 
 
 def parse_lines(text: str) -> Sequence[Spec]:
-    """Return the specs in a text, separated by `;`: one chart draws the lines of all of them."""
+    """Return the specs in a text, separated by `;`; one chart draws all of them."""
     return [Spec.parse(part) for part in text.split(";")]
 
 

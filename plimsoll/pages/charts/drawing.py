@@ -1,6 +1,4 @@
-"""Finds the lines of charts by their specs, the worst first, and reads the samples of all lines in one call to the
-store.
-"""
+"""Finds the lines of charts by their specs, the worst first, and reads all their samples in one call to the store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +29,7 @@ _INTERVAL = 10 * SECOND  # how often most series have a sample
 class ChartRange:
     """The time range of charts (UTC ns), their width in pixels, and the time zone of their axis.
 
-    `hosts` are all hosts, case-folded: the position of a host in this list sets its colour.
+    `hosts` are all hosts, case-folded; the position of a host in the list decides its colour.
     """
 
     start: int
@@ -65,8 +63,10 @@ class ChartLine:
 
 @dataclass(eq=False)
 class ChartContent:
-    """The content of one chart. `more` are the lines that are not drawn, `ranked` says how the drawn ones were chosen,
-    and `problem` why nothing can be drawn.
+    """The content of one chart.
+
+    `more` are the lines that are not drawn, `ranked` says how the drawn ones were chosen, and `problem` why nothing can
+    be drawn.
     """
 
     title: str
@@ -81,7 +81,7 @@ class ChartContent:
 
 
 class ChartReader:
-    """Reads the lines, alerts and notes of the charts that one request asks for."""
+    """Reads the lines, alerts and notes of the charts of one request."""
 
     def __init__(self, scenes: Scenes, file: AlertsFile, span: ChartRange) -> None:
         self._scenes = scenes
@@ -99,7 +99,7 @@ class ChartReader:
         return contents
 
     def _plan(self, specs: Sequence[Spec]) -> ChartContent:
-        """Return the content of a chart whose samples are still to be read."""
+        """Return the content of a chart, before its samples are read."""
         signals = self._scenes.signals
         unknown = next((spec.signal for spec in specs if spec.signal not in signals and not spec.is_raw), None)
         if unknown is not None:
@@ -144,7 +144,7 @@ class ChartReader:
         return (self._scenes.signals.get(name) or raw_signal(name)).title
 
     def _label(self, line: ChartLine, lines: Sequence[ChartLine]) -> str:
-        """Return the label of a line: only the parts of signal, host and instance in which the chart's lines differ."""
+        """Return the label of a line: those of signal, host and instance that differ between the chart's lines."""
         alike = [other for other in lines if other.spec.signal == line.spec.signal]
         subject, title = line.source.subject, self._title_of(line.spec.signal)
         places = [subject.host] if len({other.source.subject.key[0] for other in lines}) > 1 else []
@@ -160,7 +160,7 @@ class ChartReader:
             line.drawn = drawn
 
     def _worst_first(self, lines: Sequence[ChartLine], signal: Signal) -> tuple[list[ChartLine], int]:
-        """Return the lines, nearest to their limits first, and how much of the end of the range was compared (ns).
+        """Return the lines, nearest to their limits first, and the compared time at the end of the range (ns).
 
         0 means the whole range; only its end is compared if there are too many samples.
         """
@@ -172,7 +172,7 @@ class ChartReader:
 
 
 def _nearness(line: ChartLine, signal: Signal) -> tuple[int, float]:
-    """Return a sort key: how near the values of a line came to its limit, or how far past it, relative to the limit.
+    """Return a sort key: how near a line's values came to its limit, or how far past it, relative to the limit.
 
     Lines without limits sort below lines with limits, and lines without values below both.
     """
@@ -195,7 +195,7 @@ def _nearness(line: ChartLine, signal: Signal) -> tuple[int, float]:
 
 
 def _title(lines: Sequence[ChartLine], signal: Signal) -> str:
-    """Return the title of the signal, followed by the host and the instance if all lines share them."""
+    """Return the title of the signal, then the host and the instance if all lines share them."""
     hosts = {line.source.subject.key[0]: line.source.subject.host for line in lines}
     instances = {line.source.subject.instance for line in lines}
     places = [*hosts.values()] if len(hosts) == 1 else []

@@ -1,4 +1,4 @@
-"""Finds which hosts have which signals in a time range, and which limits apply to them."""
+"""Finds the hosts with each signal in a time range, and the limits that apply to them."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,12 +23,12 @@ from plimsoll.rules.subjects import Subject, host_of, host_tags
 from plimsoll.store.protocol import SampleReader
 from plimsoll.up.watched import Watched
 
-_GRAIN = 60 * SECOND  # ranges within the same minutes share a scene
+_GRAIN = 60 * SECOND  # ranges that round to the same minutes share a scene
 _DAY = 86_400 * SECOND
 _SCENES_S, _MOST_SCENES = 30.0, 8
-# The signals of a host change with its series alone; its facts may change by themselves.
+# A host's signals change only with its series; its facts may change without that.
 _HOSTS_S, _MOST_HOSTS = 600.0, 2000
-_TELLING = 1800 * SECOND  # facts are read from so much at the end of a range
+_TELLING = 1800 * SECOND  # facts are read from this much at the end of a range
 _HOUR = 3600 * SECOND
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class SignalSource:
 class HostSignals:
     """The signals of one host, found among its series; results are cached.
 
-    `everywhere` are the packs that the user named but that match no host: they apply to all hosts.
+    `everywhere` are the packs that the user named but that match no host, so they apply to all hosts.
     """
 
     def __init__(self, site: Site, series: Sequence[Series], facts: Facts, everywhere: Sequence[Pack]) -> None:
@@ -58,9 +58,7 @@ class HostSignals:
         self.origins = Finder(self._site.catalogue.signals, series, lambda _: True, facts.find).find
 
     def find(self, signal: str, drive: str | None) -> list[SignalSource]:
-        """Return the sources of a signal, sorted by instance, with their rules for disks of content `drive` (None: any
-        disk).
-        """
+        """Return the sources of a signal, by instance, with the rules for disks of content `drive` (None: any)."""
         origins = self.origins(signal)
         rules = self._rules_of(signal) if origins else {}
         return [
@@ -69,7 +67,7 @@ class HostSignals:
         ]
 
     def _rules_of(self, signal: str) -> Mapping[str | None, list[Rule]]:
-        """Return the rules on a signal by instance, with limits scaled by the facts of the host or instance.
+        """Return the rules on a signal by instance, with limits scaled by facts of the host or instance.
 
         To save time, only these rules and the rules that supersede them are planned.
         """
@@ -107,7 +105,7 @@ class Cache(Generic[T]):
         self._values: dict[object, tuple[float, T]] = {}
 
     def get(self, key: object) -> T | None:
-        """Return the value of a key; None if it is missing or has expired."""
+        """Return the value of a key; None if missing or expired."""
         with self._lock:
             at, value = self._values.get(key, (0.0, None))
         return value if time.monotonic() - at < self._seconds else None
@@ -220,7 +218,7 @@ class Scene:
         return {subject.key: holds for subject, holds in self.site.drives.items()}
 
     def _facts(self, of: Iterable[Series]) -> Facts:
-        """Return the facts of the hosts of these series: those that plimsoll.toml states, else those that samples show.
+        """Return the facts of the hosts of these series: those in plimsoll.toml, else those computed from samples.
 
         The last half hour of the range is read; for series without samples there, the hourly maxima of the whole range.
         """

@@ -38,6 +38,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     """Return the route of `GET /api/charts`."""
 
     def answer(request: Request) -> Response:
+        """Return the data of the charts in the request, as JSON."""
         try:
             specs = [parse_lines(text) for text in request.query_params.getlist("chart")[:_MOST_CHARTS]]
             span = _range(request, frame, watched)
@@ -58,7 +59,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 
 def _range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
-    """Return the time range, width and zone that a request asks for; the last hour if it names no range."""
+    """Return the time range, width and zone of a request; by default the last hour."""
     query, zone = request.query_params, frame.zone_of(request)
     width = query.get("width", "")
     columns = int(width) if width.isdecimal() and len(width) < 6 else _USUAL_COLUMNS
@@ -73,7 +74,7 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
     unit = content.signal.unit
     rules, note = _common_rules(content.lines)
     limits = [ChartLimit.of(rule.healthy.limit, unit, rule.severity) for rule in rules]
-    # What is drawn later covers what is drawn before: the gravest comes last.
+    # Later lines cover earlier ones, so the most severe is drawn last.
     spans = sorted(
         (shade for alert in content.alerts for shade in _spans(alert, span.end)),
         key=lambda shade: gravity(shade.severity) if shade.severity and shade.severity in SEVERITIES else -1,
@@ -85,7 +86,7 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
         for line, look in zip(content.lines, looks, strict=True)
     ]
     label = _describe(content, rules)
-    # The script lists the last alert first: firing ones, the critical before the others, then the latest.
+    # The script lists the last alert first: firing ones, critical before others, then the latest.
     alerts = sorted(
         content.alerts,
         key=lambda alert: (alert.firing, gravity(alert.severity) if alert.firing else 0, alert.fired_at),
@@ -108,7 +109,7 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
 
 
 def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
-    """Return the style of each line. A host has one colour on all charts; its other instances are dashed."""
+    """Return the style of each line. A host has the same colour on all charts; its other instances are dashed."""
     keys = [host_key(line.spec.hosts[0]) if line.spec.hosts else "" for line in lines]
     if len(lines) > 1 and len({*keys}) == 1:
         return [f"line-{at}" for at in range(1, len(lines) + 1)]
@@ -119,7 +120,7 @@ def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
 
 
 def _common_rules(lines: Sequence[ChartLine]) -> tuple[list[Rule], str]:
-    """Return the rules whose limits hold for all lines, and a note if other limits differ from line to line."""
+    """Return the rules whose limits apply to all lines, and a note if other limits differ between lines."""
     levels = [{(rule.healthy.operator, rule.healthy.limit): rule for rule in line.limits} for line in lines]
     common = [rule for rules in levels[:1] for level, rule in rules.items() if all(level in other for other in levels)]
     differing = len({level for rules in levels for level in rules}) > len(common)
@@ -157,7 +158,7 @@ def _last(line: ChartLine, unit: str) -> str:
 
 
 def _spans(alert: Alert, end: int) -> list[Span]:
-    """Return the times in which an alert was pending, and in which it fired."""
+    """Return the times in which an alert was pending, and those in which it fired."""
     firing = Span(alert.fired_at, alert.ended_at or end, alert.severity)
     return [Span(alert.begin, alert.fired_at, "brief"), firing] if alert.begin < alert.fired_at else [firing]
 

@@ -1,4 +1,4 @@
-"""Reads the values of signals and reduces them to the width of a chart, keeping every extreme and every gap."""
+"""Reads the values of signals and reduces them to the width of a chart; all extremes and gaps are kept."""
 
 from collections.abc import Sequence
 
@@ -42,7 +42,7 @@ def draw_signals(
 
 
 def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], start: int, end: int) -> list[Samples]:
-    """Return the samples of signals in a range, each computed from all of its series."""
+    """Return the samples of signals in a range, computed from all of their series."""
     series = [*dict.fromkeys(series for origin in origins for series in series_of(origin))]
     raw = dict(zip(series, store.read(series, start - _BEFORE, end), strict=True)) if series else {}
     signals = [
@@ -52,7 +52,7 @@ def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], star
 
 
 def _batches(places: Sequence[int], origins: Sequence[ResolvedSource], span: int) -> list[list[int]]:
-    """Return the indices of these signals, split into batches that need no more samples than fit in memory."""
+    """Return the indices of these signals in batches that each need no more samples than fit in memory."""
     most = max(1, _MOST_AT_ONCE // max(1, span // _INTERVAL))
     batches: list[list[int]] = []
     series = most
@@ -84,7 +84,7 @@ def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
 
 
 def with_gaps(samples: Samples, start: int, end: int, columns: int) -> Samples:
-    """Return samples that a store has reduced for drawing, with a row of NaN in each pause of the recording.
+    """Return samples that a store reduced for drawing, with a row of NaN in each pause of the recording.
 
     The recording interval is estimated from the step between the last sample of a column and the first of the next.
     """

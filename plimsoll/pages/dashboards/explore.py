@@ -31,8 +31,8 @@ _MOST_HOSTS = 50  # whose signals are looked at
 class ExploreLine:
     """A line that the user can add to the charts, or has added.
 
-    `link` adds the line, or removes it if it is shown; an offer that is shown already has no link. Shown lines with
-    the same unit share a chart. If the spec is invalid, `unit` is None and `title` says what is wrong.
+    `link` adds the line, or removes it if it is shown; an offer that is shown already has no link. Shown lines with the
+    same unit share a chart. If the spec is invalid, `unit` is None and `title` says why.
     """
 
     title: str
@@ -43,7 +43,7 @@ class ExploreLine:
 
 
 def routes(frame: Frame, scenes: Scenes) -> list[Route]:
-    """Return the routes of the Explore page and of its search results, which a script reloads."""
+    """Return the routes of the Explore page and of its search results, which a script requests."""
 
     def page(request: Request) -> Response:
         return frame.page(request, "dashboards/explore.html.j2", "Explore", **_Explore(request, frame, scenes).page())
@@ -56,7 +56,7 @@ def routes(frame: Frame, scenes: Scenes) -> list[Route]:
 
 
 class _Explore:
-    """The Explore page as one request asks for it."""
+    """The Explore page for one request."""
 
     def __init__(self, request: Request, frame: Frame, scenes: Scenes) -> None:
         self._request = request
@@ -122,9 +122,9 @@ class _Explore:
 
 
 def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
-    """Yield each signal of each host if every search word is in the signal's name, its title or the host's name.
+    """Yield each signal of each host if the signal's name or title, or the host's name, has every search word.
 
-    Signals that match more of the words by name and title come first.
+    Signals with more of the words in name and title come first.
     """
     left = {
         name: [word for word in words if word not in f"{name} {signal.title}".casefold()]

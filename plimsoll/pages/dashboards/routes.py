@@ -1,4 +1,4 @@
-"""The dashboards, built from the definitions that are also exported to Grafana."""
+"""The dashboards, built from the definitions that Grafana's are exported from."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -54,6 +54,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
         return frame.page(request, "dashboards/dashboards.html.j2", "Dashboards", areas=areas, cause=cause)
 
     def dashboard(request: Request) -> Response:
+        """Return the page of a dashboard."""
         area = next((area for area in load_areas().areas if area.area == request.path_params["area"]), None)
         if area is None:
             return frame.missing(request, "There is no such dashboard.", "Dashboards lists all of them.")
@@ -95,7 +96,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 @dataclass(frozen=True)
 class HostPicker:
-    """The list of hosts on a dashboard, and the hosts that the URL chooses; it shows all if the URL names none."""
+    """The list of hosts on a dashboard, and the hosts chosen in the URL; without any, all hosts are shown."""
 
     request: Request
     hosts: Sequence[str]
@@ -103,7 +104,7 @@ class HostPicker:
 
     @property
     def words(self) -> str:
-        """A text that names the chosen hosts."""
+        """The names of the chosen hosts, as text."""
         if not self.chosen:
             return f"All hosts ({len(self.hosts)})"
         first = ", ".join(self.chosen[:3])
@@ -119,7 +120,7 @@ class HostPicker:
 
     @property
     def left_out(self) -> int:
-        """The number of hosts that the list leaves out because it is full; a URL can still name them."""
+        """The number of hosts left out because the list is full; a URL can still name them."""
         return max(0, len(self.hosts) - _MOST_OFFERED)
 
     @property
@@ -128,7 +129,7 @@ class HostPicker:
         return [(name, value) for name, value in self.request.query_params.multi_items() if name != "host"]
 
     def area(self, name: str) -> str:
-        """Return the link to another dashboard, with the same hosts and time range."""
+        """Return the link to another dashboard with the same hosts and time range."""
         query = urlencode(self.request.query_params.multi_items())
         return f"/dashboards/{name}?{query}" if query else f"/dashboards/{name}"
 
@@ -139,9 +140,9 @@ class HostPicker:
 
 
 def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str, Any]:
-    """Return the last value in a range of each host and instance that a spec selects, the worst first, for a table.
+    """Return the last value in a range of each host and instance of a spec, the worst first, for a table.
 
-    Raises Unusable if the spec's signal is not in the catalogue.
+    Raise Unusable if the spec's signal is not in the catalogue.
     """
     if spec.signal not in scene.signals:
         raise Unusable(f'No signal is named "{spec.signal}".')
@@ -159,7 +160,7 @@ def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str
 
 
 def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
-    """Return the dashboards to list. One for a server role is listed only if a host has its signals, or it is open."""
+    """Return the dashboards to list; one for a server role only if a host has its signals, or it is open."""
     return [
         area
         for area in load_areas().areas
@@ -174,8 +175,8 @@ def _rows(
 ) -> Iterator[tuple[RowSpec, Sequence[Panel]]]:
     """Yield each row of a dashboard with the panels for which a chosen host has data.
 
-    The titles of the other panels are added to `missing`, except those of a collapsed row without any data: it is for
-    a server role that no host has.
+    The titles of other panels are added to `missing`, unless the row is collapsed and has no data at all: then it is
+    for a server role that no host has.
     """
     for row in area.rows:
         drawn: list[Panel] = []

@@ -20,7 +20,10 @@ _LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A page that can be found: its kind, name, link, and other names (`also`). `usual` ones come first of equals."""
+    """A page that can be found: its kind, name, link, and other names (`also`).
+
+    Among equal matches, `usual` ones come first.
+    """
 
     kind: str
     name: str
@@ -70,7 +73,7 @@ def _runs(watched: Watched) -> Iterator[Match]:
     try:
         runs = watched.store.runs.summaries()
     except (Unreachable, Unusable):
-        return  # the page of runs says why
+        return  # the runs page says why
     for run in runs:
         yield Match("run", run.name, run_path(run.name), " ".join(run.labels.values()))
 

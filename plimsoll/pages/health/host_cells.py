@@ -1,4 +1,4 @@
-"""The cells of the host table: a signal of a host, with the value and state of the rule that matters most."""
+"""The cells of the host table: a signal of a host, with the value and state of its most important rule."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,12 +32,12 @@ _PLACES: Mapping[Standing, int] = {name: at for at, name in enumerate((*CROSSED,
 class HostCell:
     """A cell of the host table: the value and state of a signal of a host, or of one of its instances.
 
-    `standing` is `critical` or `warning` while an alert fires, `pending` if a limit is crossed but not yet for long
-    enough, and `none` without data. `key` is the rule, host and instance that the cell shows; `healthy` is that rule's
-    limit, None if its severity is info; `usual` is the limit of the rule that is shown while nothing is crossed.
-    `since` is the time of the crossing (UTC ns). `crossed` and `silent` count the other instances that are crossed, or
-    lack data. `impossible` is a received value that cannot be true, else NaN. `ends` (`below 80 %`) is where an alert
-    ends whose value is within the limit again. `is_special`: the rule judges an increase, or has further conditions.
+    `standing` is `critical` or `warning` while an alert fires, `pending` if a limit is crossed for less than `for`, and
+    `none` without data. `key` is the shown rule, host and instance; `healthy` is that rule's limit, None if its
+    severity is info; `usual` is the limit of the rule that is shown while nothing is crossed. `since` is the time of
+    the crossing (UTC ns). `crossed` and `silent` count the other instances that are crossed, or lack data. `impossible`
+    is a received impossible value, else NaN. `ends` (`below 80 %`) is where an alert ends whose value is within the
+    limit again. `is_special` means that the rule judges an increase, or has further conditions.
     """
 
     key: Key
@@ -60,12 +60,12 @@ class HostCell:
 
     @property
     def rank(self) -> tuple[bool, int, bool, float]:
-        """The sort key for choosing which rule of a signal to show: the smallest wins, the worst state first."""
+        """The sort key for choosing which rule of a signal to show: the smallest first, the worst state first."""
         return self.healthy is None, _PLACES[self.standing], self.is_special, -(self.level or 0.0)
 
     @property
     def level(self) -> float | None:
-        """The water level: 1 at the limit, 2 when full; None if the value cannot be compared to the limit."""
+        """The water level of the gauge: 1 at the limit, 2 when full; None if the value has no ratio to the limit."""
         return level_of(self.value, self.healthy) if self.healthy else None
 
     @property
@@ -75,7 +75,7 @@ class HostCell:
 
     @property
     def place(self) -> tuple[int, bool, float, str]:
-        """The sort key by which instances are ordered, the worst first."""
+        """The sort key of instances, the worst first."""
         return _PLACES[self.standing], isnan(self.impossible), -(self.level or 0.0), self.instance or ""
 
     @property
@@ -109,10 +109,10 @@ def has_cell(rule: Rule) -> bool:
 
 
 def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, HostCell]:
-    """Return the cells of a host by signal. For a signal with instances, the cell shows the worst instance."""
+    """Return the cells of a host by signal. For a signal with instances, the worst instance is shown."""
     firing = {alert.key: alert for alert in sorted(alerts, key=lambda alert: alert.kind == "rule") if alert.signal}
     cells = [_of_state(state, firing.pop(state.key, None), catalogue) for state in judged]
-    # The other alerts are without samples for so long that they are not judged any more.
+    # The other alerts have had no samples for so long that they are no longer judged.
     subjects = group_pairs(((cell.signal, cell.key[2]), cell) for cell in [*cells, *map(_of_alert, firing.values())])
     signals: dict[str, list[HostCell]] = {}
     for (signal, _), candidates in subjects.items():

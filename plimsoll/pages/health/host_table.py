@@ -20,7 +20,7 @@ from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Severity
 
-STEP = 100  # hosts that are shown at first, and more at a time
+STEP = 100  # hosts shown at first, and added at a time
 MOST = 2000
 _LONGEST = 100
 _NUMBERED = re.compile(r"[-_.]?\d+$")
@@ -28,7 +28,7 @@ _NUMBERED = re.compile(r"[-_.]?\d+$")
 
 @dataclass(frozen=True, slots=True)
 class HostChoice:
-    """The filter and grouping of the host table; an empty filter takes all hosts.
+    """The filter and grouping of the host table; an empty filter selects all hosts.
 
     `text` is a part of the host name, `state` a grade, `label` a host label such as `site=Berlin`. Hosts are grouped by
     `group`: `name`, `pack` or the name of a label. At most `rows` hosts are shown.
@@ -55,11 +55,11 @@ class HostChoice:
 
     @property
     def is_all(self) -> bool:
-        """Whether the filter takes every host."""
+        """Whether the filter selects every host."""
         return not (self.text or self.state or self.label)
 
     def takes(self, name: str, grade: str, labels: Mapping[str, str]) -> bool:
-        """Return whether the filter takes a host of this name, grade and labels."""
+        """Return whether the filter selects a host with this name, grade and labels."""
         name_, _, value = self.label.partition("=")
         return (
             self.text.casefold() in name.casefold()
@@ -68,7 +68,7 @@ class HostChoice:
         )
 
     def group_of(self, name: str, labels: Mapping[str, str], packs: Collection[str]) -> str:
-        """Return the title of the group that a host belongs to; empty if hosts are not grouped.
+        """Return the title of a host's group; empty if hosts are not grouped.
 
         Grouped by name, hosts that differ only in a number at the end share a group, such as `WEB*`.
         """
@@ -102,10 +102,10 @@ class HostColumn:
 
 @dataclass(frozen=True, slots=True)
 class HostRow:
-    """A row of the host table. `cells` has the cell of each column, None where the host lacks the signal.
+    """A row of the host table. `cells` has the cell of each column, None if the host lacks the signal.
 
-    `crossed` has crossed signals without a column; `left_out` counts further ones. `is_blank`: the host is silent, and
-    no signal of it is known. `pending` is the gravest severity of limits crossed, but not yet for long enough.
+    `crossed` has crossed signals without a column; `left_out` counts further ones. `is_blank` means that the host is
+    silent, and has no known signal. `pending` is the highest severity among limits crossed for less than `for`.
     """
 
     name: str
@@ -121,7 +121,7 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The tile of a host on the wall view. `short` is its name without the domain, where that is unique."""
+    """The tile of a host on the wall view. `short` is its name without the domain if that is unique."""
 
     name: str
     short: str
@@ -142,9 +142,10 @@ class HostGroup:
 class HostTable:
     """The host table, filtered and grouped.
 
-    `grades` counts all hosts by grade; `total` counts the hosts that the filter takes, of which `left_out` are not
-    shown. `has_crossed`: a host has a crossed signal without a column. `level` is the highest water level of all cells,
-    or None. `pending` is the gravest severity of pending limits. `tiles` are the filtered hosts for the wall view.
+    `grades` counts all hosts by grade; `total` counts the selected hosts, of which `left_out` are not shown.
+    `has_crossed` means that a host has a crossed signal without a column. `level` is the highest water level of all
+    cells, or None. `pending` is the highest severity of pending limits. `tiles` are the selected hosts for the wall
+    view.
     """
 
     columns: Sequence[HostColumn]
@@ -161,7 +162,7 @@ class HostTable:
 
 @dataclass(frozen=True)
 class HostOverview:
-    """All hosts: their states, firing alerts, current limits, and labels by case-folded host name."""
+    """All hosts: their states, firing alerts, current limits, and labels (by case-folded host name)."""
 
     health: Sequence[HostHealth]
     firing: Firing
@@ -171,7 +172,7 @@ class HostOverview:
 
 @dataclass(frozen=True, slots=True)
 class _GradedHost:
-    """A host with its grade, and the cause of its gravest incident."""
+    """A host with its grade, and the cause of its most severe incident."""
 
     key: HostKey
     health: HostHealth
@@ -254,7 +255,7 @@ def _grade(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:
 
 
 def _cause(hosts: HostOverview, key: HostKey) -> str:
-    """Return the cause of a host's gravest incident, without the host name; empty if the host has no incident."""
+    """Return the cause of a host's most severe incident, without the host name; empty if it has none."""
     worst = (incident.worst for incident in hosts.firing.of_host.get(key, ()))
     alert = next((alert for alert in worst if alert.host and alert.kind != "host-silent"), None)
     if alert is None:
@@ -264,7 +265,7 @@ def _cause(hosts: HostOverview, key: HostKey) -> str:
 
 
 def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
-    """Return the signals that become columns: crossed signals, then signals that many hosts have and that limits judge.
+    """Return the signals for columns: crossed signals, then judged signals that many hosts have.
 
     They are in the order of `areas.yaml`; signals without limits are last.
     """

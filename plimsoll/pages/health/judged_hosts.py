@@ -23,7 +23,7 @@ from plimsoll.rules.states import State
 class JudgedHosts:
     """The current rule states, the last rule states of silent hosts, and the firing alerts, by host.
 
-    Its methods may be called from several threads.
+    Threads may share the object.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class JudgedHosts:
         return {pack.title for pack in self._catalogue.packs if any(rule.id in rules for rule in pack.rules)}
 
     def lacking(self, host: HostKey) -> str:
-        """Return a text that names the resources of a host that no limit judges now; empty if all are judged."""
+        """Return a text on the resources of a host that no limit judges now; empty if all are judged."""
         return unjudged(host, self._judged, self._catalogue.signals)
 
     @cached_property
@@ -70,12 +70,12 @@ class JudgedHosts:
 
     @cached_property
     def pending(self) -> Collection[HostKey]:
-        """The hosts where a warning or critical limit is crossed, but not yet for long enough to alert."""
+        """The hosts with a warning or critical limit that is crossed, but for less than `for`."""
         return {host for rule, places in self._severe for host in self._hosts(places[rule.states == State.PENDING])}
 
     @cached_property
     def level(self) -> float | None:
-        """The highest water level of all hosts (1 is at the limit); None if no value can be compared to a limit."""
+        """The highest water level of all hosts (1 is at the limit); None if no value has a ratio to its limit."""
         last = group_pairs(
             (alert.healthy, alert.last) for alert in self._firing.alerts if alert.signal and alert.healthy
         )
@@ -83,7 +83,7 @@ class JudgedHosts:
             (Healthy.parse(text), np.array(values)) for text, values in last.items()
         ]
         for rule, _ in self._severe:
-            # A value that is crossed only together with another one, or by its change, says nothing by itself.
+            # A limit with further conditions, or on an increase, says nothing about a single value.
             is_special = rule.rule.and_ or rule.rule.reduce == "increase"
             values = np.where(rule.crossed, rule.values, np.nan) if is_special else rule.values
             samples += [(healthy, values[rows]) for healthy, rows in rule.limits.rows.items()]
@@ -93,7 +93,7 @@ class JudgedHosts:
         return max((level for level in levels if level is not None), default=None)
 
     def _alerts(self, host: HostKey) -> list[Alert]:
-        """Return the firing alerts on a host that are of limits, not of silence."""
+        """Return the firing alerts on a host that are about limits, not silence."""
         incidents = self._firing.of_host.get(host, ())
         return [alert for incident in incidents for alert in incident.alerts if alert.signal]
 

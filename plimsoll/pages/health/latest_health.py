@@ -1,7 +1,7 @@
 """The content of the health page, prepared once for all viewers: the last evaluation, and an hour of values.
 
-The values of each evaluation are added even if nobody looks at the page. At the start, earlier values are read from
-the store in the background.
+The values of each evaluation are added even if nobody has the page open. At the start, earlier values are read from the
+store in the background.
 """
 
 import logging
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 
 class LatestHealth:
-    """The hosts at the last evaluation and their values in the last hour. Safe to use from several threads."""
+    """The hosts at the last evaluation and their values in the last hour. Threads may share the object."""
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
@@ -79,12 +79,12 @@ class LatestHealth:
         return health, HostOverview(health.hosts, health.firing, hosts, self._watched.site.labels)
 
     def newest(self, key: Key) -> int | None:
-        """Return the time of the last value of a rule on a host or instance (UTC ns); None if it is not known."""
+        """Return the time (UTC ns) of the last value of a rule on a host or instance; None if unknown."""
         with self._lock:
             return self._hour.newest(key)
 
     def sparklines(self, keys: Sequence[tuple[Key, float | None]]) -> Sequence[Sparkline | None]:
-        """Return a sparkline of the last hour for each key and limit; None where there is no value."""
+        """Return a sparkline of the last hour for each key and limit; None if there are no values."""
         with self._lock:
             missing = [key for key in keys if key not in self._drawn]
             self._drawn.update(zip(missing, self._draw(missing), strict=True))
@@ -137,7 +137,7 @@ class LatestHealth:
             self._reader.start()
 
     def _find_gone(self, host: HostKey, judged: LatestEvaluation) -> Sequence[RuleState]:
-        """Return the last rule states of a silent host that are no longer judged, as states without data."""
+        """Return the last states of rules that are no longer judged on a silent host, as states without data."""
         now = {state.key for state in judged.on(host)}
         before = [state for state in self._judged.on(host) if has_cell(state.rule)]
         return [
@@ -147,7 +147,7 @@ class LatestHealth:
         ]
 
     def _read(self, end: int) -> None:
-        """Read the values of the last hour from the store, some hosts at a time."""
+        """Read the values of the last hour from the store, a few hosts at a time."""
         watched = self._watched
         try:
             tags = host_tags(watched.site.catalogue.signals)

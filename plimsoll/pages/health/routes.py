@@ -27,13 +27,13 @@ from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.html.gauge import water
 from plimsoll.up.watched import Watched
 
-_OLD = 120 * SECOND  # the last evaluation is usually 30 to 40 s ago, so that samples on their way are in
+_OLD = 120 * SECOND  # the last evaluation is usually 30 to 40 s old, to wait for late samples
 _MINUTE = 60 * SECOND
 _MOST_ALSO = 3
 _STANDINGS = {HealthAnswer.HEALTHY: "healthy", HealthAnswer.NO_ALERT: "pending"}
 _MOST_ALERTS = 5
 _MOST_ON_WALL = 3
-# How many tiles of each size fit a screen of 16 by 9, below three incidents.
+# The number of tiles of each size that fit a 16:9 screen below three incidents.
 _TILES = (("xl", 30), ("l", 96), ("m", 240), ("s", 576))
 
 
@@ -95,7 +95,7 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
 
 
 def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
-    """Return the tile size for the wall view, the tiles that fit the screen (worst first), and how many do not fit."""
+    """Return the tile size for the wall view, the tiles that fit the screen (worst first), and the number left out."""
     most = _TILES[-1][1]
     size = next((size for size, fits in _TILES if len(table.tiles) <= fits), _TILES[-1][0])
     return size, table.tiles[:most], len(table.tiles[most:])
@@ -109,7 +109,7 @@ def mark(health: Health, alerts: Sequence[Alert]) -> str:
 
 
 def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
-    """Yield sentences on what the overall answer rests on, and on how old the last evaluation is."""
+    """Yield sentences on the basis of the answer, and on the age of the last evaluation."""
     if health.basis:
         yield health.basis
     silent = sum(host.state == HostState.SILENT for host in health.hosts)
@@ -123,7 +123,7 @@ def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
 
 
 def describe_incident(incident: Incident, silences: Sequence[Silence], judged: JudgedHosts, now: int) -> dict[str, Any]:
-    """Return the template variables of an incident; it counts as silenced if all of its alerts are silenced."""
+    """Return the template variables of an incident; it counts as silenced if all its alerts are."""
     alert = incident.worst
     lacking = judged.lacking(host_key(alert.host)) if alert.kind == "rule" else ""
     return {
@@ -176,7 +176,7 @@ def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]
 
 
 def data(health: Health) -> list[str]:
-    """Return lines of text that say how many values arrive, and where they are stored."""
+    """Return lines on how many values arrive, and where they are stored."""
     size = quantity(health.store_bytes, "bytes") if health.store_bytes else ""
     parts = [f"{counted(health.points_a_minute, 'value')} in the last minute", health.store, size]
     if health.info:

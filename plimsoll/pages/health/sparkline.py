@@ -19,7 +19,7 @@ _STEPS = {rise: f" 1 {rise}" for rise in range(-HEIGHT, HEIGHT + 1)}
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """An SVG path in a box of WIDTH by HEIGHT, and the distance of the limit from the top; None if it is not drawn."""
+    """An SVG path in a box of WIDTH by HEIGHT, and the limit's distance from the top; None if it is not drawn."""
 
     path: str
     limit: int | None
@@ -33,10 +33,10 @@ class LastHour:
 
     def __init__(self) -> None:
         self._rows: dict[Key, int] = {}
-        self._values = np.empty((0, WIDTH))  # times the sign: the highest is the worst
+        self._values = np.empty((0, WIDTH))  # multiplied by a sign, so that the highest is the worst
         self._signs = np.empty(0)
         self._newest = np.empty(0, np.int64)
-        self._minute = 0  # of the last column, since 1970
+        self._minute = 0  # the minute of the last column, since 1970
 
     def keep(self, worse: Mapping[Key, Worse]) -> None:
         """Keep only the values of these keys; `worse` is the direction in which the values of each become unhealthy."""
@@ -81,9 +81,7 @@ class LastHour:
         return None if row is None else int(self._newest[row]) or None
 
     def drawn(self, keys: Sequence[tuple[Key, float | None]], until: int) -> list[Sparkline | None]:
-        """Return a sparkline of the hour before `until` (UTC ns) for each key and limit; None for a key without
-        values.
-        """
+        """Return a sparkline of the hour before `until` (UTC ns) for each key and limit; None without values."""
         places = [at for at, (key, _) in enumerate(keys) if key in self._rows]
         rows = np.array([self._rows[keys[at][0]] for at in places], np.intp)
         limits = np.array([keys[at][1] for at in places], np.float64)  # NaN without one
@@ -91,13 +89,13 @@ class LastHour:
         has_value = ~np.isnan(values)
         values = np.clip(np.where(has_value, values, 0.0) * self._signs[rows, None], -_FURTHEST, _FURTHEST)
         limits = np.clip(limits, -_FURTHEST, _FURTHEST)
-        # 0 is always part of the drawing, so the zeros where there was no value do not widen it.
+        # The scale always includes 0, so zeros in place of missing values do not widen it.
         low = np.fmin(np.minimum(values.min(axis=1, initial=0.0), 0.0), limits)
         high = np.fmax(np.maximum(values.max(axis=1, initial=0.0), 0.0), limits)
         span = np.where(high > low, high - low, 1.0)
 
         def heights(values: NDArray[np.float64]) -> NDArray[np.float64]:
-            # From the lowest value: beside a very large one, the difference to 0 would be lost in rounding.
+            # Measured from the lowest value, as the difference to 0 may be lost in rounding.
             return np.rint(HEIGHT - 1.5 - (values - low) / span * (HEIGHT - 3))
 
         paths = _paths(heights(values.T).T.astype(int), has_value)
@@ -109,12 +107,12 @@ class LastHour:
 
 
 def _paths(heights: NDArray[np.int_], has_value: NDArray[np.bool_]) -> list[str]:
-    """Return the SVG path of each row: a line through the minutes that have a value, broken at the others."""
+    """Return the SVG path of each row: a line through the minutes with values, broken at the others."""
     paths, rises = [""] * len(heights), np.diff(heights, axis=1).tolist()
     edges = np.diff(np.pad(has_value, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     begins, ends = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1).tolist()
     for (row, begin), (_, end) in zip(begins, ends, strict=True):
-        # A stroke of no length is a dot where there is no second value.
+        # A single value is drawn as a dot: a stroke of no length.
         steps = map(_STEPS.__getitem__, rises[row][begin : end - 1])
         paths[row] += f"M{begin} {heights[row, begin]}l0 0{''.join(steps)}"
     return paths

@@ -29,7 +29,7 @@ _SHOWN = 3600 * SECOND
 _NOTED = 86_400 * SECOND
 _MOST_CHARTS = 4  # of an area
 _UPTIME = "system.uptime"
-_AS_SENT = " (from the log)"  # follows facts that samples show; those of a host that sends are from no log
+_AS_SENT = " (from the log)"  # text after facts computed from samples
 
 
 def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
@@ -84,7 +84,7 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
 def _parts(
     host: str, scene: Scene, cells: Mapping[str, HostCell]
 ) -> Iterator[tuple[Area, Sequence[HostCell], Sequence[tuple[str, str]]]]:
-    """Yield each area of which the host sends signals, with the cells and the first charts of the area."""
+    """Yield each area with signals of the host, with its cells and its first charts."""
     shown: set[str] = set()
     for area in load_areas().areas:
         panels = [panel for panel in area.panels if not panel.drive and panel.signal not in shown]

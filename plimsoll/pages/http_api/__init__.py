@@ -1,1 +1,1 @@
-"""The HTTP API for other programs, and the page that describes it."""
+"""The HTTP API for other programs, and the page that documents it."""

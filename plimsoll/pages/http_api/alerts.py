@@ -44,13 +44,13 @@ class IncidentPart(JsonPart):
     host: str = attribute("worst.host")
     severity: Severity
     cause: str = attribute(lambda incident: cause(incident.worst), "What is wrong, in a sentence.")
-    alerts: Sequence[AlertPart] = Field(description="The gravest first.")
+    alerts: Sequence[AlertPart] = Field(description="The alerts, the most severe first.")
 
 
 class EventPart(JsonPart):
     """An event in the history of an alert."""
 
-    at: Instant = Field(description="Of which evaluation.")
+    at: Instant = Field(description="The time of the evaluation.")
     recorded_at: Instant
     what: str
     value: Number
@@ -70,7 +70,7 @@ class NotePart(JsonPart):
     id: int
     at: Instant
     text: str
-    host: str = Field(description="Empty where it concerns all.")
+    host: str = Field(description="The host of the note; empty if it concerns all hosts.")
     who: str
 
 
@@ -79,44 +79,44 @@ class DeedPart(JsonPart):
 
     at: Instant
     who: str
-    how: str = Field(description="By what they are known: password, proxy, token ci, command, no login.")
+    how: str = Field(description="How the actor was recognised: password, proxy, token ci, command, no login.")
     what: str
 
 
 class RecordQuery(RangeQuery, PageQuery):
-    """Which part of the audit log."""
+    """The requested part of the audit log."""
 
-    who: str = Field(default="", max_length=actions.LONGEST_NAME, description="Only what this person did.")
+    who: str = Field(default="", max_length=actions.LONGEST_NAME, description="Only actions of this person or program.")
 
 
 class IncidentsQuery(PageQuery):
-    """Which incidents."""
+    """The requested incidents."""
 
-    host: str = Field(default="", max_length=300, description="Only those of this host.")
-    severity: Severity | None = Field(default=None, description="Only those of this severity.")
+    host: str = Field(default="", max_length=300, description="Only of this host.")
+    severity: Severity | None = Field(default=None, description="Only of this severity.")
 
 
 class AlertsQuery(RangeQuery, PageQuery):
-    """Which alerts; the range counts for those that have ended."""
+    """The requested alerts; the range is used for alerts that have ended."""
 
-    state: Literal["firing", "ended"] = Field(default="firing", description="Those that fire, or that have ended.")
-    severity: Severity | None = Field(default=None, description="Only those of this severity.")
-    host: str = Field(default="*", max_length=300, description="The host; * is any text.")
-    rule: str = Field(default="*", max_length=300, description="The rule; * is any text.")
+    state: Literal["firing", "ended"] = Field(default="firing", description="Firing alerts, or alerts that have ended.")
+    severity: Severity | None = Field(default=None, description="Only of this severity.")
+    host: str = Field(default="*", max_length=300, description="The host; * stands for any text.")
+    rule: str = Field(default="*", max_length=300, description="The id of the rule; * stands for any text.")
 
 
 class SilencesQuery(PageQuery):
-    """Which silences."""
+    """The requested silences."""
 
-    state: Literal["active", "planned"] = Field(default="active", description="Those that hold, or that begin later.")
+    state: Literal["active", "planned"] = Field(default="active", description="Active silences, or planned ones.")
 
 
 class NotesQuery(RangeQuery, PageQuery):
-    """Which notes."""
+    """The requested notes."""
 
 
 class Acknowledgement(Body):
-    """Who looks after an alert. Its notifications are not repeated any more."""
+    """Who takes care of an alert, and a note; notifications of the alert are not repeated."""
 
     who: str = Field(default=PROGRAM, max_length=actions.LONGEST_NAME)
     note: str = Field(default="", max_length=actions.LONGEST_TEXT)
@@ -125,11 +125,15 @@ class Acknowledgement(Body):
 class NewSilence(Body):
     """A silence to begin."""
 
-    rule: str = Field(max_length=actions.LONGEST_NAME, description="A pattern; * is any text.")
-    host: str = Field(default="*", max_length=actions.LONGEST_NAME, description="A pattern.")
-    instance: str = Field(default="*", max_length=actions.LONGEST_NAME, description="A pattern.")
-    length: str = Field(max_length=40, description="For how long: 30m, 2h; at most 30 days.")
-    start: str = Field(default="now", max_length=40, description="When it begins.")
+    rule: str = Field(max_length=actions.LONGEST_NAME, description="The rule ids to silence; * stands for any text.")
+    host: str = Field(
+        default="*", max_length=actions.LONGEST_NAME, description="The hosts to silence; * stands for any text."
+    )
+    instance: str = Field(
+        default="*", max_length=actions.LONGEST_NAME, description="The instances to silence; * stands for any text."
+    )
+    length: str = Field(max_length=40, description="The length: 30m, 2h; at most 30 days.")
+    start: str = Field(default="now", max_length=40, description="The time at which it begins.")
     reason: str = Field(max_length=actions.LONGEST_TEXT)
     who: str = Field(default=PROGRAM, max_length=actions.LONGEST_NAME)
 
@@ -137,9 +141,11 @@ class NewSilence(Body):
 class NewNote(Body):
     """A note to add."""
 
-    text: str = Field(max_length=actions.LONGEST_NOTE, description="Such as: deployed 4.2.")
+    text: str = Field(max_length=actions.LONGEST_NOTE, description="The text of the note, such as: deployed 4.2.")
     at: str = Field(default="now", max_length=40)
-    host: str = Field(default="", max_length=actions.LONGEST_NOTE, description="Empty: it concerns all.")
+    host: str = Field(
+        default="", max_length=actions.LONGEST_NOTE, description="The host of the note; empty for all hosts."
+    )
     who: str = Field(default=PROGRAM, max_length=actions.LONGEST_NOTE)
 
 
@@ -148,7 +154,7 @@ AlertId = Annotated[int, Path(description="The id of the alert.")]
 
 @router.get("/incidents", operation_id="incidents")
 def list_incidents(query: Annotated[IncidentsQuery, Query()], watched: WatchedDependency) -> Page[IncidentPart]:
-    """Incidents that are open, the gravest first."""
+    """List the open incidents, the most severe first."""
     make_alert, host = _alert_maker(watched), query.host.casefold()
     matches = [
         with_fields(incident, alerts=[*map(make_alert, incident.alerts)])
@@ -160,7 +166,7 @@ def list_incidents(query: Annotated[IncidentsQuery, Query()], watched: WatchedDe
 
 @router.get("/alerts", operation_id="alerts")
 def list_alerts(query: Annotated[AlertsQuery, Query()], watched: WatchedDependency) -> Page[AlertPart]:
-    """Alerts."""
+    """List the firing alerts, or those that have ended in a range."""
     severities = (query.severity,) if query.severity else SEVERITIES
     is_firing = query.state == "firing"
     span = (0, 0) if is_firing else query.range(time.time_ns())
@@ -172,7 +178,7 @@ def list_alerts(query: Annotated[AlertsQuery, Query()], watched: WatchedDependen
 
 @router.get(f"/alerts/{ID}", operation_id="alert")
 def show_alert(id: AlertId, watched: WatchedDependency) -> AlertWithEvents:
-    """One alert and its history."""
+    """Return one alert with its history."""
     alert = _alert_maker(watched)(_find_alert(watched, id))
     return AlertWithEvents.model_validate(
         {"alert": alert, "events": alert_queries.events(watched.file, id)[-MOST_AT_ONCE:]}
@@ -181,7 +187,7 @@ def show_alert(id: AlertId, watched: WatchedDependency) -> AlertWithEvents:
 
 @router.post(f"/alerts/{ID}/acknowledgement", operation_id="acknowledge")
 def acknowledge(id: AlertId, body: Acknowledgement, request: Request, watched: WatchedDependency) -> AlertPart:
-    """Acknowledge an alert that fires; the answer is the alert as it is then."""
+    """Acknowledge a firing alert, and return it as changed."""
     _find_alert(watched, id)
     alert = actions.acknowledge(watched.file, id, actor_of(request, body.who), body.note, time.time_ns())
     return _alert_maker(watched)(alert)
@@ -189,14 +195,14 @@ def acknowledge(id: AlertId, body: Acknowledgement, request: Request, watched: W
 
 @router.get("/silences", operation_id="silences")
 def list_silences(query: Annotated[SilencesQuery, Query()], watched: WatchedDependency) -> Page[SilencePart]:
-    """Silences."""
+    """List the active silences, or the planned ones."""
     read = silences.active if query.state == "active" else silences.planned
     return Page[SilencePart].of(read(watched.file, time.time_ns()), query, SilencePart.model_validate)
 
 
 @router.post("/silences", operation_id="silence", status_code=HTTPStatus.CREATED)
 def begin_silence(body: NewSilence, request: Request, watched: WatchedDependency) -> SilencePart:
-    """Begin a silence."""
+    """Begin a silence, or plan one, and return it."""
     now = time.time_ns()
     start = None if body.start == "now" else parse_instant(body.start, now, "start")
     try:
@@ -212,7 +218,7 @@ def begin_silence(body: NewSilence, request: Request, watched: WatchedDependency
 def end_silence(
     id: Annotated[int, Path(description="The id of the silence.")], request: Request, watched: WatchedDependency
 ) -> SilencePart:
-    """End a silence, or take back a planned one."""
+    """End an active silence, or cancel a planned one."""
     actor = actor_of(request, PROGRAM)
     silence = _remove(lambda: actions.end_silence(watched.file, id, actor, time.time_ns()), "silences")
     return SilencePart.model_validate(silence)
@@ -220,14 +226,14 @@ def end_silence(
 
 @router.get("/notes", operation_id="notes")
 def list_notes(query: Annotated[NotesQuery, Query()], watched: WatchedDependency) -> Page[NotePart]:
-    """Notes of a time."""
+    """List the notes in a range."""
     notes = actions.find_notes(watched.file, *query.range(time.time_ns()))
     return Page[NotePart].of(notes, query, NotePart.model_validate)
 
 
 @router.post("/notes", operation_id="note", status_code=HTTPStatus.CREATED)
 def add_note(body: NewNote, request: Request, watched: WatchedDependency) -> NotePart:
-    """Add a note."""
+    """Add a note to the charts."""
     now = time.time_ns()
     at = parse_instant(body.at, now, "at")
     note = actions.add_note(watched.file, at, body.text, body.host, actor_of(request, body.who), now)
@@ -238,14 +244,14 @@ def add_note(body: NewNote, request: Request, watched: WatchedDependency) -> Not
 def remove_note(
     id: Annotated[int, Path(description="The id of the note.")], request: Request, watched: WatchedDependency
 ) -> NotePart:
-    """Remove a note."""
+    """Remove a note from the charts."""
     note = _remove(lambda: actions.remove_note(watched.file, id, actor_of(request, PROGRAM), time.time_ns()), "notes")
     return NotePart.model_validate(note)
 
 
 @router.get("/record", operation_id="record")
 def list_actions(query: Annotated[RecordQuery, Query()], watched: WatchedDependency) -> Page[DeedPart]:
-    """Actions of people and programs, the latest first."""
+    """List the audit log: actions of people and programs, the latest first."""
     span = query.range(time.time_ns())
     entries, total = actions.find_audit_entries(watched.file, *span, query.who, query.offset, query.limit)
     return Page[DeedPart].at(entries, total, query, DeedPart.model_validate)
@@ -260,14 +266,14 @@ def _find_alert(watched: Watched, id_: int) -> Alert:
 
 
 def _alert_maker(watched: Watched) -> Callable[[Alert], AlertPart]:
-    """Return the function that makes an alert's part, with the silences that hold now."""
+    """Return a function that converts an alert to its JSON, with the silences that are active now."""
     now = time.time_ns()
     active = silences.active(watched.file, now)
     return lambda alert: alert_part(alert, active, UTC, now)
 
 
 def _remove(action: Callable[[], Result], kind: str) -> Result:
-    """Return the result of an action. Raises ApiFault if what it removes is not there."""
+    """Return the result of an action. Raise ApiFault if the object to remove does not exist."""
     try:
         return action()
     except Unusable as error:

@@ -1,4 +1,4 @@
-"""The application of the API, its OpenAPI document, and the page that describes it."""
+"""The application of the API, its OpenAPI document, and the page that documents it."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import cache
@@ -49,7 +49,7 @@ _ABOUT = (
 
 
 def routes(watched: Watched, frame: Frame, scenes: Scenes, reviews: RunReviews) -> list[Route]:
-    """Return the routes of the operations, of their OpenAPI document and of the page that describes them."""
+    """Return the routes of the operations, of their OpenAPI document and of its page."""
     api = create_api(watched, scenes, reviews)
     described = cache(lambda: describe(api))
 
@@ -87,7 +87,7 @@ def describe(api: FastAPI) -> dict[str, Any]:
     )
     for operations in document["paths"].values():
         for method, operation in operations.items():
-            del operation["description"]  # the summary says the same
+            del operation["description"]  # equal to the summary
             if method != "get":
                 operation["security"] = [{"token": []}, {}]
     document["security"] = [{"token": []}, {"password": []}, {}]
@@ -126,6 +126,7 @@ def _invalid(_: Request, error: RequestValidationError) -> ApiFault:
 
 
 def _no_operation(request: Request, error: HTTPException) -> ApiFault:
+    """Return the problem of a request that no operation handles: an unknown path, or a wrong method."""
     status, path = HTTPStatus(error.status_code), request.url.path[:200]
     if status == HTTPStatus.NOT_FOUND:
         return ApiFault(status, "there is nothing at this path", path, "/api/docs lists all")

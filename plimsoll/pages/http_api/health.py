@@ -1,4 +1,4 @@
-"""Operations on the present state: health, hosts, the limits that are judged, and signals."""
+"""Operations on the current state: health, hosts, the limits that are judged, and signals."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,13 +23,13 @@ router = APIRouter(route_class=Operation)
 
 
 class HealthPart(JsonPart):
-    """Whether all hosts are well."""
+    """The health of all hosts."""
 
     schema_: Literal["plimsoll.api/1"] = Field(default="plimsoll.api/1", alias="schema")
     version: str = attribute(lambda _: version("plimsoll"), "Of Plimsoll.")
     answer: HealthAnswer
     reason: str
-    basis: str = Field(description="What the answer rests on.")
+    basis: str = Field(description="The basis of the answer, in sentences.")
     hosts: Mapping[HostState, int] = attribute(
         lambda health: dict.fromkeys(HostState, 0) | Counter(host.state for host in health.hosts), "Hosts by state."
     )
@@ -43,20 +43,20 @@ class HealthPart(JsonPart):
         lambda health: [*health.problems, *health.warnings],
         "What somebody has to mend in Plimsoll itself, or in its files.",
     )
-    evaluated: OptionalInstant = Field(description="The time of the last evaluation; null: there was none yet.")
+    evaluated: OptionalInstant = Field(description="The time of the last evaluation; null if there was none yet.")
     values_a_minute: int = attribute("points_a_minute", "Values written in the last minute.")
     store: str
     store_bytes: int | None
 
 
 class ApiHost(JsonPart):
-    """A host that sends, or is expected to."""
+    """A host that sends samples, or is expected to."""
 
     name: str
     state: HostState
-    note: str = Field(description="A few words on the state.")
-    newest: OptionalInstant = Field(description="The time of its newest sample.")
-    firing: int = Field(description="Warnings and critical alerts that fire for it.")
+    note: str = Field(description="A note on the state.")
+    newest: OptionalInstant = Field(description="The time of the host's newest sample.")
+    firing: int = Field(description="The number of its firing alerts of severity warning and critical.")
 
 
 class ApiLimit(JsonPart):
@@ -71,10 +71,10 @@ class ApiLimit(JsonPart):
     healthy: str = attribute(lambda state: str(state.healthy), 'The limit as operator and number, such as "< 80".')
     limit: str = attribute(lambda state: limit_text(state.healthy, state.of.unit), "The limit for people.")
     unit: str = attribute("of.unit")
-    value: Number = Field(description="What was judged last; null: no data.")
+    value: Number = Field(description="The last judged value; null without data.")
     state: LimitState = attribute(lambda state: _STATES[state.state])
-    since: OptionalInstant = Field(description="From when it is crossed, if it is pending or firing.")
-    note: str = Field(description="What plimsoll.toml changes.")
+    since: OptionalInstant = Field(description="The time from which it has been crossed, if it is pending or firing.")
+    note: str = Field(description="The changes by plimsoll.toml.")
 
 
 class ApiSignal(JsonPart):
@@ -84,42 +84,42 @@ class ApiSignal(JsonPart):
     title: str
     unit: str
     meaning: str
-    worse: Literal["higher", "lower", "either"] = Field(description="The direction in which values become bad.")
+    worse: Literal["higher", "lower", "either"] = Field(description="The direction in which values become unhealthy.")
     each_instance: bool = attribute(
         lambda signal: signal.instances == "each", "Whether each disk, processor, ... has its own."
     )
 
 
 class HostsQuery(PageQuery):
-    """Which hosts."""
+    """The requested hosts."""
 
-    text: str = Field(default="", max_length=300, description="Only those whose names have this text.")
-    state: HostState | None = Field(default=None, description="Only those in this state.")
+    text: str = Field(default="", max_length=300, description="Only hosts whose names contain this text.")
+    state: HostState | None = Field(default=None, description="Only in this state.")
 
 
 class LimitsQuery(PageQuery):
-    """Which limits."""
+    """The requested limits."""
 
-    host: str = Field(default="", max_length=300, description="Only those of this host.")
-    state: LimitState | None = Field(default=None, description="Only those in this state.")
-    severity: Severity | None = Field(default=None, description="Only those of this severity.")
+    host: str = Field(default="", max_length=300, description="Only of this host.")
+    state: LimitState | None = Field(default=None, description="Only in this state.")
+    severity: Severity | None = Field(default=None, description="Only of this severity.")
 
 
 class SignalsQuery(PageQuery):
-    """Which signals."""
+    """The requested signals."""
 
-    text: str = Field(default="", max_length=300, description="Only those whose names or titles have this text.")
+    text: str = Field(default="", max_length=300, description="Only signals whose names or titles contain this text.")
 
 
 @router.get("/health", operation_id="health")
 def show_health(watched: WatchedDependency) -> HealthPart:
-    """Whether all hosts are well."""
+    """Return the health of all hosts."""
     return HealthPart.model_validate(watched.health())
 
 
 @router.get("/hosts", operation_id="hosts")
 def list_hosts(query: Annotated[HostsQuery, Query()], watched: WatchedDependency) -> Page[ApiHost]:
-    """Hosts, by name."""
+    """List the hosts, by name."""
     health, text = watched.health(), query.text.casefold()
     hosts = [host for host in health.hosts if text in host.name.casefold() and query.state in (None, host.state)]
     hosts.sort(key=lambda host: host_key(host.name))
@@ -130,7 +130,7 @@ def list_hosts(query: Annotated[HostsQuery, Query()], watched: WatchedDependency
 def show_host(
     host: Annotated[str, Path(description="The name of the host; case does not matter.")], watched: WatchedDependency
 ) -> ApiHost:
-    """One host."""
+    """Return one host."""
     health, name = watched.health(), host_key(host)
     for host_health in health.hosts:
         if host_key(host_health.name) == name:
@@ -140,7 +140,7 @@ def show_host(
 
 @router.get("/limits", operation_id="limits")
 def list_limits(query: Annotated[LimitsQuery, Query()], watched: WatchedDependency) -> Page[ApiLimit]:
-    """Limits that are judged now, with values and states."""
+    """List the limits that are judged now, with their values and states."""
     signals = watched.site.catalogue.signals
     states = [
         state
@@ -157,7 +157,7 @@ def list_limits(query: Annotated[LimitsQuery, Query()], watched: WatchedDependen
 
 @router.get("/signals", operation_id="signals")
 def list_signals(query: Annotated[SignalsQuery, Query()], watched: WatchedDependency) -> Page[ApiSignal]:
-    """Signals, by name."""
+    """List the signals, by name."""
     text, signals = query.text.casefold(), watched.site.catalogue.signals
     names = sorted(name for name, signal in signals.items() if text in f"{name} {signal.title}".casefold())
     return Page[ApiSignal].of(

@@ -27,12 +27,12 @@ class ApiProblem(BaseModel):
     """The answer to a request that cannot be fulfilled."""
 
     error: str = Field(description="What is wrong.")
-    where: str = Field(default="", description="The parameter, the field of the body, or the path that it is about.")
+    where: str = Field(default="", description="The parameter, the field of the body, or the path that is wrong.")
     hint: str = Field(default="", description="What to do about it.")
 
 
 class ApiFault(Exception):
-    """A request that is answered with a problem; `retry_after_s` says when to try again."""
+    """The error that a request is answered with a problem; `retry_after_s` says when to try again."""
 
     def __init__(
         self, status: HTTPStatus, error: str, where: str = "", hint: str = "", *, retry_after_s: int | None = None
@@ -52,18 +52,18 @@ class Body(BaseModel):
 class PageQuery(BaseModel):
     """The requested part of a list."""
 
-    limit: int = Field(default=100, ge=1, le=MOST_AT_ONCE, description="How many entries at most.")
-    offset: int = Field(default=0, ge=0, le=10**9, description="How many entries to leave out first.")
+    limit: int = Field(default=100, ge=1, le=MOST_AT_ONCE, description="The largest number of entries to return.")
+    offset: int = Field(default=0, ge=0, le=10**9, description="The number of entries to skip.")
 
 
 class RangeQuery(BaseModel):
-    """From when to when."""
+    """A range of time."""
 
     start: str = Field(default="now-1h", alias="from", max_length=40, description=f"From when: {_TIME_FORMS}.")
-    end: str = Field(default="now", alias="to", max_length=40, description="To when.")
+    end: str = Field(default="now", alias="to", max_length=40, description="The end of the range, in the same forms.")
 
     def range(self, now: int) -> tuple[int, int]:
-        """Return both ends (UTC ns). Raises ApiFault if one cannot be read, or nothing is between them."""
+        """Return both ends (UTC ns). Raise ApiFault if one is invalid, or the range is empty."""
         try:
             chosen = PageRange.parse(self.start, self.end, UTC, now)
         except Unusable as error:
@@ -75,8 +75,8 @@ class Page(BaseModel, Generic[Item]):
     """A part of a list."""
 
     items: Sequence[Item]
-    total: int = Field(description="How many entries the whole list has.")
-    next: int | None = Field(description="The offset of the next part; null: this is the last one.")
+    total: int = Field(description="The number of entries in the whole list.")
+    next: int | None = Field(description="The offset of the next part; null for the last part.")
 
     @classmethod
     def of(cls, entries: Sequence[Any], query: PageQuery, make_item: Callable[[Any], Item]) -> "Page[Item]":
@@ -99,14 +99,14 @@ LONGEST_BODY = 32 << 10
 
 
 class Operation(APIRoute):
-    """A route of the API. Without a given summary, its summary is the docstring."""
+    """A route of the API. Its docstring is the summary, unless one is given."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.summary = self.summary or self.description.rstrip(".")
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler, which checks the request before the operation runs."""
+        """Return the handler, which checks a request before the operation runs."""
         handle = super().get_route_handler()
 
         async def answer(request: Request) -> Response:
@@ -114,7 +114,7 @@ class Operation(APIRoute):
                 self._check_query(request)
                 sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
                 if self.body_field and sent != "application/json":
-                    # Pages of other sites can send bodies of other types without asking this server.
+                    # Pages of other sites can send other types of bodies without this server's consent (CORS).
                     error, hint = f"{sent or 'no type'}: is no JSON", "application/json"
                     raise ApiFault(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, error, "Content-Type", hint)
                 message: Message = {"type": "http.request", "body": bytes(body)}
@@ -139,7 +139,7 @@ class Operation(APIRoute):
 
 
 def parse_instant(text: str, now: int, where: str) -> int:
-    """Return an instant (UTC ns). Raises ApiFault if it cannot be read."""
+    """Return an instant (UTC ns). Raise ApiFault if the text is invalid."""
     try:
         return instant_of(text, UTC, now)
     except Unusable as error:

@@ -34,10 +34,12 @@ class ApiCrossedSignal(JsonPart):
 
 
 class ReviewPart(JsonPart):
-    """The review of a run in short."""
+    """A summary of the review of a run."""
 
     made_at: Instant = attribute("kept.made_with.at")
-    outdated: str = Field(description="With what it was made, if that is not what is there now; else empty.")
+    outdated: str = Field(
+        description="The version or rules it was made with, if they differ from the current ones; else empty."
+    )
     verdict: str = attribute("kept.verdict")
     severity: str = attribute("kept.severity", "The worst that was crossed; empty if nothing was.")
     answer: str = attribute("kept.answer")
@@ -64,29 +66,33 @@ class ApiRun(JsonPart):
 
 
 class JobPart(JsonPart):
-    """A review or comparison that is being made: ask again."""
+    """A review or comparison that is in progress; request it again later."""
 
     stage: Stage
     done: int
-    total: int = Field(description="Files or values; 0: not known.")
-    error: str = Field(description="Why it failed; empty if it did not.")
+    total: int = Field(description="The number of files or values in all; 0 if unknown.")
+    error: str = Field(description="Why the job failed; empty if it did not.")
 
 
 class RunsQuery(PageQuery):
-    """Which runs, the latest first."""
+    """The requested runs, the latest first."""
 
-    text: str = Field(default="", max_length=300, description="Only those whose name has this text.")
-    label: Sequence[str] = Field(default=(), max_length=20, description="Only with this label, name=value; repeatable.")
+    text: str = Field(default="", max_length=300, description="Only runs whose names contain this text.")
+    label: Sequence[str] = Field(
+        default=(), max_length=20, description="Only runs with this label, name=value; may be repeated."
+    )
 
 
 class CompareQuery(BaseModel):
-    """Which runs to compare."""
+    """The runs to compare."""
 
-    run: Sequence[str] = Field(min_length=2, max_length=MOST_COMPARED, description="Runs, the baseline first.")
+    run: Sequence[str] = Field(
+        min_length=2, max_length=MOST_COMPARED, description="The names of the runs, the baseline first."
+    )
 
 
 class NewReview(Body):
-    """A review to make anew."""
+    """The run to review again."""
 
     run: str = Field(max_length=300)
 
@@ -121,7 +127,7 @@ _UNDERWAY: dict[int | str, dict[str, Any]] = {
 
 @router.get("/runs", operation_id="runs")
 def list_runs(query: Annotated[RunsQuery, Query()], reviews: ReviewsDependency) -> Page[ApiRun]:
-    """Recorded runs, the latest first."""
+    """List the recorded runs, the latest first."""
     runs = [
         review
         for review in reviews.runs()
@@ -133,7 +139,7 @@ def list_runs(query: Annotated[RunsQuery, Query()], reviews: ReviewsDependency) 
 
 @router.get("/runs/{run:path}", operation_id="run")
 def show_run(review: RunDependency) -> ApiRun:
-    """One run."""
+    """Return one run."""
     return ApiRun.model_validate(review)
 
 
@@ -141,7 +147,7 @@ def show_run(review: RunDependency) -> ApiRun:
 def delete_run(
     review: RunDependency, request: Request, reviews: ReviewsDependency, watched: WatchedDependency
 ) -> ApiRun:
-    """Delete a run with its samples and review; the answer is what it was."""
+    """Delete a run with its samples and its review, and return it as it was."""
     unload(watched.store.runs, review.run.name)
     reviews.kept.remove(review.id)
     record_action(watched, actor_of(request, PROGRAM), f"deleted run {review.run.name}")
@@ -151,12 +157,12 @@ def delete_run(
 @router.get(
     "/reviews/{run:path}",
     operation_id="review",
-    summary=f"The whole review of a run, plimsoll.review/1; {_WAIT}",
+    summary=f"Return the whole review of a run (schema plimsoll.review/1); {_WAIT}",
     response_model=OpenDocument,
     responses=_UNDERWAY,
 )
 def show_review(review: RunDependency, reviews: ReviewsDependency) -> Response:
-    """Return the review of a run, or how far it is."""
+    """Return the review of a run, or the job that makes it."""
     text = reviews.kept.text(review.id, DOCUMENT) if review.kept else None
     if text is not None:
         return Response(text, media_type="application/json")
@@ -168,7 +174,7 @@ def show_review(review: RunDependency, reviews: ReviewsDependency) -> Response:
 
 @router.post("/reviews", operation_id="review_again", status_code=HTTPStatus.ACCEPTED, response_model=JobPart)
 def review_again(body: NewReview, request: Request, reviews: ReviewsDependency, watched: WatchedDependency) -> Response:
-    """Have a run reviewed anew, as after a change of rules."""
+    """Review a run again, for example after a change of rules."""
     review = reviews.make(_find_run(body.run, reviews))
     assert review.job is not None
     record_action(watched, actor_of(request, PROGRAM), f"had run {body.run} reviewed again")
@@ -178,12 +184,12 @@ def review_again(body: NewReview, request: Request, reviews: ReviewsDependency, 
 @router.get(
     "/comparisons",
     operation_id="comparison",
-    summary=f"Runs compared with the first, plimsoll.comparison/1; {_WAIT}",
+    summary=f"Return the comparison of runs with the first (schema plimsoll.comparison/1); {_WAIT}",
     response_model=OpenDocument,
     responses=_UNDERWAY,
 )
 def compare_runs(query: Annotated[CompareQuery, Query()], reviews: ReviewsDependency) -> Response:
-    """Return the comparison of runs, or how far it is."""
+    """Return the comparison of runs, or the job that makes it."""
     names = [*dict.fromkeys(query.run)]
     if len(names) < 2:
         hint = "name two or more, the baseline first"
@@ -199,7 +205,7 @@ def compare_runs(query: Annotated[CompareQuery, Query()], reviews: ReviewsDepend
 
 
 def _job_response(job: Job) -> Response:
-    """Return how far a job is. Raises ApiFault if it failed."""
+    """Return the state of a job. Raise ApiFault if it failed."""
     if job.stage is Stage.FAILED:
         error = job.error or "it failed"
         raise ApiFault(HTTPStatus.UNPROCESSABLE_ENTITY, error, "run", "the log of plimsoll up says why")

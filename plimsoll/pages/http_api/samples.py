@@ -1,4 +1,4 @@
-"""Operations on samples: which series there are, and their values, raw or in buckets."""
+"""Operations on samples: the existing series, and their values, raw or in buckets."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from plimsoll.rules.window import transformed
 from plimsoll.store.protocol import SampleReader
 from plimsoll.up.watched import Watched
 
-# Our bounds: an answer, and what is read to compute it, must fit in memory beside the evaluation.
+# Our limits: an answer, and the samples it is computed from, must fit in memory beside the evaluations.
 MOST_LINES = 200
 MOST_VALUES = 1_000_000
 MOST_READ = 5_000_000
@@ -38,7 +38,7 @@ MOST_READ = 5_000_000
 class ApiLine:
     """The values of one signal or series, by column: `value`, or `minimum`, `mean` and `maximum` of buckets.
 
-    `times` (UTC ns) are those of the samples, or the begins of the buckets.
+    `times` (UTC ns) are those of the samples, or of the beginnings of the buckets.
     """
 
     host: str
@@ -68,8 +68,8 @@ class LinePart(JsonPart):
     """The values of one signal or series: `value`, or with buckets `minimum`, `mean` and `maximum`."""
 
     host: str
-    name: str = Field(description="The signal, or measurement.field.")
-    unit: str = Field(description="Empty for series as they were sent.")
+    name: str = Field(description="The name of the signal, or measurement.field.")
+    unit: str = Field(description="The unit of the values; empty for series as they were sent.")
     instance: str | None
     tags: Mapping[str, str]
     times: Sequence[str] = attribute(lambda line: _texts(line.times), "Of the samples, or of the begins of buckets.")
@@ -80,12 +80,12 @@ class LinePart(JsonPart):
 
 
 class SamplesPart(BaseModel):
-    """Samples of a range."""
+    """The samples in a range."""
 
     start: str = Field(alias="from")
     end: str = Field(alias="to")
-    bucket_s: float | None = Field(description="The length of the buckets; null: these are samples.")
-    series: Sequence[LinePart] = Field(description="Those that have values in the range.")
+    bucket_s: float | None = Field(description="The length of the buckets; null for samples.")
+    series: Sequence[LinePart] = Field(description="The signals or series with values in the range.")
 
 
 _FORMATS = Literal["json", "csv", "arrow"]
@@ -104,32 +104,36 @@ class SeriesPart(JsonPart):
 
 
 class SeriesQuery(RangeQuery, PageQuery):
-    """Which series: those with a sample in the range."""
+    """The requested series, which have a sample in the range."""
 
-    host: Sequence[str] = Field(default=(), max_length=50, description="Only of this host; may be repeated.")
-    text: str = Field(default="", max_length=300, description="Only those whose names have all these words.")
+    host: Sequence[str] = Field(default=(), max_length=50, description="Only series of this host; may be repeated.")
+    text: str = Field(default="", max_length=300, description="Only series whose names contain all these words.")
 
 
 class SamplesQuery(RangeQuery):
-    """Which samples: of a signal, or of a measurement's field as it was sent."""
+    """The requested samples: of a signal, or of a measurement's field as it was sent."""
 
     signal: str = Field(default="", max_length=300, description="The name of a signal: cpu.busy.")
-    measurement: str = Field(default="", max_length=300, description="In place of a signal: a measurement.")
+    measurement: str = Field(default="", max_length=300, description="A measurement, in place of a signal.")
     field: str = Field(default="", max_length=300, description="The field of the measurement.")
     host: Sequence[str] = Field(default=(), max_length=50, description="A host; may be repeated; by default all.")
-    instance: str | None = Field(default=None, max_length=300, description="Of a signal: only this instance.")
+    instance: str | None = Field(default=None, max_length=300, description="For a signal: only this instance.")
     tag: Sequence[str] = Field(
-        default=(), max_length=20, description="Of a measurement: only with this tag, name=value; may be repeated."
+        default=(),
+        max_length=20,
+        description="For a measurement: only series with this tag, name=value; may be repeated.",
     )
     bucket: str = Field(
-        default="", max_length=20, description="Minimum, mean and maximum for each such time (5m, 1h); empty: samples."
+        default="",
+        max_length=20,
+        description="Return minimum, mean and maximum for each bucket of this length (5m, 1h); by default samples.",
     )
     format: _FORMATS = Field(default="json", description="Arrow is a file of Arrow's IPC format (Feather 2).")
 
 
 @router.get("/series", operation_id="series")
 def list_series(query: Annotated[SeriesQuery, Query()], watched: WatchedDependency) -> Page[SeriesPart]:
-    """Series with samples in a range."""
+    """List the series with samples in a range."""
     start, end = query.range(time.time_ns())
     words = query.text.casefold().split()
     series = watched.store.samples.series(start, end, query.host).series
@@ -141,7 +145,7 @@ def list_series(query: Annotated[SeriesQuery, Query()], watched: WatchedDependen
 def read_samples(
     query: Annotated[SamplesQuery, Query()], request: Request, watched: WatchedDependency
 ) -> SamplesPart | Response:
-    """Samples of a signal or a measurement's field, raw or in buckets."""
+    """Return the samples of a signal or a measurement's field, raw or in buckets."""
     start, end = query.range(time.time_ns())
     width = _width(query.bucket, end - start)
     lines = _lines(watched, request.app.state.scenes, query, start, end, width)
@@ -154,7 +158,7 @@ def read_samples(
         case "csv":
             table = _frame(lines, width).with_columns(
                 pl.col("time").dt.strftime("%Y-%m-%dT%H:%M:%S%.9fZ"),
-                # A spreadsheet takes a text that begins so for a formula; an apostrophe makes it a text.
+                # Spreadsheets read a text that begins with these as a formula; an apostrophe prevents that.
                 pl.col(*_NAMES).str.replace(r"^([=@+\-\t\r])", "'$1"),
             )
             return Response(table.write_csv(), media_type=CSV)
@@ -225,7 +229,7 @@ def _text(series: Series) -> str:
 
 
 def _frame(lines: Sequence[ApiLine], width: int | None) -> pl.DataFrame:
-    """Return the table of all lines, a row for each time and line. Its columns depend on whether there are buckets."""
+    """Return the table of all lines, with a row for each time and line; its columns depend on `width`."""
     columns = _BUCKETS if width else _RAW
     texts = dict.fromkeys(_NAMES, pl.String)
     schema = {"time": pl.Datetime("ns", "UTC"), **texts, **dict.fromkeys(columns, pl.Float64)}
@@ -252,13 +256,13 @@ def _texts(times: Times) -> list[str]:
 def read_signals(
     store: SampleReader, name: str, unit: str, sources: Sequence[SignalSource], start: int, end: int, width: int | None
 ) -> list[ApiLine]:
-    """Return the values of a signal for some subjects. Raises Unusable if they are too many."""
+    """Return the values of a signal for some subjects. Raise Unusable if there are too many values."""
     _check_buckets(len(sources), start, end, width)
     origins = [recorded_as(source.origin) for source in sources]
     direct = [
         origin
         for origin in origins
-        # The extremes and the mean of these are those of their series, scaled and shifted.
+        # Their extremes and mean are those of the series, scaled and shifted.
         if isinstance(origin, ResolvedSeries) and not origin.rate and origin.transform.most is None
     ]
     if width and len(direct) == len(origins):
@@ -278,7 +282,7 @@ def read_signals(
 def read_series(
     store: SampleReader, series: Sequence[Series], start: int, end: int, width: int | None
 ) -> list[ApiLine]:
-    """Return the values of series as they were sent. Raises Unusable if they are too many."""
+    """Return the values of series as they were sent. Raise Unusable if there are too many values."""
     _check_buckets(len(series), start, end, width)
     if not series:
         return []
@@ -300,19 +304,19 @@ def read_series(
 def _reduced_by_store(
     store: SampleReader, origins: Sequence[ResolvedSeries], start: int, end: int, width: int
 ) -> list[tuple[Times, Mapping[str, Values]]]:
-    """Return buckets of signals that a store holds as series, converted to the unit of the signal."""
+    """Return buckets of signals that a store has as series, converted to the signal's unit."""
     stored = store.buckets([origin.series for origin in origins], start, end, width) if origins else ()
     reduced: list[tuple[Times, Mapping[str, Values]]] = []
     for origin, buckets in zip(origins, stored, strict=True):
         columns = (buckets.minimum, buckets.maximum, buckets.mean)
         low, high, mean = (transformed(values, origin.transform) for values in columns)
-        low, high = np.minimum(low, high), np.maximum(low, high)  # 100 - x turns them
+        low, high = np.minimum(low, high), np.maximum(low, high)  # 100 - x swaps minimum and maximum
         reduced.append((buckets.times, {"minimum": low, "mean": mean, "maximum": high}))
     return reduced
 
 
 def _columns(samples: Samples, width: int | None) -> tuple[Times, Mapping[str, Values]]:
-    """Return the samples that have a value, or buckets of them, which begin at multiples of their width."""
+    """Return the samples with values, or buckets of them, which begin at multiples of their width."""
     present = samples.present
     if not width or not len(present.times):
         return present.times, {"value": present.values}

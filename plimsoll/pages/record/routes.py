@@ -1,4 +1,4 @@
-"""The page of the audit log, a hundred actions at a time."""
+"""The page of the audit log, with a hundred actions per page."""
 
 import time
 
@@ -18,6 +18,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
     """Return the route of the page."""
 
     def page(request: Request) -> Response:
+        """Return the page of the audit log for the range and person in the request."""
         zone, query = frame.zone_of(request), request.query_params
         who = query.get("who", "").strip()
         first = count_before(query.get("page", ""), _AT_ONCE)

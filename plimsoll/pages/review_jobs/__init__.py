@@ -1,1 +1,1 @@
-"""Reads, reviews and compares runs for the pages, in a process of its own."""
+"""Reads, reviews and compares runs for the pages, in a separate process."""

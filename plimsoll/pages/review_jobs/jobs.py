@@ -1,4 +1,4 @@
-"""The queue of runs to read, review and compare, which one worker process at a time works off."""
+"""The queue of runs to read, review and compare, processed by one worker process at a time."""
 
 import json
 import logging
@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Upload:
-    """Uploaded logs: the folder that has them as `0`, `1` and so on, and the fields of the form.
+    """Uploaded logs: their folder, in which they are named `0`, `1` and so on, and the fields of the form.
 
-    `names` are the file names that the sender gave. They are shown, and never used as paths.
+    `names` are the file names given by the sender, which are shown but never used as paths.
     """
 
     folder: Path
@@ -38,7 +38,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class ReviewSetup:
-    """How reviews and comparisons are made: `rules` is a hash of the catalogue, `data` the server's data folder."""
+    """How reviews and comparisons are made: `rules` is the hash of the catalogue, `data` the server's data folder."""
 
     data: Path
     catalogue: Catalogue
@@ -91,12 +91,12 @@ _STAGES = {
 
 @dataclass
 class Job:
-    """A task, and how far it is: `done` of `total` files or values. `total` is 0 where it is not known.
+    """A task and its progress: `done` of `total` files or values; `total` is 0 if unknown.
 
-    `id` is the id of the review, the comparison or the upload; `run` names the run, or those that are compared.
-    `remarks` say what was skipped, repaired or guessed in the logs. `error` says why there is no review; `refused` why
-    the run is not in the store although there is a review, and `hint` what to do about it. `reviewed` is the id of the
-    review or comparison, once there is one. `stored` says what was stored, with `storing_remarks` on it.
+    `id` is the id of the review, comparison or upload; `run` names the run or runs. `remarks` say what was skipped,
+    repaired or guessed in the logs. `error` says why there is no review; `refused` why the run is not in the store
+    although there is a review, and `hint` what to do about it. `reviewed` is the id of the finished review or
+    comparison. `stored` says what was stored, with `storing_remarks` on it.
     """
 
     id: str
@@ -119,7 +119,7 @@ class Job:
 
     @property
     def share(self) -> float | None:
-        """The share of the present stage that is done, from 0 to 1; None if it is not known."""
+        """The completed share of the current stage, from 0 to 1; None if unknown."""
         return self.done / self.total if self.total else None
 
 
@@ -136,7 +136,7 @@ class Jobs:
         self._stopped = False
 
     def add(self, job: Job, task: Task) -> None:
-        """Add a task to the queue, unless a job of its id is waiting or running."""
+        """Add a task to the queue, unless a job with its id is waiting or running."""
         with self._changed:
             if (earlier := self._jobs.get(job.id)) and not earlier.has_ended:
                 return
@@ -192,7 +192,7 @@ class Jobs:
             return None
 
     def stop(self) -> None:
-        """End the worker process and start no other."""
+        """End the worker process, and start no other."""
         with self._changed:
             self._stopped = True
             if self._process:
@@ -209,19 +209,19 @@ class Jobs:
                 if self._stopped:
                     return
                 job, task = self._tasks.popleft()
-                # Within the lock, so that `stop` finds every process there is.
+                # Within the lock, so that `stop` sees every process.
                 self._process = process = _start_worker()
                 job.stage = Stage.READING
             with suppress(BrokenPipeError), process:
                 try:
                     self._perform(job, task, process)
-                except Exception:  # the next ones must have their turn
+                except Exception:  # the next tasks must still be performed
                     _log.exception("reviewing failed")
                     self._finish(job, "It met a defect of Plimsoll; see the log of plimsoll up.")
                 process.kill()
 
     def _perform(self, job: Job, task: Task, process: "subprocess.Popen[bytes]") -> None:
-        """Give a task to a worker, and update the job by the reports of the worker until it ends."""
+        """Give a task to a worker, and update the job by the worker's reports until it ends."""
         assert process.stdin is not None
         assert process.stdout is not None
         with suppress(BrokenPipeError):

@@ -1,4 +1,4 @@
-"""The reviews and comparisons of runs on disk, in the folder `reviews` of the data folder.
+"""The stored reviews and comparisons of runs, in the folder `reviews` of the data folder.
 
 Each has a report and a document in JSON; a review also has a summary, and the means of its signals.
 """
@@ -34,7 +34,7 @@ class _KeptModel(BaseModel):
 
 
 class ReviewOrigin(_KeptModel):
-    """The version of Plimsoll and the hash of the rules that a review was made with, and when (UTC ns)."""
+    """The version of Plimsoll and the hash of the rules that made a review, and when (UTC ns)."""
 
     version: str
     rules: str
@@ -42,7 +42,7 @@ class ReviewOrigin(_KeptModel):
 
 
 class Crossed(_KeptModel):
-    """A signal whose limit was crossed on a host: the worst of its findings, in a sentence."""
+    """A crossed signal on a host, as a sentence on its worst finding."""
 
     signal: str
     title: str
@@ -63,7 +63,7 @@ class KeptMean(_KeptModel):
 
 
 class KeptMeans(_KeptModel):
-    """The RunMeans of a run. `start` is in UTC ns; `load` is the signal that counts operations, and its mean."""
+    """The stored RunMeans of a run. `start` is in UTC ns; `load` is the signal that counts operations."""
 
     run: str
     start: int | None
@@ -72,7 +72,7 @@ class KeptMeans(_KeptModel):
 
     @classmethod
     def of(cls, run_means: RunMeans) -> "KeptMeans":
-        """Return the means of a run to keep, without means that are NaN or infinite."""
+        """Return the means of a run for storage, without NaN and infinite ones."""
         means = tuple(
             KeptMean(signal=key[0], host=on.host, instance=on.instance, service=on.service, mean=run_means.means[key])
             for key, (_, on) in run_means.subjects.items()
@@ -93,9 +93,9 @@ class KeptMeans(_KeptModel):
 
 
 class KeptReview(_KeptModel):
-    """The summary of a review. `severity` is the worst one that was crossed; empty if none was.
+    """The summary of a review. `severity` is the highest crossed severity; empty if nothing was crossed.
 
-    `cause` says what the run is short of, in sentences; empty if that is not known.
+    `cause` says in sentences which resource is short; empty if unknown.
     """
 
     run: str
@@ -123,25 +123,25 @@ def _hash(*parts: str) -> str:
 
 
 class KeptReviews:
-    """The reviews in a data folder, each with an id of its own."""
+    """The stored reviews in a data folder, each with an id."""
 
     def __init__(self, data: Path) -> None:
         self._folder = data / _FOLDER
 
     def save(self, id_: str, report: str, document: str, means: KeptMeans, kept: KeptReview) -> None:
-        """Keep a review. `find` finds it once all of it is written."""
+        """Store a review; `find` finds it once it is completely written."""
         self.save_report(id_, report, document)
         self._write(id_, _MEANS, means.model_dump_json())
         self._write(id_, _SHORT, kept.model_dump_json())
 
     def save_report(self, id_: str, report: str, document: str) -> None:
-        """Keep the report and the document of a review or a comparison."""
+        """Store the report and the document of a review or comparison."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._write(id_, DOCUMENT, document)
         self._write(id_, REPORT, report)
 
     def rename(self, id_: str, to: str) -> None:
-        """Give a review another id. It replaces an earlier review of that id."""
+        """Change the id of a review; an earlier review with that id is replaced."""
         for kind in _KINDS:
             self._path(id_, kind).replace(self._path(to, kind))
 
@@ -150,7 +150,7 @@ class KeptReviews:
         return self._read(id_, _SHORT, KeptReview)
 
     def has_means(self, id_: str) -> bool:
-        """Return whether the means of a run's signals are kept."""
+        """Return whether the means of a run's signals are stored."""
         return self._path(id_, _MEANS).is_file()
 
     def means(self, id_: str) -> KeptMeans | None:
@@ -164,7 +164,7 @@ class KeptReviews:
         return None
 
     def tidy(self, runs: Collection[RunSummary]) -> None:
-        """Remove comparisons, and reviews of runs that are not in the store, if they are a month old or too many."""
+        """Remove comparisons, and reviews of runs that are not in the store, if a month old or too many."""
         kept = {review_id(run) for run in runs}
         newest: dict[str, int] = {}
         for path in self._folder.iterdir() if self._folder.is_dir() else ():

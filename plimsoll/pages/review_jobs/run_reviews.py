@@ -1,4 +1,4 @@
-"""The reviews of stored runs and uploads: kept ones, those being made, and those out of date."""
+"""The reviews of stored runs and uploads: stored ones, those in progress, and outdated ones."""
 
 import time
 from collections.abc import Sequence
@@ -24,19 +24,19 @@ from plimsoll.store.protocol import RunSummary
 from plimsoll.up.watched import Watched
 
 _MOST_AT_ONCE = 20
-_MOST_COMPARISONS = 20  # that wait: very many can be requested
+_MOST_COMPARISONS = 20  # in the queue, as requests can ask for very many
 
 
 class TooManyComparisons(Exception):
-    """The error if too many comparisons wait to be made."""
+    """The error that too many comparisons are in the queue."""
 
 
 @dataclass(frozen=True)
 class RunReview:
-    """A stored run, with its kept review and the job that makes one.
+    """A stored run, with its stored review and the job that makes one.
 
-    `outdated` says that the review was made with another version or other rules; empty if it was not. `has_means`: the
-    means of its signals are kept.
+    `outdated` says that the review was made with another version or other rules; empty if it was not. `has_means` means
+    that the means of its signals are stored.
     """
 
     run: RunSummary
@@ -58,7 +58,7 @@ class RunReview:
 
 
 class RunReviews:
-    """Makes reviews in a worker process, and finds those that are kept."""
+    """Makes reviews in a worker process, and finds stored ones."""
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
@@ -88,12 +88,12 @@ class RunReviews:
         return replace(review, job=self.jobs.find(review.id))
 
     def make_missing(self, runs: Sequence[RunReview]) -> list[RunReview]:
-        """Queue reviews of the latest runs that have none; return all given runs, with their jobs."""
+        """Queue reviews of the latest runs without one; return all given runs, with their jobs."""
         missing = [run.id for run in runs if run.run.complete and not run.kept and not run.job][:_MOST_AT_ONCE]
         return [self.make(run) if run.id in missing else run for run in runs]
 
     def trend(self, runs: Sequence[RunReview]) -> HistoryTrend:
-        """Return where signals changed over runs, which are in order of time and have their means kept."""
+        """Return where signals changed over runs, given in order of time and with stored means."""
         key = tuple(run.id for run in runs)
         with self._judging:
             if self._trend is None or self._trend[0] != key:
@@ -106,7 +106,7 @@ class RunReviews:
             return self._trend[1]
 
     def accept(self, upload: Upload, size: int) -> Job:
-        """Have an upload of `size` bytes read, reviewed and stored. The name of its folder is its id."""
+        """Queue an upload of `size` bytes to be read, reviewed and stored. Its folder's name is its id."""
         job = Job(upload.folder.name, upload.run)
         record = self._arrived[job.id] = Record(time.time_ns(), upload.names, size, job)
         self.uploads.save(record)
@@ -116,7 +116,7 @@ class RunReviews:
     def compare(self, runs: Sequence[RunReview], *, document: bool = False) -> str | Job:
         """Return the report or document of a comparison of runs with the first, or the job that makes it.
 
-        Raises TooManyComparisons if others wait.
+        Raise TooManyComparisons if the queue is full.
         """
         id_ = comparison_id([review.run for review in runs], f"{version('plimsoll')} {self._setup.rules}")
         text = self.kept.text(id_, DOCUMENT if document else REPORT)
@@ -129,7 +129,7 @@ class RunReviews:
                 raise TooManyComparisons
             job = Job(id_, " and ".join(names))
             self.jobs.add(job, ToCompare(self._setup, names, id_))
-        self.jobs.forget(id_)  # one that failed is tried again when the page is opened again
+        self.jobs.forget(id_)  # a failed comparison is tried again when the page is reopened
         return job
 
     def upload(self, id_: str) -> Record | None:
@@ -137,12 +137,12 @@ class RunReviews:
         return self._arrived.get(id_) or self.uploads.find(id_)
 
     def to_show(self) -> list[Record]:
-        """Return the uploads whose run is not in the store, or not yet, the latest first."""
+        """Return the uploads whose run is not (yet) in the store, the latest first."""
         records = (self._arrived.get(record.job.id, record) for record in self.uploads.all())
         return [record for record in records if not record.job.stored]
 
     def forget_upload(self, id_: str) -> Record | None:
-        """Remove the record of an upload that has ended, and its review if the run is not in the store.
+        """Remove the record of a finished upload, and its review if the run is not in the store.
 
         Return the record; None if there is no such upload.
         """

@@ -1,4 +1,4 @@
-"""The uploads: their files, and the outcome of each, in the folder `uploads` of the data folder."""
+"""The uploads: their files, and the result of each, in the folder `uploads` of the data folder."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ _ENDED_EARLY = "plimsoll up ended before it was done, and what was uploaded is r
 
 @dataclass(frozen=True)
 class Record:
-    """An upload: when it arrived (UTC ns), the names of its files, their bytes, and its job, which has the same id."""
+    """An upload: when it arrived (UTC ns), the names of its files, their total bytes, and its job with the same id."""
 
     at: int
     files: tuple[str, ...]
@@ -31,7 +31,7 @@ _RECORDS = TypeAdapter(Record)
 
 
 class UploadRecords:
-    """Keeps a JSON file for each upload, beside the folder of its files while these are needed."""
+    """Stores a JSON file for each upload, beside the folder of its files while these are needed."""
 
     def __init__(self, data: Path) -> None:
         self._folder = data / _FOLDER
@@ -48,7 +48,7 @@ class UploadRecords:
         return shutil.disk_usage(self._folder).free
 
     def save(self, record: Record) -> None:
-        """Keep the record of an upload. The oldest ones are forgotten."""
+        """Save the record of an upload; the oldest records are deleted."""
         with atomic_write(self._folder / f"{record.job.id}.json") as partial:
             partial.write_bytes(_RECORDS.dump_json(record))
         for old in self.all()[_MOST_RECORDS:]:
@@ -72,7 +72,7 @@ class UploadRecords:
         shutil.rmtree(self._folder / id_, ignore_errors=True)
 
     def clear_leftovers(self) -> None:
-        """Remove the files that an earlier process left. Uploads that it had not done have failed."""
+        """Remove the files of uploads that an earlier process did not finish; these uploads count as failed."""
         for folder in [path for path in self._folder.iterdir() if path.is_dir()]:
             shutil.rmtree(folder, ignore_errors=True)
         for record in self.all():

@@ -1,7 +1,7 @@
-"""The worker process: reads, reviews and stores a run beside `plimsoll up`, whose alerts it must not delay.
+"""The worker process: reads, reviews and stores a run without delaying the alerts of `plimsoll up`.
 
 It reads its task from stdin, pickled by the server that started it, and ends when the server closes that pipe. It
-reports on stdout, with a JSON object a line.
+reports on stdout, one JSON object per line.
 """
 
 import json
@@ -69,10 +69,10 @@ Say = Callable[..., None]
 
 def main() -> None:
     """Perform the task on stdin."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C, and ends this process
     task: Task = pickle.load(sys.stdin.buffer)
     Thread(target=_end_with_server, daemon=True).start()
-    # Leave the processors to `plimsoll up`, and be the process that the system ends first where memory runs out.
+    # Leave the processors to `plimsoll up`, and be the first process to be killed if memory runs out.
     psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else _NICE)
     if sys.platform == "linux":
         with suppress(OSError):
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def work(task: Task, say: Say) -> None:
-    """Perform a task; `say` reports how far it is. Raises Unreachable if the server has ended."""
+    """Perform a task; `say` reports its progress. Raise Unreachable if the server has ended."""
     say(stage="reading")
     data = task.setup.data
     server = running.find(data)
@@ -109,7 +109,7 @@ def work(task: Task, say: Say) -> None:
 
 
 def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> None:
-    """Read, review and, if it was uploaded, store a run."""
+    """Read and review a run; store it if it was uploaded."""
     logs, run = _read_uploaded(task.upload, say) if task.upload else _read_stored(store, task.run)
     remarks = [*(remark for log in logs.logs for remark in log.remarks), *logs.remarks]
     say(stage="reviewing", done=0, total=0, remarks=_texts(remarks))
@@ -177,19 +177,19 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
 
 
 def _json(document: BaseModel) -> str:
-    """Return a document as JSON, with the fields of the pages in place of options of commands."""
+    """Return a document as JSON; messages name form fields in place of command-line options."""
     return json.dumps(all_with_fields(json.loads(document.model_dump_json(by_alias=True))), ensure_ascii=False)
 
 
 def _review_run(logs: LogSet, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
-    """Return the review of a run by its own plimsoll.toml, and the settings in that."""
+    """Return the review of a run with its own plimsoll.toml, and the settings in that."""
     path = Path(settings.FILE_NAME)
     parsed = settings.parse(run.settings or "", path)
     return review_logs(logs, catalogue, parsed, path if run.settings else None), parsed
 
 
 def _read_uploaded(upload: Upload, say: Say) -> tuple[LogSet, StoredRun]:
-    """Read uploaded logs. A file that is no log becomes a remark if there are others."""
+    """Read uploaded logs. A file that is not a log becomes a remark if there are others."""
     paths = {upload.folder / str(number): name for number, name in enumerate(upload.names)}
     config = next((path for path, name in paths.items() if name == settings.FILE_NAME), None)
     zone = by_windows(upload.zone) or Zone.parse(upload.zone) if upload.zone else None
@@ -216,7 +216,7 @@ def _read_stored(store: Store, name: str) -> tuple[LogSet, StoredRun]:
 def _save_run(
     store: Store, reviews: KeptReviews, task: ToReview, upload: Upload, logs: LogSet, run: StoredRun, say: Say
 ) -> None:
-    """Store a run. If that is refused, its review stays under the id of the upload."""
+    """Store a run. If that is refused, its review remains under the id of the upload."""
     last_report = time.monotonic()
 
     def progress(done: int) -> None:

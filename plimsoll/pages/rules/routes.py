@@ -1,4 +1,4 @@
-"""The page of all rules, and the page of one: its documentation, sources, overrides, present values and alerts."""
+"""The page of all rules, and the page of one: its documentation, sources, overrides, current values and alerts."""
 
 import math
 import re
@@ -44,16 +44,16 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable("image")
 _MOST_HOSTS = 5000
 _one_at_a_time = Lock()
 Form = Mapping[str, str]
-# The fields of the form. `length` is for how long a crossing must last, `wrong` why the form was refused.
+# The fields of the form. `length` is how long a crossing must last, `wrong` why the form was refused.
 EMPTY: Form = dict.fromkeys(("host", "healthy", "length", "reason", "wrong"), "")
 _LONGEST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A rule in the list: for how many hosts or instances it is judged now, and for how many of them it fires.
+    """A rule in the list: the number of hosts or instances for which it is judged now, and for which it fires.
 
-    A search looks through `text`; `is_shown`: it has the words of the search in the address.
+    `text` is searched; `is_shown` means that it contains the search words in the address.
     """
 
     rule: Rule
@@ -71,6 +71,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
     catalogue = watched.site.catalogue
 
     def show_all(request: Request) -> Response:
+        """Return the page of all rules, filtered by the search words."""
         words = request.query_params.get("q", "").strip()[:_LONGEST]
         judged = Counter[str]()
         for states in watched.judged().rules:
@@ -145,7 +146,7 @@ def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
 
 
 def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
-    """Change the limit of a rule on a host. Return why that is refused, empty if it is not."""
+    """Change the limit of a rule on a host. Return why that was refused; empty if it succeeded."""
     if not form["host"]:
         return "give the host"
     names = {host.name for host in watched.health().hosts} | {state.subject.host for state in watched.judged()}
@@ -165,7 +166,7 @@ def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
 
 
 def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> str:
-    """Change the file of limits and reload the settings; restore the file if refused. Return why, or an empty text."""
+    """Change the file of limits and reload the settings; if refused, restore the file. Return why, or an empty text."""
     with _one_at_a_time:
         try:
             before = overlay.text(watched.folder)
@@ -211,7 +212,7 @@ def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str
 
 
 def _rank(state: RuleState) -> tuple[int, float, str, str]:
-    """Return a sort key: the gravest states first, then the values that are furthest past their limit."""
+    """Return a sort key: the most severe states first, then the values furthest past their limit."""
     over = state.value - state.healthy.limit
     excess: Mapping[str, float] = {"higher": over, "lower": -over, "either": abs(over)}
     furthest_first = math.inf if math.isnan(over) else -excess[state.healthy.worse]
@@ -220,7 +221,7 @@ def _rank(state: RuleState) -> tuple[int, float, str, str]:
 
 
 def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
-    """Return a host or instance on which the rule is judged, for the page; `severity` is empty if not crossed."""
+    """Return a host or instance of the rule for the page; `severity` is empty unless crossed."""
     is_crossed = state.state in (State.FIRING, State.PENDING)
     return {
         "host": state.subject.host,
@@ -244,7 +245,7 @@ def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
 
 
 def render_markdown(text: str) -> Markup:
-    """Return Markdown as HTML. HTML in it is shown as text, and pictures are not loaded.
+    """Return Markdown as HTML; HTML in it is escaped, and pictures are not loaded.
 
     Links to other rules in docs/rules lead to their pages.
     """

@@ -1,4 +1,4 @@
-"""The runs of the store: their list, the report of each, and the forms that review again or delete."""
+"""The runs of the store: their list, the report of each, and the forms to review again or delete."""
 
 import re
 from collections.abc import Callable
@@ -32,9 +32,10 @@ _STATES = {
 
 
 def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
-    """Return the routes. An action needs `run` in the query, as a run may have the name of an action."""
+    """Return the routes. A run is named in the query `run`, as its name could equal an action."""
 
     def show_list(request: Request) -> Response:
+        """Return the page of all runs, filtered by text, host and label."""
         all_runs = reviews.make_missing(reviews.runs())
         query = request.query_params
         choice = {name: query.get(name, "").strip() for name in ("text", "host", "label")}
@@ -80,6 +81,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
         return frame.page(request, "runs/run_again.html.j2", f"Review {review.run.name} again", review=review)
 
     def delete(request: Request, review: RunReview) -> Response:
+        """Return the form that deletes a run, or delete the run and redirect to the list."""
         name, problem = review.run.name, ""
         if request.method == "POST":
             try:
@@ -113,7 +115,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
 
 
 def _matches(run: RunSummary, text: str, host: str, label: str) -> bool:
-    """Return whether a run is listed: it has the text in its name, hosts or labels, the host, and the label."""
+    """Return whether a run has the text in its name, hosts or labels, and has the host and the label."""
     labels = run_labels(run)
     return (
         text.casefold() in " ".join([run.name, *run.hosts, *labels]).casefold()
@@ -123,7 +125,7 @@ def _matches(run: RunSummary, text: str, host: str, label: str) -> bool:
 
 
 def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Return an endpoint that shows a page, or why the store cannot be read."""
+    """Return an endpoint that shows a page, or the reason why the store cannot be read."""
 
     def answer(request: Request) -> Response:
         try:
@@ -162,7 +164,7 @@ def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Respons
 
 
 def report_page(frame: Frame, request: Request, report: str, **bar: object) -> Response:
-    """Return a report as a page with a bar of links. Its security policy allows only its own script and style."""
+    """Return a report with a bar of links. Its security policy allows only its own script and style."""
     match = _POLICY.search(report)
     if match is None:
         return frame.missing(request, "Its report cannot be read.", "Have it reviewed again, on the page Runs.")

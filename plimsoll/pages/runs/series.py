@@ -1,6 +1,6 @@
 """`/runs/series?label=NAME=VALUE`: the signals over the runs with these labels, and where they changed.
 
-Each signal is a small drawing: a dot for each run, the levels, and marks where these change.
+Each signal is a small chart: a dot for each run, the levels, and marks where these change.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _USUAL_TOLERANCE = 0.05  # of the level, for the load
 
 
 def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
-    """Return the page. It waits for the reviews of runs that have none, or none with means."""
+    """Return the page. It waits for missing reviews, and for those without stored means."""
     labels = [label for label in request.query_params.getlist("label") if label]
     complete = [review for review in reviews.runs() if review.run.complete]
     values: dict[str, set[str]] = {}
@@ -64,14 +64,14 @@ def run_labels(run: RunSummary) -> list[str]:
 
 
 def _trend_content(trend: HistoryTrend, *, show_all: bool) -> dict[str, Any]:
-    """Return the charts and sentences of a trend. Only some of the unchanged signals are drawn unless `show_all`."""
+    """Return the charts and sentences of a trend; unless `show_all`, only some unchanged signals are drawn."""
     places = {id(run): at for at, run in enumerate(trend.runs)}
 
     def rank(course: Course) -> tuple[object, ...]:
         latest = max((places[id(change.run)] for change in course.changes), default=-1)
         return -latest, not any(change.is_worse for change in course.changes), course.treatment.place, course.name
 
-    courses = sorted(trend.courses, key=rank)  # those first that changed last, and for the worse
+    courses = sorted(trend.courses, key=rank)  # signals that changed last come first, worse ones before others
     unchanged = sum(not course.changes for course in courses)
     left_out = 0 if show_all else max(0, unchanged - _MOST_CHARTS)
     return {
@@ -89,7 +89,7 @@ def _trend_content(trend: HistoryTrend, *, show_all: bool) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SeriesChart:
-    """A drawing: dots with a text, levels from `x1` to `x2` at `y`, marks of changes, and the range of the values."""
+    """A chart: dots with a text, levels from `x1` to `x2` at `y`, marks of changes, and the range of the values."""
 
     title: str
     label: str
@@ -108,7 +108,7 @@ def _draw_course(course: Course, runs: Sequence[RunMeans]) -> SeriesChart:
 
 
 def _draw_load(trend: HistoryTrend) -> SeriesChart | None:
-    """Return the load of the runs if all counted the same kind of operations; None if not. It is not judged."""
+    """Return the chart of the runs' load if all counted the same kind of operations, else None. It is not judged."""
     loads = [run.load for run in trend.runs]
     names = {load[0] for load in loads if load}
     if None in loads or len(names) != 1:
@@ -124,7 +124,7 @@ def _draw_load(trend: HistoryTrend) -> SeriesChart | None:
 def _draw(
     title: str, unit: str, values: Values, tolerated: float, changes: tuple[Change, ...], runs: Sequence[RunMeans]
 ) -> SeriesChart:
-    """Return the drawing of values over runs. The value axis is at least four times the tolerance."""
+    """Return the chart of values over runs. The value axis spans at least four times the tolerance."""
     low, high, last = float(values.min()), float(values.max()), len(values) - 1
     span = max(high - low, _LEAST_RANGE * tolerated) or 1.0
     bottom = (low + high - span) / 2

@@ -13,9 +13,9 @@ Row = dict[str, Any]
 
 
 def rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
-    """Return the rows of alerts for the macro `parts.list`; `active` are the silences that hold.
+    """Return the rows of alerts for the macro `parts.list`; `active` are the active silences.
 
-    `lasted` is empty while an alert fires, as the sentence has it. `inside` are the other alerts of its incident.
+    `lasted` is empty while an alert fires, as the sentence includes it. `inside` are the other alerts of its incident.
     """
     return [
         {
@@ -33,7 +33,7 @@ def rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: in
 
 
 def incident_rows(incidents: Iterable[Incident], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
-    """Return the rows of incidents, each with the rows of its other alerts inside."""
+    """Return the rows of incidents, each containing the rows of its other alerts."""
     pairs = [(incident, rows(incident.alerts, active, zone, now)) for incident in incidents]
     return [{**row, "inside": rows, "cause": cause(incident.worst)} for incident, (row, *rows) in pairs]
 

@@ -1,4 +1,4 @@
-"""The names of parameters in messages: on pages the fields of forms, not the options of commands."""
+"""Replaces command-line options in messages by the labels of form fields."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def with_fields(text: str) -> str:
 
 
 def all_with_fields(value: Any) -> Any:
-    """Return a JSON value in which `with_fields` is applied to each text."""
+    """Return a JSON value with `with_fields` applied to every text."""
     match value:
         case str():
             return with_fields(value)

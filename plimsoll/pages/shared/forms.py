@@ -1,4 +1,4 @@
-"""Forms of the pages, who sends them, and the numbers and addresses in requests."""
+"""The forms of pages and their senders, and numbers and addresses in requests."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -46,9 +46,9 @@ _bodies = Bodies(RequestLimits(body_s=20))
 
 
 def form_routes(path: str, handle: Callable[[Request, Fields], Response], page: str | None = None) -> list[Route]:
-    """Return a route that receives a form at `path`, and one that redirects GET from there to `page`, if it is given.
+    """Return the route that receives a form at `path`; with `page`, also one that redirects GET from there to `page`.
 
-    `handle` runs in a thread, with the fields, which have no space at their ends.
+    `handle` runs in a thread, with the fields, which have no spaces at their ends.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -73,27 +73,27 @@ def own_address(text: str) -> str:
 
 
 def see(address: str) -> Response:
-    """Return the redirect to a page after a form was accepted."""
+    """Return the redirect to a page after a form has been accepted."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
 def count_before(page: str, at_once: int) -> int:
-    """Return how many entries of a list come before a page of it, by the number of the page in an address."""
+    """Return how many entries of a list precede a page, given the page's number from an address."""
     return (min(max(number(page) or 1, 1), _MOST_PAGES) - 1) * at_once
 
 
 def number(text: str) -> int | None:
-    """Return a text as a number; None if it is none, or too long."""
+    """Return a text as a number; None if it is not one, or too long."""
     return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None
 
 
 def actor_of(request: Request, typed: str = "", usual: str = "someone on the page") -> Actor:
-    """Return the sender of a form, named by the login, else by the typed name, else by the usual name."""
+    """Return the sender of a form: by login, else by the typed name, else `usual`."""
     person = person_of(request)
     return Actor(person.name or typed or usual, person.how or _NO_LOGIN)
 
 
 def record_action(watched: Watched, actor: Actor, action: str) -> None:
-    """Add an action to the audit log. A failure is ignored: the action is done already."""
+    """Add an action to the audit log. A failure is ignored, as the action is already done."""
     with suppress(NotKept):
         audit(watched.file, actor, time.time_ns(), action)

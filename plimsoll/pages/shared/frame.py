@@ -1,4 +1,4 @@
-"""The frame of every page: its template, the navigation, and the zone that times are shown in."""
+"""The frame of every page: its template, the navigation, and the time zone."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,8 +34,9 @@ _UTC = Zone.parse("UTC")
 
 @dataclass(frozen=True)
 class Frame:
-    """The frame of the pages. Times are in the zone of the URL (`?zone=Europe/Berlin`), else of the browser's cookie,
-    else in `zone`.
+    """The frame of the pages, with their time zone.
+
+    Times are in the zone of the URL (`?zone=Europe/Berlin`), else of the browser's cookie, else in `zone`.
     """
 
     zone: Zone
@@ -48,7 +49,7 @@ class Frame:
         return HTMLResponse(text.encode(errors="replace"), status)
 
     def part(self, request: Request, template: str, **content: Any) -> str:
-        """Render a page, or a part of a page that has links."""
+        """Render a page, or a part of a page, that contains links."""
         zone = self.zone_of(request)
         links = self.links(request)
         page = _environment().get_template(template)
@@ -63,7 +64,7 @@ class Frame:
         return Links(request, self.zone_of(request), self.zone)
 
     def missing(self, request: Request, text: str, hint: str) -> Response:
-        """Return the page for something that does not exist: `text` says so, `hint` where to look."""
+        """Return the page for something that does not exist: `text` says so, `hint` says where to look."""
         return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, what=text, hint=hint)
 
     def zone_of(self, request: Request) -> Zone:
@@ -77,14 +78,14 @@ class Frame:
 
 @dataclass(frozen=True)
 class Links:
-    """Links that keep the zone of the request."""
+    """Links that preserve the zone of the request."""
 
     request: Request
     zone: Zone
     usual: Zone
 
     def to(self, path: str, **parameters: str | int | None) -> str:
-        """Return the link to a page, with these parameters and the zone of the request."""
+        """Return the link to a page with these parameters and the zone of the request."""
         chosen = {"zone": self.kept_zone} if self.kept_zone else {}
         texts = {name: str(value) for name, value in parameters.items() if value is not None}
         query = urlencode({**texts, **chosen}, errors="replace")
@@ -103,7 +104,7 @@ class Links:
 
     @property
     def kept_zone(self) -> str:
-        """The zone to keep, for a hidden field of a form; empty if it is the usual zone."""
+        """The zone to preserve in a hidden form field; empty if it is the usual zone."""
         return self.zone.name if self.zone != self.usual else ""
 
     def is_current(self, path: str) -> bool:
@@ -120,7 +121,7 @@ class Links:
 
 
 def iana(zone: Zone) -> str:
-    """Return the name of a zone for browsers: of the IANA database, or an offset."""
+    """Return the name of a zone for browsers: an IANA name, or an offset."""
     return zone.rule.key if isinstance(zone.rule, ZoneInfo) else zone.rule.tzname(datetime.now(zone.rule)) or "UTC"
 
 
@@ -131,10 +132,10 @@ def _environment() -> Environment:
 
 
 def asset(name: str) -> str:
-    """Return the text of a file of the pages, such as a style or a script."""
+    """Return the text of a shipped file of the pages, such as a style or a script."""
     return files("plimsoll.pages").joinpath(name).read_text(encoding="utf-8")
 
 
 def run_path(name: str) -> str:
-    """Return the address of a run's page. Names of dots are in the query: in a path, browsers take them for folders."""
+    """Return the address of a run's page. Names like `..` are put in the query, as browsers resolve them in a path."""
     return f"/runs/{quote(name, safe='')}" if name.strip(".") else f"/runs/show?{urlencode({'run': name})}"

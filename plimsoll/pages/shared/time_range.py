@@ -1,4 +1,4 @@
-"""The range of time of a page, as its address names it: `from=now-6h&to=now`, or ms since 1970."""
+"""The time range of a page, as in its address: `from=now-6h&to=now`, or ms since 1970."""
 
 import re
 import time
@@ -16,7 +16,7 @@ _KEYS = ("from", "to")
 
 @dataclass(frozen=True)
 class PageRange:
-    """A range from one instant to another (UTC ns), with the texts of both in the address."""
+    """A time range (UTC ns), with the texts of both ends in the address."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class PageRange:
 
     @classmethod
     def parse(cls, start: str | None, end: str | None, zone: Zone, now: int | None = None) -> "PageRange":
-        """Read both ends, by default the last hour. Raises Unusable if one is invalid, or the range is empty."""
+        """Parse both ends, by default the last hour. Raise Unusable if one is invalid, or the range is empty."""
         at = time.time_ns() if now is None else now
         start, end = start or USUAL, end or NOW
         first, last = instant_of(start, zone, at), instant_of(end, zone, at)
@@ -39,7 +39,7 @@ class PageRange:
         return cls(first, last, start, end)
 
     def words(self, zone: Zone) -> str:
-        """Return the range as text: `Last 6 h`, or its begin and end in the zone."""
+        """Return the range as text: `Last 6 h`, or both ends in the zone."""
         if self.live and self.start_text.startswith(NOW):
             return f"Last {duration_text(self.end - self.start)}"
         return zone.span(self.start, self.end)
@@ -47,7 +47,7 @@ class PageRange:
 
 @dataclass(frozen=True)
 class RangePicker:
-    """The range of a page, and the links to others. `problem` says why the range of the address is not used."""
+    """The time range of a page, and links to others. `problem` says why the range in the address is not used."""
 
     request: Request
     zone: Zone
@@ -64,7 +64,7 @@ class RangePicker:
             return cls(request, zone, PageRange.parse(None, None, zone), str(error))
 
     def last(self) -> list[tuple[str, str, bool]]:
-        """Return the ranges to offer that end now: text, link, and whether it is the current one."""
+        """Return the offered ranges that end now: text, link, and whether it is the current one."""
         chosen = self.chosen.start_text if self.chosen.live else ""
         return [(text, self._link(start, NOW), start == chosen) for start, text in LAST]
 
@@ -81,7 +81,7 @@ class RangePicker:
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """The URL parameters other than the range, for hidden fields of a form."""
+        """The URL parameters other than the range, for hidden form fields."""
         return [(name, value) for name, value in self.request.query_params.multi_items() if name not in _KEYS]
 
     @property
@@ -97,7 +97,7 @@ class RangePicker:
 MILLISECOND = 1_000_000
 USUAL = "now-1h"
 NOW = "now"
-# What the pages offer: the text of the address, and for people.
+# The offered ranges: the text in the address, and the text for people.
 LAST = (
     ("now-15m", "15 min"),
     ("now-1h", "1 h"),
@@ -111,7 +111,7 @@ _FURTHEST = 2**62
 
 
 def instant_of(text: str, zone: Zone, now: int) -> int:
-    """Return the instant (UTC ns) of a text in an address. Raises Unusable if it cannot be read."""
+    """Return the instant (UTC ns) of a text in an address. Raise Unusable if it is invalid."""
     match = _AGO.fullmatch(text)
     if match:
         try:

@@ -1,1 +1,1 @@
-"""Logs that people upload, and the page of how far they are."""
+"""Uploaded logs, and the page with their progress."""

@@ -1,6 +1,6 @@
-"""Logs that are sent as a form (`multipart/form-data`, RFC 7578), as `curl -F files=@log.csv` sends them.
+"""Parses logs sent as a form (`multipart/form-data`, RFC 7578), as by `curl -F files=@log.csv`.
 
-The form is parsed as it arrives, and its files go to disk: at most one piece is in memory.
+The form is parsed as it arrives, and its files are written to disk: at most one piece is in memory.
 """
 
 import re
@@ -24,17 +24,17 @@ FormItem = tuple[str, str | UploadFile]
 
 
 class _StoredFile(UploadFile):
-    """A file of a form, on disk. The parser seeks in a file when it is complete; this one is closed then."""
+    """A file of a form, on disk. The parser seeks in a completed file; this one is closed by then."""
 
     async def seek(self, offset: int) -> None:
         await self.close()
 
 
 class UploadParser(MultiPartParser):
-    """Starlette's parser of forms, writing the files of the field `files` to a folder, named by their numbers from 0.
+    """Starlette's parser of forms, which writes the files of the field `files` to a folder, numbered from 0.
 
-    `check` gets what is known when the first file begins. `parse` raises MultiPartException if the body is not such a
-    form, or has more files or text than is allowed; OSError if a file cannot be written.
+    `check` is called with the known fields when the first file begins. `parse` raises MultiPartException if the body is
+    not such a form, or has more files or text than allowed; OSError if a file cannot be written.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class UploadParser(MultiPartParser):
                 self._check([*self.items, (FILES, part.file)])
 
     def on_end(self) -> None:
-        """Note that the form is whole."""
+        """Record that the form is complete."""
         self._has_ended = True
 
     async def items_of_form(self) -> Sequence[FormItem]:
@@ -85,9 +85,9 @@ class UploadParser(MultiPartParser):
 
 
 def describe(items: Sequence[FormItem]) -> dict[str, Any]:
-    """Return the fields and files of a form as UploadDescription has them. MultiPartException if a field is twice.
+    """Return the fields and files of a form as for UploadDescription. Raise MultiPartException for a repeated field.
 
-    Without a name the upload is called after its first log, as the page calls it.
+    Without a name, the upload is named after its first log, as on the page.
     """
     files = [{"name": value.filename or "", "size": value.size} for _, value in items if isinstance(value, UploadFile)]
     names = [str(file["name"]).replace("\\", "/").rpartition("/")[2] for file in files]

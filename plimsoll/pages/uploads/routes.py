@@ -1,4 +1,4 @@
-"""`POST /api/logs`: the logs of a run, sent as a form and streamed to disk; `GET /api/logs/ID`: how far they are."""
+"""`POST /api/logs`: the logs of a run, sent as a form and streamed to disk; `GET /api/logs/ID`: their progress."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -58,7 +58,7 @@ class UploadDescription(BaseModel):
 
 
 class UploadRefused(Exception):
-    """The error if an upload is refused: the HTTP status and the reason."""
+    """The error that an upload is refused: the HTTP status and the reason."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
@@ -66,13 +66,13 @@ class UploadRefused(Exception):
 
 
 class Uploads:
-    """Takes uploads: their files go to disk as they arrive, and are never in memory as a whole."""
+    """Receives uploads: their files are written to disk as they arrive, never completely in memory."""
 
     def __init__(self, watched: Watched, reviews: RunReviews) -> None:
         self._watched = watched
         self._reviews = reviews
         self._limits = watched.limits
-        self._arriving: list[int] = []  # the sizes of those that arrive now
+        self._arriving: list[int] = []  # the sizes of uploads in progress
 
     async def take(self, request: Request) -> Response:
         """Receive an upload, and queue it to be read, reviewed and stored."""
@@ -83,7 +83,7 @@ class Uploads:
         if not text.isascii() or not text.isdecimal():
             why = "a form must say its Content-Length, as curl does for files"
             raise UploadRefused(HTTPStatus.LENGTH_REQUIRED, why)
-        length = int(text)  # it stands for the size of the files, a little less
+        length = int(text)  # it approximates the size of the files, which is a little less
         self._check_room(length, 1)
         self._arriving.append(length)
         try:
@@ -95,7 +95,7 @@ class Uploads:
         return JSONResponse({"id": job.id, "page": f"/uploads/{job.id}"}, HTTPStatus.ACCEPTED)
 
     async def check(self, request: Request) -> Response:
-        """Answer whether an upload would be taken, by its description in JSON, so that nothing is sent in vain."""
+        """Answer whether an upload would be accepted, from its description in JSON, before it is sent."""
         text = b""
         async with aclosing(parts(request, self._limits.body_s, self._limits.pause_s)) as body:
             async for chunk in body:
@@ -108,7 +108,7 @@ class Uploads:
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
     def _check_room(self, size: int, files: int) -> None:
-        """Raise UploadRefused if this many bytes or files cannot be taken now."""
+        """Raise UploadRefused if this many bytes or files cannot be accepted now."""
         limits = self._limits
         if size > limits.upload or files > limits.upload_files:
             most = f"{quantity(limits.upload, 'bytes')} in {limits.upload_files:,} files"
@@ -129,7 +129,7 @@ class Uploads:
             )
 
     async def _receive(self, request: Request) -> tuple[Upload, int]:
-        """Write the files of a form to a new folder. Return the upload and its size. On failure nothing stays."""
+        """Write the files of a form to a new folder. Return the upload and its size. On failure nothing is left."""
         uploads, limits = self._reviews.uploads, self._limits
         folder = await run_in_threadpool(uploads.new_folder)
         try:
@@ -149,7 +149,7 @@ class Uploads:
 
 
 def _answering(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that answers why an upload was refused."""
+    """Return an endpoint that answers refusals with the reason."""
 
     async def endpoint(request: Request) -> Response:
         try:
@@ -164,7 +164,7 @@ def _answering(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
 
 
 def _validated(parse: Callable[[], UploadDescription]) -> UploadDescription:
-    """Return the description from `parse`. Raises UploadRefused, naming the first mistake, if it is invalid."""
+    """Return the description from `parse`. Raise UploadRefused, naming the first mistake, if it is invalid."""
     try:
         return parse()
     except ValidationError as error:
@@ -174,13 +174,13 @@ def _validated(parse: Callable[[], UploadDescription]) -> UploadDescription:
 
 
 def _parse_items(items: Sequence[FormItem]) -> tuple[Upload, int]:
-    """Return the upload that a form describes, without a folder yet, and the bytes of its files."""
+    """Return the upload described by a form, without a folder yet, and the total size of its files."""
     about = _validated(lambda: UploadDescription.model_validate(describe(items)))
     return _described(about), sum(file.size for file in about.files)
 
 
 def _described(about: UploadDescription) -> Upload:
-    """Return the described upload, without a folder yet. Raises UploadRefused if a text is invalid."""
+    """Return the described upload, without a folder yet. Raise UploadRefused if a text is invalid."""
     try:
         refuse_name(about.name, "the name")
         labels = tuple(run_label(text, "the label") for text in about.labels)
@@ -193,12 +193,12 @@ def _described(about: UploadDescription) -> Upload:
 
 
 def _shown(name: str, number: int) -> str:
-    """Return the name of an uploaded file as shown, without the folders that some clients put before it."""
+    """Return the name of an uploaded file for display, without folders that some clients put before it."""
     return short(printable(name.replace("\\", "/").rpartition("/")[2]).strip(), _LONGEST_NAME) or f"file {number}"
 
 
 def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
-    """Return the routes that programs and the upload form use, and those of the pages of uploads."""
+    """Return the routes for programs and for the upload form, and those of the upload pages."""
     uploads = Uploads(watched, reviews)
 
     def progress(request: Request) -> Response:
