@@ -1,4 +1,4 @@
-"""Facts of hosts that limits scale with: from plimsoll.toml, else from the log, else the documented default.
+"""Facts of hosts that scale limits: from plimsoll.toml, else from the log, else the documented default.
 
 A fact in plimsoll.toml that the log contradicts is an error.
 """
@@ -35,7 +35,7 @@ _USED_SHARE = ("mem_util", "pct_memused")
 _IN_VALUES = {_COUNT, *_MEMORY, _USED, _USED_SHARE}
 # Series, each with a function that reads its values.
 Columns: TypeAlias = Sequence[tuple[Series, Callable[[], Values]]]
-# The documented limits assume one processor and one spindle where the number is not known.
+# The documented limits assume one processor and one spindle if the number is unknown.
 DEFAULTS: Mapping[Fact, float] = {"processors": 1, "spindles": 1}
 _NAMES = {
     "processors": "processors",
@@ -47,12 +47,14 @@ _NAMES = {
 Drives = Mapping[Subject, str]  # what each marked disk holds: `database` or `log`
 Place = tuple[str, str | None]  # Subject.key: host and instance, case-folded; the instance is None for the host itself
 RecordedFacts = Mapping[Place, Mapping[str, float]]
-# The facts in plimsoll.toml: every host and instance that it names has an entry, even if it gives no facts of it.
+# The facts in plimsoll.toml: every host and instance named there has an entry, even without facts.
 ConfiguredFacts = Mapping[Subject, Mapping[str, float]]
 
 
 class UnknownFact(LookupError):
-    """A rule needs a fact that is neither in the log nor in plimsoll.toml, and that has no documented default."""
+    """The error that a rule needs a fact that neither the log nor plimsoll.toml has, and without a documented
+    default.
+    """
 
     def __init__(self, fact: str, host: str) -> None:
         self.fact = fact
@@ -75,7 +77,7 @@ class Facts:
         return {subject.key: facts for subject, facts in self.configured.items()}
 
     def __call__(self, subject: Subject, fact: Fact) -> float:
-        """Return the value of a fact, else its documented default. Raises UnknownFact if there is neither."""
+        """Return the value of a fact, else its documented default. Raise UnknownFact if there is neither."""
         return self._value(subject, fact)[0]
 
     def find(self, subject: Subject, fact: AnyFact) -> float | None:
@@ -116,7 +118,7 @@ class Facts:
         return None
 
     def _origin(self, facts: RecordedFacts, place: Place, fact: str) -> str:
-        """Return where a fact is from, with the value in the log where it differs from plimsoll.toml."""
+        """Return the origin of a fact, with the value in the log if it differs from plimsoll.toml."""
         if facts is self.recorded:
             return "from the log"
         recorded = self.recorded.get(place, {}).get(fact)
@@ -135,17 +137,17 @@ def _in_words(fact: str, value: float) -> str:
 
 
 def recorded_facts(logs: Sequence[Log]) -> RecordedFacts:
-    """Return the facts of each host that its logs show."""
+    """Return the facts of each host found in its logs."""
     return facts_shown_by([(series, partial(log.column, at)) for log in logs for at, series in enumerate(log.series)])
 
 
 def shows_in_values(series: Series) -> bool:
-    """Return whether a series shows a fact of its host by its values, not only by its name."""
+    """Return whether a series gives a fact of its host by its values, not only by its name."""
     return (series.measurement, series.field) in _IN_VALUES
 
 
 def facts_shown_by(columns: Columns) -> RecordedFacts:
-    """Return the facts of each host that series show; values are read only if they show a fact."""
+    """Return the facts of each host found in series; values are read only if they give a fact."""
     recorded: dict[tuple[str, str | None], dict[str, float]] = {}
     for host, fact, value in (*_processors(columns), *_memory(columns)):
         facts = recorded.setdefault((host, None), {})
@@ -154,7 +156,7 @@ def facts_shown_by(columns: Columns) -> RecordedFacts:
 
 
 def _processors(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
-    """Yield the number of processors: the instances of each object that has them, and Telegraf's `n_cpus`."""
+    """Yield the number of processors: instances of objects that have one per processor, and Telegraf's `n_cpus`."""
     instances_of: dict[tuple[str, str], set[str]] = {}
     for series, _ in columns:
         tag = _PROCESSOR_TAGS.get(series.measurement)
@@ -186,7 +188,7 @@ def _memory(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
 
 
 def _of(columns: Columns, field: tuple[str, str]) -> Iterator[tuple[Series, Values]]:
-    """Yield the series of a field that have a value above 0, each with its finite values."""
+    """Yield the series of a field that have a value above 0, with their finite values."""
     for series, read in columns:
         if (series.measurement, series.field) == field:
             values = read()
@@ -198,7 +200,7 @@ def _of(columns: Columns, field: tuple[str, str]) -> Iterator[tuple[Series, Valu
 def contradictions(configured: ConfiguredFacts, recorded: RecordedFacts, logs: Sequence[Log]) -> Iterator[str]:
     """Yield a line for each configured fact of a host that its logs contradict.
 
-    Fewer recorded processors than configured do not contradict: a log may have a selection of them.
+    Fewer recorded processors than configured are no contradiction: a log may have only some of them.
     """
     for subject, facts in configured.items():
         shown = recorded.get(subject.key, {})

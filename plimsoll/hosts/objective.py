@@ -1,6 +1,6 @@
 """The `[objective]` table of plimsoll.toml: limits of response times and failed requests, as rules.
 
-They judge the results of a load driver (plimsoll/ingest/formats/load_results), of all requests or of one operation.
+They judge a load driver's results (plimsoll/ingest/formats/load_results), for all requests or for one operation.
 """
 
 import re
@@ -34,6 +34,8 @@ _MOST_SLUG = 40
 
 
 def _limit_in(unit: str, example: str) -> BeforeValidator:
+    """Return a validator that parses a limit such as `example` and converts it to `unit`."""
+
     def parsed(value: object) -> object:
         if not isinstance(value, str):
             raise ValueError(f'is not a limit; write it like "{example}"')
@@ -90,9 +92,9 @@ class ObjectiveSettings(ObjectiveLimits):
 
 
 def time_limits(typed: Sequence[str]) -> dict[str, float]:
-    """Return the limits (s) of response times of all requests, by signal, from texts like `response_p95=500ms`.
+    """Return limits (s) of response times of all requests, by signal, from texts like `response_p95=500ms`.
 
-    ValueError with what is wrong with a text.
+    Raise ValueError, saying what is wrong with a text.
     """
     limits: dict[str, float] = {}
     for text in typed:
@@ -109,7 +111,7 @@ def time_limits(typed: Sequence[str]) -> dict[str, float]:
 
 
 def objective(settings: ObjectiveSettings) -> Pack | None:
-    """Return the rules of an objective, and the signals that they need beside the shipped ones.
+    """Return the rules of an objective, with the signals that they need besides the shipped ones.
 
     None if it sets no limit.
     """
@@ -141,6 +143,7 @@ def objective(settings: ObjectiveSettings) -> Pack | None:
 
 
 def _rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, limit: Healthy) -> Rule:
+    """Return the rule for one limit of the objective."""
     waits = measure != "errors"
     summary = "Requests took longer than the objective allows." if waits else "More requests failed than may."
     rule = Rule(

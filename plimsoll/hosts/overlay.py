@@ -1,7 +1,7 @@
-"""limits.toml: limits of hosts that people changed on a page, as an overlay of plimsoll.toml.
+"""limits.toml: the limits of hosts that people changed on a page, as an overlay of plimsoll.toml.
 
-It has tables of plimsoll.toml, `[hosts.NAME.rules.ID]`, whose reason ends with the name of the person who changed it.
-A table can be moved to plimsoll.toml, and commands accept the file as settings.
+It has tables as in plimsoll.toml, `[hosts.NAME.rules.ID]`; each reason ends with the name of the person. A table can be
+moved to plimsoll.toml, and commands accept the file as settings.
 """
 
 import json
@@ -27,7 +27,7 @@ _HEAD = "# Limits that were changed on pages of plimsoll up, which writes this f
 def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue: Catalogue) -> Overrides:
     """Return the changed limits of plimsoll.toml, overridden by those in the data folder.
 
-    Unusable, naming file and setting, if one does not fit the rules.
+    Raise Unusable, naming file and setting, if one does not fit the rules.
     """
     rules, signals = catalogue.rules, catalogue.signals
     overrides = settings.overrides(path or Path(GENERAL), rules, signals)
@@ -63,7 +63,7 @@ def save(folder: Path, content: str) -> None:
 def change(folder: Path, catalogue: Catalogue, rule: Rule, host: str, form: Mapping[str, str], who: str) -> str:
     """Change a limit for a host by `healthy`, `for` and `reason`; return the new limit, `< 95 %, for 10m`.
 
-    Unusable, in words for a form, if that is not possible.
+    Raise Unusable, in words for a form, if that is not possible.
     """
     reason = " ".join(printable(form.get("reason", "")).split())
     if not reason:
@@ -87,7 +87,7 @@ def change(folder: Path, catalogue: Catalogue, rule: Rule, host: str, form: Mapp
 
 
 def remove(folder: Path, rule: str, host: str) -> None:
-    """Take back a change. Unusable if there is none."""
+    """Remove a change. Raise Unusable if there is none."""
     tables = _tables(folder)
     name_in_file = next(
         (name for name, table in tables.items() if host_key(name) == host_key(host) and rule in table), None
@@ -103,13 +103,13 @@ def _read(folder: Path) -> Settings:
 
 
 def _tables(folder: Path) -> dict[str, dict[str, Mapping[str, object]]]:
-    """Return the settings of each rule as they are written, by host. Unusable if the file is damaged."""
+    """Return the settings of each rule as written, by host. Raise Unusable if the file is damaged."""
     _read(folder)
     return {host: facts.get("rules", {}) for host, facts in tomllib.loads(text(folder)).get("hosts", {}).items()}
 
 
 def _written(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
-    """Return the text of the file; empty where nothing is changed."""
+    """Return the text of the file; empty if nothing is changed."""
     parts: list[str] = []
     for host, rules in sorted(tables.items(), key=lambda item: host_key(item[0])):
         for rule, settings in sorted(rules.items()):
@@ -119,10 +119,10 @@ def _written(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
 
 
 def _value(value: object) -> str:
-    # JSON's escapes are among those of TOML.
+    # JSON's escapes are valid in TOML.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _of_form(error: str, folder: Path, host: str, rule: Rule) -> str:
-    """Return a mistake without its place in the file, which people who fill in the form do not see."""
+    """Return a mistake without its place in the file, which users of the form do not see."""
     return error.replace(f"{folder / FILE_NAME}: ", "").replace(f"hosts.{host}.rules.{rule.id}", "").lstrip(".: ")

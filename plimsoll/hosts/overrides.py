@@ -1,6 +1,6 @@
 """Thresholds that plimsoll.toml changes or switches off, each with a reason.
 
-The settings for a rule in a host's table replace those in the general table as a whole.
+The settings for a rule in a host's table replace all of those in the general table.
 """
 
 from collections.abc import Iterator, Mapping
@@ -67,7 +67,7 @@ class RuleSettings(StrictModel):
 
 @dataclass(frozen=True)
 class Override:
-    """How plimsoll.toml changes a rule on a host: the documented rule, the reason, and the note for reports."""
+    """A rule changed by plimsoll.toml on a host: the documented rule, the reason, and the note for reports."""
 
     documented: Rule
     reason: str
@@ -84,7 +84,7 @@ class Overrides:
     signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
 
     def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
-        """Return a rule as it is judged on a host, and the override that changed it, or None if there is none."""
+        """Return a rule as judged on a host, and the override that changed it, or None if there is none."""
         of_host = self.by_host.get(host_key(host), {}).get(rule.id)
         settings = of_host or self.general.get(rule.id)
         if settings is None:
@@ -134,7 +134,7 @@ def mistakes(
 
 
 def _without_unit(limit: Healthy, rule: Rule, unit: str) -> str | None:
-    """Return what to write for a limit without its unit: that of the documented limit, such as ms."""
+    """Return what to write for a limit without its unit: in that of the documented limit, such as ms."""
     if limit.unit is not None or limit.limit == 0 or not is_named(unit):
         return None
     documented = written(rule.healthy, unit)
@@ -152,7 +152,7 @@ def _why_never_crossed(limit: Healthy, signal: Signal) -> str:
 
 
 def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
-    """Return the rule with the settings applied. A new limit drops the hysteresis and `where` of the documented one."""
+    """Return the rule with the settings applied. A new limit removes the documented hysteresis and `where`."""
     update: dict[str, object] = {}
     if settings.healthy or settings.per:
         healthy = convert_limit(settings.healthy, unit) if settings.healthy else rule.healthy

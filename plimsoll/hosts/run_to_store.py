@@ -1,4 +1,4 @@
-"""Makes the run to load into a store from logs and their plimsoll.toml."""
+"""Builds a run, to be loaded into a store, from logs and their plimsoll.toml."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,9 +17,7 @@ def run_to_store(
 ) -> StoredRun:
     """Return the run with its recordings and plimsoll.toml: `config`, else the one beside the logs.
 
-    `zone` is that of the times of phases, if it is not the logs' own.
-
-    Unusable if the phases or the logs cannot be used.
+    `zone` is the time zone of the phases, if it is not the logs' own. Raise Unusable if phases or logs are invalid.
     """
     logs = read_logs.logs
     if not any(len(log.times) for log in logs):

@@ -1,4 +1,4 @@
-"""plimsoll.toml: facts of a run and its hosts that are not in the logs, and changed thresholds.
+"""plimsoll.toml: facts of a run and its hosts that the logs lack, and changed thresholds.
 
 The settings are documented in docs/settings.md.
 """
@@ -59,12 +59,12 @@ class SignalSettings(_Strict):
     """How one signal is compared. None stands for the default.
 
     Attributes:
-        tolerance: The least change that matters, as a share of the baseline.
-        least: The least change that matters, in the unit of the signal.
-        spread: The standard deviation of the mean of a run between runs of one build, as a share of the mean.
-        worse: The direction that is a regression; with `either`, no change is one.
+        tolerance: The smallest change that matters, as a share of the baseline.
+        least: The smallest change that matters, in the unit of the signal.
+        spread: The standard deviation of run means between runs of one build, as a share of the mean.
+        worse: The direction that is a regression; with `either`, no change is a regression.
         needed: Whether a comparison needs its samples in both runs.
-        integrates: Whether it adds up over time, so that its mean means nothing.
+        integrates: Whether it adds up over time, so that its mean has no meaning.
         critical: Whether a regression fails the comparison.
         why: The reason.
     """
@@ -92,9 +92,9 @@ class CompareSettings(_Strict):
 
 
 FILE_NAME = "plimsoll.toml"
-_PHASES = ("ramp-up", "steady", "ramp-down")  # the phases that a span called steady makes
+_PHASES = ("ramp-up", "steady", "ramp-down")  # the names of the phases around a span called steady
 _STEP = re.compile(r"step [1-9]\d{0,3}")
-_YEARS = range(1980, 2200)  # the nanoseconds of much later years overflow
+_YEARS = range(1980, 2200)  # nanoseconds overflow in much later years
 
 
 def _aware(value: object) -> object:
@@ -125,7 +125,7 @@ class PhaseSettings(_Strict):
 
 
 class ExceptSettings(_Strict):
-    """A time of planned work, in which limits may be crossed."""
+    """A range of planned work, during which limits may be crossed."""
 
     start: Moment = Field(alias="from")
     end: Moment = Field(alias="to")
@@ -140,10 +140,10 @@ class ExceptSettings(_Strict):
 
 
 class RunSettings(_Strict):
-    """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table.
+    """The `[run]` table. `hosts` names computers in the logs without a `[hosts.NAME]` table.
 
     `judge` names the resources that must be judged for a verdict, by default all. With `whole_run`, rules for a phase
-    are judged throughout, even if the load shows phases.
+    are judged over the whole run, even if the load shows phases.
     """
 
     name: str | None = None
@@ -165,15 +165,15 @@ class _Facts(_Strict):
 
 
 class InstanceFacts(_Facts):
-    """Facts of one instance of a host; `drive` is what a disk holds."""
+    """Facts of one instance of a host; `drive` is the content of a disk."""
 
     drive: Literal["database", "log"] | None = None
 
 
 class HostFacts(_Facts):
-    """Facts of a host, facts of its instances where they differ, and thresholds for this host only.
+    """Facts of a host, facts of instances that differ, and thresholds for this host only.
 
-    People choose and group hosts on the pages by their `labels`.
+    On the pages, hosts can be selected and grouped by their `labels`.
     """
 
     processors: float | None = Field(default=None, gt=0)
@@ -185,7 +185,7 @@ class HostFacts(_Facts):
 
 
 class Settings(_Strict):
-    """plimsoll.toml as a whole."""
+    """The whole content of plimsoll.toml."""
 
     run: RunSettings = RunSettings()
     hosts: dict[str, HostFacts] = {}
@@ -212,11 +212,11 @@ class Settings(_Strict):
         return tuple(reversed(by_name.values()))
 
     def labels(self) -> Mapping[str, Mapping[str, str]]:
-        """Return the labels of each host that has some, by its case-folded name."""
+        """Return the labels of each host that has any, by its case-folded name."""
         return {host_key(host): facts.labels for host, facts in self.hosts.items() if facts.labels}
 
     def facts(self) -> ConfiguredFacts:
-        """Return the facts of hosts and instances. Hosts that are only named have an empty entry."""
+        """Return the facts of hosts and instances; hosts that are only named have an empty entry."""
         listed = {host_key(host) for host in self.hosts}
         facts_of = {Subject(host): {} for host in self.run.hosts if host_key(host) not in listed}
         for host, facts in self.hosts.items():
@@ -226,7 +226,7 @@ class Settings(_Strict):
         return facts_of
 
     def drives(self) -> Drives:
-        """Return what each marked disk holds."""
+        """Return the content of each marked disk."""
         return {
             Subject(host, instance): instance_facts.drive
             for host, facts in self.hosts.items()
@@ -235,7 +235,7 @@ class Settings(_Strict):
         }
 
     def overrides(self, path: Path, rules: Mapping[str, Rule], signals: Mapping[str, Signal]) -> Overrides:
-        """Return the changed thresholds. Raises Unusable, naming the setting, if one does not fit the rules."""
+        """Return the changed thresholds. Raise Unusable, naming the setting, if one does not fit the rules."""
         tables = [("rules", self.rules), *((f"hosts.{host}.rules", facts.rules) for host, facts in self.hosts.items())]
         wrong = [*first_of(mistake for place, table in tables for mistake in mistakes(place, table, rules, signals))]
         by_host: dict[str, dict[str, RuleSettings]] = {}
@@ -247,26 +247,26 @@ class Settings(_Strict):
 
 
 def find(logs: Sequence[Path], named: Path | None) -> Path | None:
-    """Return the settings file to use: the one named, else the one in the folder of the logs, else None."""
+    """Return the settings file to use: `named`, else the one in the folder of the logs, else None."""
     if named is not None:
         return named
     beside = {log.parent / FILE_NAME for log in logs}
-    # A file that cannot be read, such as a broken link, counts too: reading it raises an error.
+    # An unreadable file, such as a broken link, is returned as well: reading it raises an error.
     return next(iter(beside)) if len(beside) == 1 and os.path.lexists(next(iter(beside))) else None
 
 
 def load(path: Path) -> Settings:
-    """Read plimsoll.toml. Raises Unusable, naming the file and the setting, if it is invalid."""
+    """Read plimsoll.toml. Raise Unusable, naming the file and the setting, if it is invalid."""
     return parse(text_of(path), path)
 
 
 def text_of(path: Path) -> str:
-    """Return the text of plimsoll.toml. Raises Unusable if it cannot be read."""
+    """Return the text of plimsoll.toml. Raise Unusable if it cannot be read."""
     return decoded(user_files.read(path), path)
 
 
 def parse(text: str, path: Path) -> Settings:
-    """Parse the text of `path`. Raises Unusable, naming the setting, if it is invalid."""
+    """Parse the text of `path`. Raise Unusable, naming the setting, if it is invalid."""
 
     def explain_missing_reason(detail: Any) -> str | None:
         if detail["type"] != "missing" or detail["loc"][-1] != "reason":
@@ -285,7 +285,7 @@ def is_load_step(phase: str) -> bool:
 def check_phases(
     path: Path | None, phases: Sequence[Phase], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
 ) -> None:
-    """Raise Unusable, naming each phase with an unknown name, outside the recording, or overlapping another phase.
+    """Raise Unusable, naming each phase that has an unknown name, is outside the recording, or overlaps another.
 
     `start` and `end` (UTC ns) are the ends of the recording. A phase may end up to half a day later.
     """

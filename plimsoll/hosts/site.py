@@ -23,8 +23,8 @@ _Place: TypeAlias = tuple[str | None, str | None, tuple[Subject, ...]]  # host, 
 class Judged:
     """A rule as it applies to a host.
 
-    `note` says what differs from the documented rule. A rule that is `off` is not judged on the host. Nor is a rule
-    for certain hosts if a fact of the host is missing: `unknown` then says which.
+    `note` says what differs from the documented rule. A rule that is `off` is not judged on the host; nor is a rule for
+    certain hosts if a fact of the host is missing: `unknown` names the fact.
     """
 
     rule: Rule
@@ -37,8 +37,8 @@ class Judged:
 class SiteSettings:
     """The hosts of plimsoll.toml, with their facts, drives and overrides.
 
-    `hosts` are spelt as in the file. `judged` returns a rule with its overrides for a host, or, with an empty name,
-    for every host that the file does not name.
+    `hosts` are spelled as in the file. `judged` returns a rule with its overrides for a host; for an empty name, for
+    every host that the file does not name.
     """
 
     hosts: Sequence[str] = ()
@@ -47,7 +47,7 @@ class SiteSettings:
     drives: Drives = field(default_factory=dict[Subject, str])
 
     def applied(self, rule: Rule, host: str = _ALL_HOSTS) -> Judged:
-        """Return a rule as it applies to a host, or, without one, to every host that plimsoll.toml does not name."""
+        """Return a rule as it applies to a host; without a host, to every host that plimsoll.toml does not name."""
         judged = self.judged(rule, host)
         if judged.off:
             return judged
@@ -68,13 +68,13 @@ class SiteSettings:
 
 
 def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSettings:
-    """Return the SiteSettings of a plimsoll.toml. Raises Unusable if a threshold in it fits no rule."""
+    """Return the SiteSettings of a plimsoll.toml. Raise Unusable if a threshold in it fits no rule."""
     overrides = settings.overrides(path, catalogue.rules, catalogue.signals)
 
     def judged(rule: Rule, host: str) -> Judged:
         changed, override = overrides.of(rule, host)
         if override and rule.id in catalogue.rules:
-            # A limit set in plimsoll.toml keeps its severity even where the documented one is superseded.
+            # A limit set in plimsoll.toml keeps its severity even if the documented one is superseded.
             changed = changed.model_copy(update={"severity": catalogue.rules[rule.id].severity})
         return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
 
@@ -83,7 +83,7 @@ def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSetting
 
 @dataclass(frozen=True)
 class Target:
-    """The hosts that one alert rule applies to: all but `excluded`, or one host, or one of its instances."""
+    """The hosts to which one alert rule applies: all but `excluded`, or one host, or one of its instances."""
 
     rule: Rule
     host: str | None = None
@@ -100,13 +100,13 @@ class Target:
 
 
 class UnknownSetting(LookupError):
-    """A rule needs a fact that is not known; the text says which fact, and of which host."""
+    """A reason why a rule cannot be judged: the text names the unknown fact and its host."""
 
 
 def targets(rule: Rule, site: SiteSettings, weighing: Collection[AnyFact] = ()) -> Iterator[Target | UnknownSetting]:
     """Yield one target for hosts in general, and one for each host and instance on which the rule differs.
 
-    `weighing` are the facts that weight the operands of the rule's signal. If a target cannot be made, an
+    `weighing` are the facts that weight the operands of the rule's signal. If a target is not possible, an
     UnknownSetting with the reason is yielded instead.
     """
     if rule.drive:
@@ -150,7 +150,7 @@ def _judged_targets(rule: Rule, site: SiteSettings, places: Iterable[_Place]) ->
 
 
 def _missing(rule: Rule, fact: Fact, host: str) -> str:
-    """Return why a rule for certain hosts cannot be judged on a host: the fact that is not known."""
+    """Return why a rule for certain hosts cannot be judged on a host: the unknown fact."""
     whose = f" of {host}" if host else ""
     text = f"it is for {hosts_text(rule)}, and {fact}{whose} is not known; give it in plimsoll.toml"
     return text if host else f"{text} for a host"
@@ -159,6 +159,7 @@ def _missing(rule: Rule, fact: Fact, host: str) -> str:
 def _target(
     judged: Judged, site: SiteSettings, host: str | None, instance: str | None, excluded: tuple[Subject, ...]
 ) -> Target | UnknownSetting:
+    """Return the target of a rule on a host or instance, with its scaled limit; UnknownSetting if a fact is missing."""
     if judged.unknown:
         return UnknownSetting(judged.unknown)
     fact_value = partial(site.facts.find, Subject(host or _ALL_HOSTS, instance))

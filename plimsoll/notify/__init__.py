@@ -1,1 +1,1 @@
-"""Notifies people of alerts: when, whom, and in which words."""
+"""Notifies people of alerts: decides when and whom, and words the messages."""

@@ -1,6 +1,6 @@
 """Alerts as JSON for other programs: schema plimsoll.alerts/1. docs/alerts-json.md describes every field.
 
-Fields are added within a version, never changed or removed.
+Within a version, fields are only added, never changed or removed.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class AlertPart(_Part):
     id: int
     kind: Kind = Field(
         description="rule: a limit is crossed; flapping: a rule fires again and again; host-silent, all-silent: no "
-        "samples come; plimsoll: a trouble of Plimsoll itself."
+        "samples arrive; plimsoll: a problem of Plimsoll itself."
     )
     text: str = Field(description="The alert in a sentence.")
     rule: str
@@ -46,19 +46,19 @@ class AlertPart(_Part):
     host: str
     instance: str | None
     healthy: str = Field(description='The limit as operator and number, such as "< 80"; empty if there is none.')
-    limit: str = Field(description="The limit for people.")
-    reduced: str = Field(description="How samples become a value: 1 min mean.")
-    since: Instant | None = Field(description="From when the condition was true.")
+    limit: str = Field(description="The limit as text for people.")
+    reduced: str = Field(description="How samples are reduced to a value: 1 min mean.")
+    since: Instant | None = Field(description="The time from which the condition was true.")
     fired_at: Instant
-    ended_at: Instant | None = Field(description="null: it is firing.")
+    ended_at: Instant | None = Field(description="The time at which it ended; null while it fires.")
     ended_how: Ended | None
-    value: Number = Field(description="When it fired; null: none.")
+    value: Number = Field(description="The value when it fired; null if there was none.")
     worst: Number
     last: Number
-    stale: bool = Field(description="Firing, and without data now.")
-    late: bool = Field(description="It is known from samples that came late.")
-    firings: int = Field(description="Of a rule that is flapping: how often it fired.")
-    silenced: bool = Field(description="Firing, and a silence holds.")
+    stale: bool = Field(description="Whether it fires without current data.")
+    late: bool = Field(description="Whether it was found from late samples.")
+    firings: int = Field(description="How often a flapping rule fired.")
+    silenced: bool = Field(description="Whether it fires while an active silence matches it.")
     acked_at: Instant | None
     acked_by: str | None
     ack_note: str | None
@@ -66,14 +66,14 @@ class AlertPart(_Part):
     note: str = Field(description="What differs from the documented rule.")
     sources: Sequence[str] = Field(description="The documents of the limit, with the place in each.")
     look_at: Sequence[str] = Field(description="The titles of signals to look at next.")
-    processes: Sequence[str] = Field(description="The processes that used most when it fired, a line a resource.")
+    processes: Sequence[str] = Field(description="The processes that used most when it fired, one line per resource.")
 
 
 class SilencePart(_Part):
-    """A silence that holds."""
+    """An active or planned silence."""
 
     id: int
-    rule: str = Field(description="A pattern, as are host and instance; * is any text.")
+    rule: str = Field(description="A pattern, as are host and instance; * stands for any text.")
     host: str
     instance: str
     start: Instant
@@ -86,21 +86,23 @@ class TargetPart(_Part):
     """A target of notifications."""
 
     name: str
-    address: str = Field(description="Without its secrets.")
-    sent_at: Instant | None = Field(description="When a message last arrived.")
-    failing_since: Instant | None = Field(description="From when messages could not be sent; null: they arrive.")
-    attempts: int = Field(description="How many have failed since.")
+    address: str = Field(description="The address, without its secrets.")
+    sent_at: Instant | None = Field(description="The time of the last successful message.")
+    failing_since: Instant | None = Field(
+        description="The time from which messages could not be sent; null if they arrive."
+    )
+    attempts: int = Field(description="The number of failed attempts since.")
     next_try: Instant | None
     error: str
 
 
 class HostPart(_Part):
-    """A host that has sent, or that up.toml lists."""
+    """A host that has sent samples, or that up.toml lists."""
 
     host: str
-    newest: Instant | None = Field(description="The time of its newest sample.")
+    newest: Instant | None = Field(description="The time of the host's newest sample.")
     interval_s: float | None
-    expected: bool = Field(description="Whether its silence is an alert.")
+    expected: bool = Field(description="Whether an alert fires if the host is silent.")
     retired_at: Instant | None
 
 
@@ -142,7 +144,7 @@ def document(
 
 
 def alert_part(alert: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:
-    """Return an alert as a document has it; `silences` are those that hold."""
+    """Return an alert as in the document; `silences` are the active ones."""
     return AlertPart.model_validate(
         {
             **asdict(alert.details),

@@ -1,7 +1,7 @@
 """Sends messages with apprise: mail, webhooks, chat, pagers.
 
-PagerDuty and Opsgenie handle incidents by a key: they are sent an event when an incident fires, and one when it is
-over. A JSON webhook is sent the fields of all alerts beside the text.
+PagerDuty and Opsgenie handle incidents by a key: they get an event when an incident fires, and one when it is over. A
+JSON webhook gets the fields of all alerts besides the text.
 """
 
 import logging
@@ -30,14 +30,14 @@ _TYPES = {
     "info": apprise.NotifyType.INFO,
     "recovered": apprise.NotifyType.SUCCESS,
 }
-_PRIORITIES = {"critical": 1, "warning": 3, "info": 5}  # of Opsgenie, unless the address names one
+_PRIORITIES = {"critical": 1, "warning": 3, "info": 5}  # Opsgenie's region, unless the address names one
 _log = logging.getLogger(__name__)
-# Sends a message. Returns why it could not be sent, without any secret; None if it was.
+# Sends a message. Returns why that failed, without any secret; None if it succeeded.
 Send: TypeAlias = Callable[[Message], str | None]
 
 
 def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
-    """Return a sender for each target of up.toml. Unusable, naming the setting, if apprise cannot use an address."""
+    """Return a sender for each target of up.toml. Raise Unusable, naming the setting, for an invalid address."""
     hide_in_logs(settings.addresses)
     return {
         name: sender(target_settings.url.get_secret_value(), f"{file_name}: notify.{name}.url")
@@ -46,7 +46,7 @@ def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
 
 
 def sender(address: str, setting: str) -> Send:
-    """Return the sender for one address. Unusable, naming the setting, if apprise cannot use it."""
+    """Return the sender for one address. Raise Unusable, naming the setting, if apprise cannot use it."""
     webhook = WEBHOOKS.get(address.strip().partition("://")[0].casefold())
     send = webhook(address.strip(), setting) if webhook else _apprise_sender(address, setting)
 
@@ -59,7 +59,9 @@ def sender(address: str, setting: str) -> Send:
 
 
 def _apprise_sender(address: str, setting: str) -> Send:
-    """Return a sender whose reasons may show the address. Unusable, naming the setting, if apprise cannot use it."""
+    """Return a sender whose errors may show the address. Raise Unusable, naming the setting, if apprise cannot use
+    it.
+    """
     asset = apprise.AppriseAsset(
         app_id="Plimsoll", app_desc="Plimsoll", app_url="", image_url_mask="", image_url_logo="", plugin_paths=()
     )
@@ -90,7 +92,11 @@ def _apprise_sender(address: str, setting: str) -> Send:
             return _each(message, partial(page_opsgenie, plugin))
         if isinstance(plugin, NotifyJSON):
             alerts = [alert_fields(alert, event) for event in message.events for alert in event.alerts]
-            plugin.payload_extras = {**alerts[0], "alerts": alerts, **own_fields}  # the gravest, then every alert
+            plugin.payload_extras = {
+                **alerts[0],
+                "alerts": alerts,
+                **own_fields,
+            }  # the most severe one, then every alert
         return deliver(message)
 
     def page_pagerduty(plugin: NotifyPagerDuty, event: MessageEvent) -> str | None:
@@ -111,6 +117,7 @@ def _apprise_sender(address: str, setting: str) -> Send:
         return deliver(Message(event.title, event.text, event.worst.severity))
 
     def deliver(message: Message) -> str | None:
+        """Send a message; return apprise's warnings if that fails, else None."""
         warnings: list[str] = []
         try:
             done = target.notify(
@@ -122,7 +129,7 @@ def _apprise_sender(address: str, setting: str) -> Send:
                 log_callback=lambda entry, _: warnings.append(entry.message),
                 log_level=logging.WARNING,
             )
-        except Exception as error:  # a plugin's own mistakes must not end the notifying
+        except Exception as error:  # a plugin's errors must not stop notifications
             return f"{type(error).__name__}: {error}"
         return None if done else "; ".join(warnings) or "no reason is known"
 
@@ -132,7 +139,7 @@ def _apprise_sender(address: str, setting: str) -> Send:
 def _each(message: Message, send: Callable[[MessageEvent], str | None]) -> str | None:
     """Send the events of a message one by one; return why one failed, or None.
 
-    After a failure all events are sent again, which is harmless: the receiver recognizes them by their keys.
+    After a failure all events are sent again; receivers recognise repeated ones by their keys.
     """
     return next((why for why in map(send, message.events) if why is not None), None)
 

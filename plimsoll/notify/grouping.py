@@ -1,8 +1,8 @@
-"""Grouping and throttling: which alerts the next message to a target has, and when it is sent.
+"""Grouping and throttling: which alerts the next message to a target contains, and when it is sent.
 
-A message has the alerts of which a target does not know yet that they fire, or that they ended. Nothing is sent twice.
-News that waited is sent in its latest state: an alert that fired and recovered in the meantime is one line.
-docs/alerts.md states the rules and the numbers.
+A message has the alerts whose firing or end the target has not yet been notified of. Nothing is sent twice. News that
+had to wait is sent in its latest state: an alert that fired and recovered in the meantime is one line. docs/alerts.md
+states the rules and the numbers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +40,9 @@ ENDED = ("ended", "fired and ended")
 
 @dataclass(frozen=True, slots=True)
 class Notified:
-    """What a target was last told of an alert, when (UTC ns), and how often it was told that the alert fires."""
+    """The last notification of an alert to a target: its news, when (UTC ns), and how many said that the alert
+    fires.
+    """
 
     news: Literal["fired", "ended"]
     at: int
@@ -68,11 +70,11 @@ class Policy:
             return False
         if not all(name in labels and is_like(labels[name], pattern) for name, pattern in target.labels.items()):
             return False
-        pack = self.packs_of.get(alert.rule)  # none of an alert of a silent host, or of a rule that is gone
+        pack = self.packs_of.get(alert.rule)  # alerts of silent hosts or removed rules have no pack
         return not target.packs or pack is None or pack in target.packs
 
     def check(self, setting: str) -> None:
-        """Raise Unusable, naming the setting (`notify.team`), if there is no such pack, or no host with the label."""
+        """Raise Unusable, naming the setting (`notify.team`), if a pack does not exist or no host has a label."""
         packs = sorted({*self.packs_of.values()})
         if (pack := next((pack for pack in self.target.packs if pack not in packs), None)) is not None:
             near = get_close_matches(pack, packs, 1)
@@ -83,19 +85,19 @@ class Policy:
                 raise Unusable(f'{setting}.labels: no host of plimsoll.toml has the label {name} = "{pattern}"')
 
     def spares(self, alert: Alert, now: int) -> bool:
-        """Return whether the target is not told of an alert because somebody acknowledged it, or still has time to."""
+        """Return whether an alert is not sent because it was acknowledged, or still may be within `after`."""
         lasted = (now if alert.ended_at is None else alert.ended_at) - alert.fired_at
         return self.target.after > 0 and (alert.acked_at is not None or lasted < self.target.after)
 
 
 @dataclass(frozen=True)
 class Situation:
-    """All that the next message to a target depends on. Times are in UTC ns.
+    """Everything that the next message to a target depends on. Times are in UTC ns.
 
-    `alerts` are those of the target's severities that fire, or ended lately; `firing` all that fire. `told` has the
-    news that the target was told, by the id of the alert; `hosts` when it was last told of a host, by case-folded name;
-    `sent` when it was sent messages in the last hour. `silences` are those that hold now. Alerts that ended before
-    `since`, when the target was added, are not told.
+    `alerts` are those of the target's severities that fire, or ended recently; `firing` all firing ones. `told` has the
+    last notification of each alert by its id; `hosts` the time of the last one about each host (case-folded); `sent`
+    the times of messages in the last hour. `silences` are the active ones. Alerts that ended before `since`, when the
+    target was added, are not sent.
     """
 
     alerts: Sequence[Alert]
@@ -123,7 +125,7 @@ class Situation:
 
     @cached_property
     def told_limits(self) -> Mapping[IncidentKey, Sequence[Alert]]:
-        """The firing rule alerts that are not muted and that the target knows of, by incident."""
+        """The firing rule alerts, by incident, that are not muted and that the target was notified of."""
         alerts = (alert for alert in self.firing if alert.id in self.told and self.told[alert.id].news == "fired")
         return _by_incident(alert for alert in alerts if not _is_muted(alert, self))
 
@@ -136,8 +138,8 @@ def _by_incident(alerts: Iterable[Alert]) -> dict[IncidentKey, list[Alert]]:
 class Item:
     """An alert in a message, and its news.
 
-    `remains` is the gravest alert of the same incident that still fires when this one has ended. The target may not
-    know of it: it may be silenced, or a warning where the target is told of critical alerts only.
+    `remains` is the most severe alert of the incident that still fires after this one ended. The target may not have
+    been notified of it: it may be silenced, or a warning while the target gets critical alerts only.
     """
 
     alert: Alert
@@ -147,7 +149,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class AlertGroup:
-    """The alerts of one message. `held_back`: quiet hours held some back; `paced`: messages are throttled."""
+    """The alerts of one message. `held_back`: quiet hours delayed some; `paced`: messages are throttled."""
 
     items: tuple[Item, ...]
     held_back: bool = False
@@ -155,7 +157,7 @@ class AlertGroup:
 
 
 def next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | None:
-    """Return the alerts to tell the target now; None if there are none, or none yet."""
+    """Return the alerts to send to the target now; None if there are none, or if they must wait."""
     items = list(_due(situation, policy, now))
     if not any(_is_urgent(item, situation, now) for item in items):
         return None
@@ -164,7 +166,7 @@ def next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | N
     paced = len(recent) >= FREE
     if paced and now - max(recent) < PACE:
         return None
-    # An alert that ended is news of the time at which it ended.
+    # News of an ended alert is dated by its end.
     times = [(item.alert, item.alert.fired_at if item.alert.ended_at is None else item.alert.ended_at) for item in news]
     held_back = any(policy.quiet.hold(alert.severity, at) for alert, at in times)
     if held_back or paced or any(item.alert.kind == "all-silent" for item in items):
@@ -178,9 +180,10 @@ def next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | N
 
 
 def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
+    """Yield the alerts with news for the target that it may get now."""
     for alert in situation.alerts:
         news = _find_news(alert, situation, now)
-        if alert.id in situation.told:  # also of one that is another target's by now: it must not stay open there
+        if alert.id in situation.told:  # even if the target no longer wants the alert: it must not stay open there
             is_wanted = policy.wants(alert) or news in ENDED
         else:
             is_wanted = policy.wants(alert) and not policy.spares(alert, now)
@@ -195,7 +198,7 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
 
 
 def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
-    """Return the news of an alert for the target; None if there is none, or none yet."""
+    """Return the news of an alert for the target; None if there is none, or if it must wait."""
     notified = situation.told.get(alert.id)
     if alert.hold:
         return None
@@ -214,9 +217,9 @@ def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
 
 
 def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
-    """Return whether an alert is worth a message of its own; others wait for the next message.
+    """Return whether an alert justifies a separate message; others wait for the next one.
 
-    Early repetitions wait, and alerts of an incident of which the target already knows an alert as grave.
+    Early repetitions wait, and so do alerts of an incident of which the target already has an equally severe alert.
     """
     if item.news == "fired":
         rank = SEVERITIES.index(item.alert.severity)
@@ -226,7 +229,7 @@ def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
 
 
 def _other_limits(alert: Alert, situation: Situation) -> list[Alert]:
-    """Return the other alerts of the incident that fire, are not muted, and are known to the target."""
+    """Return the incident's other firing alerts that are not muted and that the target was notified of."""
     alerts = situation.told_limits.get(alert.incident, ()) if alert.kind == "rule" else ()
     return [other for other in alerts if other.id != alert.id]
 
@@ -244,7 +247,7 @@ def _is_muted(alert: Alert, situation: Situation) -> bool:
 
 
 def _repeat_after(alert: Alert, notified: Notified) -> int:
-    """Return the time until the next repetition (ns); it is longer for a flapping alert, which may end soon."""
+    """Return the time (ns) until the next repetition; longer for a flapping alert, which may end soon."""
     times = notified.times + (alert.kind == "flapping")
     return _REPEATS[min(times, len(_REPEATS)) - 1]
 

@@ -1,6 +1,6 @@
-"""A dead man's switch: requests an address every minute while evaluations go on and notifications arrive.
+"""A dead man's switch: requests an address every minute while evaluations and notifications work.
 
-The service behind the address (healthchecks.io and its kin) notifies somebody when the requests stop.
+The service at the address (such as healthchecks.io) notifies somebody when the requests stop.
 """
 
 import logging
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """Requests `address` every minute. `trouble` returns why it must not be requested, or None if all is well."""
+    """Requests `address` every minute. `trouble` returns why it must not be requested, or None if everything works."""
 
     def __init__(self, address: str, trouble: Callable[[int], str | None]) -> None:
         self._address = address
@@ -42,7 +42,7 @@ class Heartbeat:
         self._thread.join(1.0)
 
     def tick(self, now: int) -> None:
-        """Request the address if a minute has passed and all is well."""
+        """Request the address if a minute has passed and everything works."""
         if 0 <= now - self._last < INTERVAL:
             return
         self._last = now
@@ -72,5 +72,5 @@ class Heartbeat:
         while not self._stop.wait(1.0):
             try:
                 self.tick(time.time_ns())
-            except Exception:  # the thread must go on; the missing request is what alerts people
+            except Exception:  # the thread must continue; the missing request alerts people
                 _log.exception("the heartbeat failed")

@@ -1,4 +1,4 @@
-"""Writes the message for a group of alerts: a short title, and the facts that a person needs to act."""
+"""Composes the message for a group of alerts: a short title, and the facts that a person needs to act."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ class MessageEvent:
     """An incident that fires or is over, for programs: in a few words (`title`) and in full (`text`).
 
     All events of the incident have the same `key`: `plimsoll:web01/cpu`. `link` is its page, or the command that shows
-    it. `alerts` are its alerts, the gravest first.
+    it. `alerts` are its alerts, the most severe first.
     """
 
     key: str
@@ -52,24 +52,24 @@ class MessageEvent:
 
     @property
     def worst(self) -> Alert:
-        """The gravest alert of the incident."""
+        """The most severe alert of the incident."""
         return self.alerts[0]
 
 
 MOST_IN_FULL = 10
 MOST_LINES = 40
 _ORDER = ("fired", "still", "fired and ended", "ended")
-# A host may be named so that chats would call everybody: <!channel>, @everyone.
+# Host names could contain text with which chats notify everybody: <!channel>, @everyone.
 _MENTION = re.compile(r"([@!])(?=[\w&<])")
-# A host may also be named so that chats would show a link under other words: [words](address), <address|words>.
+# Host names could also contain what chats show as a link: [words](address), <address|words>.
 _LINK = re.compile(r"\](?=[(\[:])|<(?=\s*[a-zA-Z][\w+.-]*:)|<(?=\s*/)")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message in plain text. `level` is the worst severity that fires, or "recovered".
+    """A message in plain text. `level` is the highest firing severity, or "recovered".
 
-    `events` are the same for programs, one for each incident.
+    `events` have the same content for programs, one event for each incident.
     """
 
     title: str
@@ -80,9 +80,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The settings of a target's messages: the zone of times, and the address of the pages if it is known.
+    """The settings of a target's messages: the time zone, and the address of the pages if known.
 
-    `after`: for how long (ns) nobody acknowledged an alert before the target is told of it.
+    `after`: how long (ns) an alert must be unacknowledged before the target is notified.
     """
 
     zone: Zone
@@ -91,7 +91,7 @@ class Style:
 
 
 def message(group: AlertGroup, style: Style, now: int, failing_since: int | None = None) -> Message:
-    """Return the message for a group. `failing_since`: messages to this target could not be sent since then."""
+    """Return the message for a group. `failing_since` is the time from which messages to this target failed."""
     groups = _by_incident(group.items)
     firing = [items for items in groups if items[0].news not in ENDED]
     remain: list[Severity] = [item.remains.severity for items in groups for item in items if item.remains is not None]
@@ -111,7 +111,7 @@ def message(group: AlertGroup, style: Style, now: int, failing_since: int | None
     if remain and not firing:
         label = "Better, not over"
     if level == "recovered" and any(_is_closed(item.alert) for items in groups for item in items):
-        label = "Closed"  # nobody knows whether it is healthy
+        label = "Closed"  # it is unknown whether it is healthy
     title, body = f"{label}: {_title(groups, firing)}", "\n\n".join(parts)
     return Message(_plain(title), _plain(body), level, [*_events(groups, firing, style, now)])
 
@@ -119,7 +119,7 @@ def message(group: AlertGroup, style: Style, now: int, failing_since: int | None
 def _events(
     groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]], style: Style, now: int
 ) -> Iterator[MessageEvent]:
-    """Yield an event for each incident. While any of its alerts fires, those that ended do not resolve it."""
+    """Yield an event for each incident. An incident is resolved only when none of its alerts fires."""
     fires = {items[0].alert.incident for items in firing}
     for items in groups:
         worst, ended = items[0], items[0].news in ENDED
@@ -136,13 +136,13 @@ def _plain(text: str) -> str:
 
 
 def _by_incident(items: Sequence[Item]) -> list[list[Item]]:
-    """Return the items by incident, those that fire apart from those that ended, the gravest first."""
+    """Return the items by incident, firing ones apart from ended ones, the most severe first."""
     groups = group_pairs(((item.news in ENDED, item.alert.incident), item) for item in sorted(items, key=_rank))
     return [*groups.values()]
 
 
 def _title(groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -> str:
-    """Return the name of the gravest incident, and the counts of the others by severity."""
+    """Return the name of the most severe incident, and the counts of the others by severity."""
     worst = groups[0][0]
     if len(groups) == 1 or firing:
         named = printable(_firing_title(worst.alert) if firing else _ended_title(worst))
@@ -169,7 +169,7 @@ def _where(alerts: Sequence[Alert]) -> str:
 
 
 def _block(items: Sequence[Item], style: Style, now: int) -> Iterator[str]:
-    """Yield the lines on an incident: its cause, its gravest alert in full, the others in a line each."""
+    """Yield the lines on an incident: its cause, its most severe alert in full, the others in one line each."""
     worst = items[0].alert
     if worst.kind == "rule" and items[0].news not in ENDED:
         yield printable(f"{cause(worst)}; {certainty(Incident([item.alert for item in items]))}.")
@@ -190,6 +190,7 @@ def _is_closed(alert: Alert) -> bool:
 
 
 def _ended_title(item: Item) -> str:
+    """Return the title of an alert that ended."""
     if _is_closed(item.alert) and item.alert.kind == "host-silent":
         return f"{item.alert.host} is no longer watched"
     match item.alert.kind:
@@ -206,6 +207,7 @@ def _ended_title(item: Item) -> str:
 
 
 def _lines(item: Item, style: Style, now: int) -> Iterator[str]:
+    """Yield the lines on an alert in full: what happened, its limit, document, notes, and what to look at."""
     alert, zone = item.alert, style.zone
     sentence = _sentence(item, style, now)
     yield sentence
@@ -235,6 +237,7 @@ def _link_of(alert: Alert, style: Style) -> str:
 
 
 def _sentence(item: Item, style: Style, now: int) -> str:
+    """Return the sentence on the news of an alert."""
     match item.news:
         case "fired":
             text = fired_sentence(item.alert, style.zone)
@@ -250,6 +253,7 @@ def _sentence(item: Item, style: Style, now: int) -> str:
 
 
 def _remarks(group: AlertGroup, style: Style, failing_since: int | None) -> Iterator[str]:
+    """Yield remarks on held back, throttled and failed messages."""
     if group.held_back:
         yield "Some of this was held back during quiet hours."
     if style.after and any(item.news == "fired" for item in group.items):
@@ -269,14 +273,14 @@ def _rank(item: Item) -> tuple[bool, int, bool, int, str, str, int]:
         SEVERITIES.index(item.alert.severity),
         item.alert.kind == "rule",  # a silent host, a flapping rule come first
         _ORDER.index(item.news),
-        host_key(item.alert.host),  # of equals always the same one is named: the host before its instances
+        host_key(item.alert.host),  # of equal alerts, the host comes before its instances
         item.alert.instance or "",
         item.alert.id,
     )
 
 
 def incident_key(alert: Alert) -> str:
-    """Return the key of the incident of an alert: at most 255 characters, the longest that pagers take."""
+    """Return the key of an alert's incident, at most 255 characters as pagers require."""
     parts = [part for part in alert.incident if part]
     key = f"plimsoll:{'/'.join(parts)}"
     if len(key) <= 255 and key.isprintable():

@@ -1,8 +1,8 @@
-"""The notification log: the news that each target was told, in alerts.db.
+"""The notification log: the news that each target received, in alerts.db.
 
-There is no queue of messages: the next message follows from the alerts and the log, so a message that waits is never
-out of date. An attempt is written down before it is made, and its news once it has succeeded: if the process is killed
-in between, a message may be sent twice, and none is lost.
+There is no queue of messages: the next message is computed from the alerts and the log, so a waiting message is never
+out of date. An attempt is recorded before it is made, and its news after it succeeded: if the process is killed in
+between, a message may be sent twice, but none is lost.
 """
 
 import json
@@ -24,7 +24,7 @@ LONGEST_WAIT = _WAITS[-1]
 
 @dataclass(frozen=True, slots=True)
 class TargetState:
-    """The delivery state of a target. `address` is redacted; `attempts` counts the failures in a row."""
+    """The delivery state of a target. `address` is redacted; `attempts` counts consecutive failures."""
 
     name: str
     address: str
@@ -94,7 +94,7 @@ class NotificationLog:
             return _log(connection, self._name, now, title, alerts, "sending")
 
     def succeeded(self, attempt: int, group: AlertGroup, now: int) -> None:
-        """Record that a message was sent, so that the target knows its alerts."""
+        """Record that a message was sent, so that its alerts count as received by the target."""
         with self._file.transaction() as connection:
             connection.execute("UPDATE notifications SET outcome = 'sent' WHERE id = ?", (attempt,))
             self._knows(connection, group, now)
@@ -106,7 +106,7 @@ class NotificationLog:
             count(connection, "messages sent")
 
     def left(self, group: AlertGroup, now: int) -> None:
-        """Record that another `plimsoll up` has told the target of these alerts."""
+        """Record that another `plimsoll up` has sent these alerts to the target."""
         with self._file.transaction() as connection:
             self._knows(connection, group, now)
 
@@ -123,7 +123,7 @@ class NotificationLog:
             count(connection, "messages failed")
 
     def give_up(self, policy: Policy, now: int) -> int:
-        """Give up alerts that ended a day ago and could not be told since. Return how many there are."""
+        """Give up alerts that ended a day ago and could not be sent since. Return their number."""
         severities = ", ".join(f"'{severity}'" for severity in sorted(policy.target.severities))
         query = (
             f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ?"
@@ -156,7 +156,7 @@ def states(file: AlertsFile) -> list[TargetState]:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """An attempt to send a message: to whom, when (UTC ns), and with which outcome."""
+    """An attempt to send a message: to whom, when (UTC ns), and the result."""
 
     target: str
     at: int

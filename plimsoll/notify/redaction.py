@@ -1,7 +1,7 @@
 """Keeps the secrets of notification addresses out of messages, pages and logs.
 
-Where apprise's own privacy form still shows paths, headers and parameters, which often are tokens, nothing is shown
-here but the kind of the address and the server.
+Apprise's own privacy form still shows some paths, headers and parameters, which often are tokens. Of such addresses
+only the kind and the server are shown here.
 """
 
 import logging
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from urllib.parse import unquote
 
 _HIDDEN = "****"
-# In these the host is the name of a server; in others (slack://TOKEN/...) it is a part of the secret.
+# In these schemes the host is a server; in others (slack://TOKEN/...) it is a part of the secret.
 _WITH_SERVER = re.compile(r"alertmanagers?|https?|jsons?|forms?|xmls?|mailtos?|ntfys")
 _ADDRESS = re.compile(
     r"(?P<scheme>[A-Za-z][\w+.-]*)://(?:(?P<user>[^/?#]*)@)?(?P<server>[^/?#]*)(?P<rest>.*)", re.DOTALL
@@ -34,13 +34,13 @@ def redacted(address: str) -> str:
 
 
 def hide(text: str, addresses: Iterable[str]) -> str:
-    """Return the text without the addresses and without any secret part of them."""
+    """Return the text without the addresses, and without any secret part of them."""
     for secret in sorted({part for address in addresses for part in _secrets(address)}, key=len, reverse=True):
         text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)
     return text
 
 
-# The loggers of the libraries that see the addresses; a filter of a logger holds for its own records only.
+# The loggers of libraries that get the addresses; a logger's filter applies only to its own records.
 _LOGGERS = ("apprise", "urllib3.connectionpool", "urllib3.util.retry", "requests", "requests_oauthlib", "oauthlib")
 _HIDDEN_IN_LOGS: list[str] = []
 

@@ -1,4 +1,4 @@
-"""The settings of notifications in up.toml: whom to notify, of which alerts, and in which quiet hours not."""
+"""The settings of notifications in up.toml: the targets, the alerts for each, and quiet hours."""
 
 import re
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ class QuietWindow(Strict):
 
 
 class QuietSettings(Strict):
-    """The quiet hours of up.toml, and the severities that are notified even then."""
+    """The quiet hours in up.toml, and the severities that are notified even then."""
 
     passes: Literal["critical", "nothing"] = "critical"
     hours: tuple[QuietWindow, ...] = ()
@@ -76,7 +76,7 @@ class QuietSettings(Strict):
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Quiet hours by the clock of a zone."""
+    """Quiet hours in a time zone."""
 
     zone: Zone
     settings: QuietSettings = field(default_factory=QuietSettings)
@@ -90,9 +90,9 @@ class QuietHours:
 
 
 class TargetSettings(Strict):
-    """A target of notifications. `url` is an address in the form of apprise.
+    """A target of notifications. `url` is an address in apprise's form.
 
-    `after`: it is told of alerts that nobody has acknowledged for so many ns. `quiet`: its own quiet hours.
+    `after`: notify it only of alerts that nobody has acknowledged for this many ns. `quiet`: its own quiet hours.
     """
 
     url: SecretStr
@@ -105,7 +105,7 @@ class TargetSettings(Strict):
 
     @property
     def wants(self) -> str:
-        """The alerts that it is told of, in words: `critical; hosts web*; after 15 min without an acknowledgement`."""
+        """The alerts that it gets, in words: `critical; hosts web*; after 15 min without an acknowledgement`."""
         labels = [f"{name} = {value}" for name, value in self.labels.items()]
         filters = [("hosts", self.hosts), ("packs", self.packs), ("labels", labels)]
         parts = [", ".join(self.severities), *(f"{name} {', '.join(values)}" for name, values in filters if values)]
@@ -123,7 +123,7 @@ class NotifySettings(Strict):
 
     @property
     def secrets(self) -> Sequence[SecretStr]:
-        """All notification addresses and passwords, which must not be shown."""
+        """All notification addresses and passwords; they must not be shown."""
         return [target.url for target in self.notify.values()]
 
     @property

@@ -1,4 +1,4 @@
-"""Notifies people: a thread for each target of up.toml.
+"""Notifies people, with a thread for each target in up.toml.
 
 A target whose server does not answer delays neither the others nor the loop.
 """
@@ -22,7 +22,7 @@ from plimsoll.notify.settings import FILE_NAME, NotifySettings, QuietHours
 
 LATEST_STEP = 90 * SECOND
 STUCK_AFTER = 15 * MINUTE
-# So long after a message is due here, another `plimsoll up` is taken to have sent it: it may end before it has.
+# This long after a message is due here, another `plimsoll up` is assumed to have sent it, unless it has ended.
 LEFT_AFTER = 2 * MINUTE
 _LOOKS_EVERY_S = 5.0
 _log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 class NotifyTarget:
     """One target: composes and sends its messages.
 
-    While this process is not `on_duty`, another `plimsoll up` that judges the same hosts notifies the target. Troubles
+    While this process is not `on_duty`, another `plimsoll up` that judges the same hosts notifies the target. Problems
     of this process are always notified by this one.
     """
 
@@ -50,7 +50,7 @@ class NotifyTarget:
         self._send = send
         self._style = style
         self._on_duty = on_duty
-        self._due: dict[tuple[int, str], int] = {}  # since when another `plimsoll up` has to tell it
+        self._due: dict[tuple[int, str], int] = {}  # since when another `plimsoll up` has to notify it
         self._unkept: Callable[[], None] | None = None
         self._to_say: Message | None = None
         self._said_at = 0
@@ -68,10 +68,13 @@ class NotifyTarget:
                 _log.warning("%s: a notification could not be sent: %s", self.name, error)
 
     def say(self, title: str, body: str) -> None:
-        """Have the next tick send a message that needs no alerts.db, such as that the disk is full: one an hour."""
+        """Send a message with the next tick that does not need alerts.db, such as that the disk is full; one an
+        hour.
+        """
         self._to_say = Message(f"CRITICAL: {title}", body, "critical")
 
     def _tick(self, now: int) -> None:
+        """Send the next message if one is due; record the attempt before, and its result after."""
         self._keep()
         if given_up := self._outbox.give_up(self._policy, now):
             _log.warning("%s: gave up telling of %d alerts that ended a day ago", self.name, given_up)
@@ -101,7 +104,7 @@ class NotifyTarget:
             state = self._outbox.state()
 
     def _is_told(self, group: AlertGroup, now: int) -> bool:
-        """Return whether another `plimsoll up` should have told the target by now."""
+        """Return whether another `plimsoll up` should have notified the target by now."""
         keys = [(item.alert.id, item.news) for item in group.items]
         if now - max(self._due.setdefault(key, now) for key in keys) < LEFT_AFTER:
             return False
@@ -111,16 +114,16 @@ class NotifyTarget:
         return True
 
     def _keep(self) -> None:
-        """Record the outcome of the last message. Until that works nothing is sent, as it would be repeated."""
+        """Record the result of the last message. Until that works nothing is sent, as it would be repeated."""
         if self._unkept is not None:
             self._unkept()
             self._unkept = None
 
 
 class Notifier:
-    """All targets, for the rules and hosts of `site`. Unusable if a target names a pack or label that is not there.
+    """All targets, for the rules and hosts of `site`. Raise Unusable if a target names an unknown pack or label.
 
-    `on_duty` returns whether this `plimsoll up` tells them of alerts, and not another one.
+    `on_duty` returns whether this `plimsoll up` sends alerts, and not another one.
     """
 
     def __init__(
@@ -159,11 +162,11 @@ class Notifier:
             Thread(target=self._run, args=(target,), name=f"notify {target.name}") for target in self.targets
         ]
         for thread in self._threads:
-            thread.daemon = True  # a server that does not answer must not delay the end of the program
+            thread.daemon = True  # an unresponsive server must not delay the end of the program
             thread.start()
 
     def stop(self, patience_s: float = 5.0) -> None:
-        """End the threads. Alerts that were not told are told after the next start."""
+        """End the threads. Unsent alerts are sent after the next start."""
         self._stop.set()
         for event in self._wake.values():
             event.set()
@@ -172,13 +175,13 @@ class Notifier:
             thread.join(max(0.0, until - time.monotonic()))
 
     def stepped(self, now: int) -> None:
-        """Wake the targets after an evaluation; called by the loop, which never waits here."""
+        """Wake the targets after an evaluation. The loop calls this, so it never waits."""
         self._stepped = now
         for event in self._wake.values():
             event.set()
 
     def say(self, title: str, body: str) -> None:
-        """Send every target a message that needs no alerts.db, at most one an hour."""
+        """Send every target a message that does not need alerts.db, at most one an hour."""
         for target in self.targets:
             target.say(title, body)
             self._wake[target.name].set()

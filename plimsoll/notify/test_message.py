@@ -1,4 +1,4 @@
-"""Test messages to single targets, on request, at most one a minute: whoever may see the pages may request them."""
+"""Test messages to single targets, on request; at most one a minute, as every viewer of the pages may request them."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -19,9 +19,9 @@ MESSAGE = Message("Plimsoll: a test", "This is a test message of Plimsoll. Nothi
 
 @dataclass(frozen=True, slots=True)
 class DeliveryTest:
-    """A test message: when it was requested (UTC ns), whether it is `done`, and why it could not be sent.
+    """A test message: when it was requested (UTC ns), whether it is `done`, and why it failed.
 
-    `error` is None if it was sent, and while it is on its way.
+    `error` is None if it was sent, and while it is being sent.
     """
 
     at: int
@@ -40,7 +40,7 @@ class TestedTarget:
 
 
 class TargetTester:
-    """Sends test messages to the targets of `settings`, each by a sender of its own."""
+    """Sends test messages to the targets in `settings`, with separate senders."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class TargetTester:
         self._lock = Lock()
 
     def use(self, settings: NotifySettings) -> None:
-        """Use the targets of other settings from now on. The last test messages stay."""
+        """Use the targets of other settings from now on. The last test messages are kept."""
         self._targets = settings.notify
 
     @property
@@ -69,9 +69,9 @@ class TargetTester:
         ]
 
     def send(self, name: str) -> str | None:
-        """Send one target a test message, and return why it could not be sent, or None.
+        """Send one target a test message; return why that failed, or None.
 
-        Unusable if there is no such target, or if it was sent one less than a minute ago.
+        Raise Unusable if there is no such target, or if it got one less than a minute ago.
         """
         target = self._targets.get(name)
         if target is None:

@@ -1,4 +1,4 @@
-"""Sends events to programs: to pagers by the key of the incident, and in the format of Alertmanager's webhooks."""
+"""Sends events to programs: to pagers by the incident's key, and in the format of Alertmanager's webhooks."""
 
 import json
 import time
@@ -17,7 +17,7 @@ from plimsoll.notify.messages import Message, MessageEvent
 from plimsoll.notify.redaction import redacted
 
 _TIMEOUT_S = 30.0
-_NEVER = "0001-01-01T00:00:00Z"  # Alertmanager's time of what has not ended
+_NEVER = "0001-01-01T00:00:00Z"  # Alertmanager's end time of a firing alert
 _SENT = range(200, 300)
 
 
@@ -42,7 +42,7 @@ class Alertmanager:
         self._name = setting.removesuffix(".url").rpartition("notify.")[2]
 
     def __call__(self, message: Message) -> str | None:
-        """Send a message. Return why that was not possible, or None."""
+        """Send a message. Return why that failed, or None."""
         alerts = [_alert(event) for event in message.events] or [_plain(message)]
         firing = any(alert["status"] == "firing" for alert in alerts)
         document: dict[str, object] = {
@@ -65,7 +65,7 @@ WEBHOOKS = dict.fromkeys(Alertmanager.schemes, Alertmanager)
 
 
 def close_opsgenie(address: str, api_key: str, event: MessageEvent) -> str | None:
-    """Close the alert of an event by its alias. Return why that was not possible, or None.
+    """Close the alert of an event by its alias. Return why that failed, or None.
 
     `address` is that of Opsgenie's alerts.
     """
@@ -74,7 +74,7 @@ def close_opsgenie(address: str, api_key: str, event: MessageEvent) -> str | Non
 
 
 def open_pool(address: str) -> urllib3.PoolManager:
-    """Open a pool for requests to an address, through the proxy that the environment or the system names."""
+    """Return a pool for requests to an address, through the proxy set in the environment or the system."""
     parts = urlsplit(address)
     proxy = getproxies().get(parts.scheme)
     if proxy and not proxy_bypass(parts.netloc):
@@ -83,7 +83,7 @@ def open_pool(address: str) -> urllib3.PoolManager:
 
 
 def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]) -> str | None:
-    """POST JSON. Return why that was not possible, or None. Redirects are not followed."""
+    """POST JSON. Return why that failed, or None. Redirects are not followed."""
     try:
         with open_pool(address) as pool:
             answer = pool.request(
@@ -100,6 +100,7 @@ def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]
 
 
 def _alert(event: MessageEvent) -> dict[str, Any]:
+    """Return an event as an alert of Alertmanager: labels, annotations, and times."""
     labels = {
         "alertname": event.worst.rule,
         "severity": event.worst.severity,
@@ -121,7 +122,7 @@ def _alert(event: MessageEvent) -> dict[str, Any]:
 
 
 def _plain(message: Message) -> dict[str, Any]:
-    """Return the alert for a message that is of no incident: a test, or a trouble of alerts.db."""
+    """Return the alert for a message without an incident: a test, or a problem with alerts.db."""
     return {
         "status": "firing",
         "labels": {"alertname": "plimsoll", "severity": message.level},

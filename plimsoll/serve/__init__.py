@@ -1,1 +1,1 @@
-"""Serves HTTP: checks who sends a request and its limits, and has the endpoints to which agents write samples."""
+"""Serves HTTP: checks the sender and the limits of requests, and has the endpoints to which agents write samples."""

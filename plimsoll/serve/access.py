@@ -1,4 +1,4 @@
-"""The rules of access: where the server listens, the names by which it may be called, and its secrets."""
+"""The rules of access: where the server listens, the host names it answers to, and its secrets."""
 
 import hmac
 import re
@@ -16,11 +16,11 @@ from plimsoll.serve.principals import Person, RolesOf
 from plimsoll.serve.users import UserFile
 
 STORE = "/api/store/"
-OWN = "/api/own/"  # other commands of the owner
+OWN = "/api/own/"  # for other commands of the owner
 PUBLIC = "/api/v1"
 LOGIN = "/login"
 OPEN = frozenset({"/health", "/ping"})
-# Of InfluxDB 2 and 1, of Prometheus, and of OpenTelemetry.
+# The paths for writes of InfluxDB 2 and 1, of Prometheus, and of OpenTelemetry.
 WRITING = frozenset({"/api/v2/write", "/write", "/query", "/api/v1/write", "/v1/metrics"})
 SAFE = ("GET", "HEAD")
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^\s:/@\[\]]+))(?::[0-9]+)?")
@@ -30,15 +30,15 @@ _MOST = 20
 
 
 class UnknownUser(Exception):
-    """The error if the proxy names a user who has no role here."""
+    """The error that the proxy names a user without a role here."""
 
 
 @dataclass(frozen=True)
 class TrustedProxy:
     """A reverse proxy that logs people in: its addresses, and the header in which it names the user.
 
-    It sends `secret` in the header X-Plimsoll-Proxy, as other programs may be at these addresses. `roles` are those of
-    people who are no users of Plimsoll, by the values of the header `groups`, which `separator` separates.
+    It sends `secret` in the header X-Plimsoll-Proxy, as other programs may have these addresses. `roles` are for people
+    who are not users of Plimsoll, by the values of the header `groups`, divided by `separator`.
     """
 
     addresses: Sequence[IPv4Network | IPv6Network]
@@ -56,7 +56,7 @@ class TrustedProxy:
         return ip is not None and any(ip in network for network in self.addresses)
 
     def person(self, address: str, headers: Headers, users: UserFile) -> Person | None:
-        """Return the person whom the proxy names in a request; None if the request is not the proxy's, or names nobody.
+        """Return the person named by the proxy; None if the request is not from the proxy, or names nobody.
 
         Raise UnknownUser if that person has no role.
         """
@@ -79,11 +79,10 @@ class TrustedProxy:
 
 @dataclass(frozen=True)
 class Access:
-    """The rules of access: where the server listens, the names by which it may be called, and its secrets.
+    """The rules of access: where the server listens, the host names it answers to, and its secrets.
 
-    `login`: requests from this machine need a token or password as well. `owner_only`: every request needs the owner's
-    token. `url` is the address under which people reach the server, where a proxy changes the scheme or the name.
-    `proxy` logs people in.
+    With `login`, requests from this machine need a token or password as well. With `owner_only`, every request needs
+    the owner's token. `url` is the public address, if a proxy changes the scheme or the name. `proxy` logs people in.
     """
 
     listen: Listen
@@ -96,20 +95,20 @@ class Access:
 
     @property
     def is_open(self) -> bool:
-        """Whether everybody who reaches the server may read, and write samples; changes may still need a user."""
+        """Whether everybody who reaches the server may read and write samples; changes may still need a user."""
         return self.listen.is_loopback and not self.login and not self.owner_only
 
     @property
     def is_behind_proxy(self) -> bool:
-        """Whether a proxy on this machine may pass on requests of others."""
+        """Whether a proxy on this machine may forward requests of others."""
         return self.listen.is_loopback and self.login
 
     def is_named(self, host: str) -> bool:
-        """Return whether a Host header holds one of the names of this server."""
+        """Return whether a Host header has one of this server's names."""
         match = _HOST.fullmatch(host.lower())
         name = (match["address"] or match["name"].rstrip(".")) if match else ""
         names = {"127.0.0.1", "localhost", "::1", self.listen.host.lower(), *map(str.lower, self.allowed_hosts)}
         if self.listen.is_loopback:
             return name in names
-        # A page can only lead a name of its own here, never an IP address.
+        # A foreign page can only make its own host name resolve to here, never an IP address.
         return name in names or name == socket.gethostname().lower() or (self.listen.everywhere and bool(ip_of(name)))

@@ -1,4 +1,4 @@
-"""The secrets of `plimsoll up`: the owner's token in a file, and hashes of all others."""
+"""The secrets of `plimsoll up`: the owner's token in a file, and the hashes of all others."""
 
 import hashlib
 import hmac
@@ -25,7 +25,7 @@ _HOW_TO_MEND = "delete it, and a new token and password are made"
 
 
 class CredentialUse(StrEnum):
-    """What a token may be used for. A token for changes or for operators may also read."""
+    """What a token may be used for. Tokens for changes and for operators may also read."""
 
     SAMPLES = "samples"
     READ = "read"
@@ -48,7 +48,7 @@ class CredentialUse(StrEnum):
 
 
 def owner_token(folder: Path) -> str:
-    """Return the token with which the owner's commands reach the store; create it if it is missing."""
+    """Return the token with which the owner's commands reach the store; create it if missing."""
     path, token = folder / OWNERS_FILE, ""
     with suppress(FileNotFoundError):
         token = read(path).strip()
@@ -59,7 +59,7 @@ def owner_token(folder: Path) -> str:
 
 
 def make_missing(folder: Path) -> dict[str, str]:
-    """Create the token for samples if there is none, and the shared password if there is neither one nor any user.
+    """Create the token for samples if missing, and the shared password if there is neither one nor any user.
 
     Return the new secrets by name (`token`, `password`), to be shown once.
     """
@@ -76,7 +76,7 @@ def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
 
 
 def new_token(folder: Path, name: str = "", use: CredentialUse = CredentialUse.SAMPLES) -> str:
-    """Return a new token, which replaces the token of this name and use at once, in a running server too."""
+    """Return a new token; it replaces the one of this name and use at once, also in a running server."""
     token = _new_secret()
     _change(folder, _token_name(name, use), _token_hash(token))
     return token
@@ -110,7 +110,7 @@ def end_password(folder: Path) -> None:
 
 
 def new_password(folder: Path) -> str:
-    """Return a new shared password, which replaces the old one at once, in a running server too."""
+    """Return a new shared password; it replaces the old one at once, also in a running server."""
     password = secrets.token_urlsafe(15)
     _change(folder, _PASSWORD, secret_files.shared_hash(password))
     return password
@@ -123,7 +123,7 @@ class Credentials:
         self.users = UserFile(folder)
         self._owner = owner_token(folder).encode()
         self._hashes = Reread(folder / HASHES_FILE, _HOW_TO_MEND)
-        self._hash_lock = Lock()  # a hash takes 16 MB and a processor
+        self._hash_lock = Lock()  # a hash uses 16 MB and one processor
         self._key = secrets.token_bytes(32)
 
     def is_owner(self, token: str) -> bool:
@@ -146,7 +146,7 @@ class Credentials:
     def person(self, name: str, password: str) -> Person | None:
         """Return the user with this name and password; None if either is wrong.
 
-        The check takes a fraction of a second, and as long for an unknown name.
+        The check takes a fraction of a second, just as long for an unknown name.
         """
         users = self.users
         role = users.role(name)
@@ -164,7 +164,7 @@ class Credentials:
             return bool(shared) and secret_files.is_right(password, shared)
 
     def mark(self, name: str, password: str) -> bytes:
-        """Return a digest of a name and password, which changes when the user's stored role or password does."""
+        """Return a digest of a name and password that changes with the user's stored role or password."""
         parts = (self._shared, self.users.role(name) or "", self.users.hash_of(name), name, password)
         return hmac.digest(self._key, "\n".join(parts).encode(errors="surrogatepass"), "sha256")
 
@@ -173,12 +173,12 @@ class Credentials:
         return str(self._hashes.current.get(_PASSWORD, ""))
 
     def _token_name(self, token: str, use: CredentialUse) -> str | None:
-        """Return the name of a token, which may be empty; None if it is no token for this use."""
+        """Return the name of a token, which may be empty; None if it is not a token for this use."""
         digest = _token_hash(token).encode()
         match = None
         for kept_as, stored in self._hashes.current.items():
             kind, _, name = kept_as.partition(" ")
-            # All are compared, in the same time.
+            # All are compared, in constant time.
             if hmac.compare_digest(digest, str(stored).encode()) and kind == use.kept_as:
                 match = name
         return match
@@ -197,7 +197,7 @@ def _new_secret() -> str:
 
 
 def _token_hash(token: str) -> str:
-    # A token is long and random: it cannot be guessed, however fast its hash is.
+    # A token is long and random, so a fast hash is enough.
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Refuses requests that the rules of access do not allow: by name of the server, origin, or role."""
+"""Refuses requests that the rules of access forbid, by host name, origin, or role."""
 
 import asyncio
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from plimsoll.serve.principals import Person, Role, needed, set_person
 from plimsoll.serve.request_identity import PEER, RequestIdentity, address_of
 from plimsoll.serve.responses import later, refusal
 
-AT_ONCE = 2  # a page and its charts; a browser sends more requests at a time, which wait
+AT_ONCE = 2  # enough for a page and its charts; further requests of a browser wait
 _MAX_WAITING = 64
 _AGAIN_S = 5
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
 
 class Guard:
-    """Refuses requests that the rules of access do not allow, before anything else handles them."""
+    """Refuses forbidden requests before anything else handles them."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -35,7 +35,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle an ASGI request: refuse it, or pass it on to the application."""
         if scope["type"] == "http":
-            # Limits are counted by client; the peer may be a proxy.
+            # Limits apply to clients; the peer may be a proxy.
             scope = {**scope, "client": (self._client(Request(scope)), 0), PEER: scope.get("client")}
             request = Request(scope)
             person = self._refuse_other_site(request) or await self._identity.identify(request)
@@ -51,9 +51,9 @@ class Guard:
         await self._app(scope, receive, send)
 
     def _refuse_other_site(self, request: Request) -> Response | None:
-        """Return a refusal if the Host or Origin header is foreign, as other sites make browsers send; else None.
+        """Return a refusal if the Host or Origin header is foreign, as when other sites use the browser; else None.
 
-        Requests passed on by a proxy are refused, too, where everybody may read and write.
+        Requests forwarded by a proxy are refused as well if everybody may read and write.
         """
         host = request.headers.get("host", "")
         if not self._access.is_named(host):
@@ -62,7 +62,7 @@ class Guard:
                 f"{host or 'no name'}: is no name of this server; if it is, allow it where plimsoll up is started",
             )
         origin = request.headers.get("origin")
-        # A proxy that ends TLS is asked for https, and asks here for http.
+        # A proxy that ends TLS gets https requests and sends http ones.
         schemes = {request.url.scheme, "https"} if self._access.is_behind_proxy else {request.url.scheme}
         origins = {f"{scheme}://{host}".lower() for scheme in schemes}
         if self._access.url is not None:
@@ -81,7 +81,7 @@ class Guard:
         return None
 
     def _client(self, request: Request) -> str:
-        """Return the IP address of the client; behind a trusted proxy, the last address that the proxy names."""
+        """Return the IP address of the client; behind a trusted proxy, the last address named by the proxy."""
         access, peer = self._access, request.client.host if request.client else ""
         is_proxy = access.is_behind_proxy or (access.proxy is not None and access.proxy.is_at(peer))
         forwarded = request.headers.get("x-forwarded-for", "") if is_proxy else ""
@@ -105,7 +105,7 @@ def _refuse_role(request: Request, person: Person) -> Response | None:
 
 
 class SecurityHeaders:
-    """Adds security headers to every answer that lacks them; the report has a policy for its own script."""
+    """Adds missing security headers to every answer; the report has a policy for its own script."""
 
     _HEADERS: Mapping[str, str] = {
         "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -136,7 +136,7 @@ class SecurityHeaders:
 
 
 class ConcurrencyLimit:
-    """Limits how many requests of one address are handled at a time. Responses being sent do not count."""
+    """Limits how many requests of one address are handled concurrently. Responses being sent do not count."""
 
     def __init__(self) -> None:
         self._slots: WeakValueDictionary[str, _Slots] = WeakValueDictionary()
@@ -164,6 +164,6 @@ class ConcurrencyLimit:
 
 
 class _Slots(asyncio.Semaphore):
-    """The slots of one address, and how many requests wait for one."""
+    """The slots of one address, and the number of requests waiting for one."""
 
     waiting = 0

@@ -9,12 +9,12 @@ from plimsoll.receive.line_protocol.series_names import Bounds
 class RequestLimits:
     """The limits of requests, in bytes, seconds and numbers; docs/security.md lists them.
 
-    Samples may be of times from `past_s` ago to `future_s` from now. Agents may have `connections` open, people
-    `reserved` more, and one address `address_connections`. `bounds` are those of series and hosts.
+    Times of samples may be from `past_s` ago to `future_s` from now. Agents may open `connections`, people `reserved`
+    more, and one address `address_connections`. `bounds` are those of series and hosts.
 
-    One request may have a `body` that is `unpacked` to so many bytes; all requests together may have `held` bytes of
-    bodies, those of one address `address_held`. A body must arrive within `body_s`, without a pause longer than
-    `pause_s`; the head of a request, and the TLS handshake, within `head_s`.
+    A request's body may have `body` bytes, and `unpacked` bytes when uncompressed; all requests together may use `held`
+    bytes for bodies, those of one address `address_held`. A body must arrive within `body_s`, without a pause longer
+    than `pause_s`; the head of a request, and the TLS handshake, within `head_s`.
 
     An upload may have `upload` bytes in `upload_files` files, and take `upload_s`. At most `uploads` may arrive at a
     time, and `disk_margin` must stay free on the disk.

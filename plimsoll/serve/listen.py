@@ -22,7 +22,7 @@ class Listen:
 
     @classmethod
     def parse(cls, text: str) -> "Listen":
-        """Parse `HOST`, `HOST:PORT`, `[IPv6]:PORT` or `:PORT`. Raise Unusable if the text is none of these."""
+        """Parse `HOST`, `HOST:PORT`, `[IPv6]:PORT` or `:PORT`. Raise Unusable for any other text."""
         match = _ADDRESS.fullmatch(text)
         port = int(match["port"]) if match and match["port"] else DEFAULT_PORT
         if match is None or not text or port > 65_535:
@@ -36,7 +36,7 @@ class Listen:
 
     @property
     def everywhere(self) -> bool:
-        """Whether the address stands for all addresses of the machine."""
+        """Whether the address means all addresses of the machine."""
         return (ip := ip_of(self.host)) is not None and ip.is_unspecified
 
     def url(self, *, tls: bool) -> str:
@@ -49,7 +49,7 @@ class Listen:
 
 @dataclass(frozen=True, slots=True)
 class PublicAddress:
-    """The address under which people reach the server: `https://plimsoll.example.org`."""
+    """The address at which people reach the server: `https://plimsoll.example.org`."""
 
     scheme: str
     host: str
@@ -57,7 +57,7 @@ class PublicAddress:
 
     @classmethod
     def parse(cls, text: str) -> "PublicAddress":
-        """Parse `https://HOST` or `https://HOST:PORT`. Raise Unusable if the text is neither, or has a path."""
+        """Parse `https://HOST` or `https://HOST:PORT`. Raise Unusable for any other text, or a path."""
         try:
             parts = urlsplit(text.strip())
             port = parts.port
@@ -79,7 +79,7 @@ class PublicAddress:
 
 
 def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return the IP address that a text spells; None if it is not an IP address."""
+    """Return a text as an IP address; None if it is not one."""
     try:
         return ipaddress.ip_address(text)
     except ValueError:
@@ -87,6 +87,6 @@ def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def network_of(address: str) -> str:
-    """Return an IPv4 address as it is, and the /64 network of an IPv6 address: one host may own all of it."""
+    """Return an IPv4 address unchanged, and the /64 network of an IPv6 address: one host may own all of it."""
     ip = ip_of(address)
     return address if ip is None or ip.version == 4 else ip.exploded[:19]

@@ -26,12 +26,12 @@ _NO_HOST = (
     "host.name (the processor resourcedetection)"
 )
 _NO_ROOM = "too many series; raise limits.series in up.toml if they are yours"
-# Returns the metrics of a body, unpacked to so many bytes at most.
+# Returns the metrics in a body, which may be uncompressed to this many bytes.
 Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]
 
 
 class MetricsEndpoint:
-    """Takes metrics of exporters under the names that Telegraf gives them, but for those that nothing reads."""
+    """Accepts metrics of exporters under Telegraf's names, and leaves out those that nothing uses."""
 
     def __init__(self, intake: WriteHandler, signals: Mapping[str, Signal]) -> None:
         self._intake = intake
@@ -42,7 +42,7 @@ class MetricsEndpoint:
         ]
 
     async def remote_write(self, request: Request) -> Response:
-        """Take a request of Prometheus' remote write."""
+        """Handle a request of Prometheus' remote write."""
         kind, _, protocol = request.headers.get("content-type", _PROTOBUF).partition(";")
         protocol = protocol.partition("=")[2].strip().strip('"') or remote_write.V1
         encoding = request.headers.get("content-encoding", "snappy").lower()
@@ -69,7 +69,7 @@ class MetricsEndpoint:
         return Response(status_code=HTTPStatus.NO_CONTENT, headers=written)
 
     async def otlp(self, request: Request) -> Response:
-        """Take a request of OTLP."""
+        """Handle a request of OTLP."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip()
         encoding = request.headers.get("content-encoding", "identity").lower()
         if kind not in (_PROTOBUF, _JSON) or encoding not in ("gzip", "identity", ""):
@@ -94,7 +94,7 @@ class MetricsEndpoint:
         return Response(otlp.response(rejected, why, is_json=is_json), media_type=kind)
 
     async def _take(self, request: Request, read: Read) -> tuple[AcceptedMetrics, str]:
-        """Return the accepted metrics, and why not all were stored; empty if they were. NotTaken if none were."""
+        """Return the accepted metrics, and why not all were stored; empty if they were. Raise NotTaken if none were."""
         accepted: list[AcceptedMetrics] = []
 
         def lines(body: bytearray, longest: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Principals: people with names and roles, and programs with tokens; and which role a request needs."""
+"""Principals: people with names and roles, and programs with tokens; and the role that a request needs."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -33,23 +33,23 @@ class Role(StrEnum):
 class RolesOf:
     """The roles of people by the groups that a proxy names.
 
-    `values` are the groups of each role; `usual` is the role of people in none of them, None if they are refused.
+    `values` are the groups of each role; `usual` is the role of people in none of them, None to refuse them.
     """
 
     values: Mapping[Role, Collection[str]] = field(default_factory=dict[Role, Collection[str]])
     usual: Role | None = None
 
     def role(self, values: Iterable[str]) -> Role | None:
-        """Return the highest role that a person's groups give; the usual role if they give none."""
+        """Return the highest role from a person's groups; the usual role if they give none."""
         groups = {*values}
         return next((role for role in reversed(Role) if groups & {*self.values.get(role, ())}), self.usual)
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """The person or program that sends a request: the name, empty if it is not known, and the role.
+    """The person or program that sends a request: the role, and the name, empty if unknown.
 
-    `how` the sender was identified: `password`, `proxy`, `token ci`; empty where nothing is needed.
+    `how` says how the sender was identified: `password`, `proxy`, `token ci`; empty if nothing was needed.
     """
 
     name: str
@@ -68,10 +68,10 @@ def needed(method: str, path: str) -> Role:
 
 
 def person_of(request: HTTPConnection) -> Person:
-    """Return who sent a request, as the guard has identified them."""
+    """Return the sender of a request, as identified by the guard."""
     return request.scope.get(_SCOPE, NOBODY)
 
 
 def set_person(request: HTTPConnection, person: Person) -> None:
-    """Set who sent a request, for the code that handles it."""
+    """Set the sender of a request, for the code that handles it."""
     request.scope[_SCOPE] = person

@@ -22,23 +22,23 @@ _RATIO = 200  # line protocol shrinks to a twentieth; what does not change at al
 
 
 class TooLarge(Exception):
-    """The error if a body is longer than allowed, compressed or uncompressed."""
+    """The error that a body is longer than allowed, compressed or uncompressed."""
 
 
 class TooSlow(Exception):
-    """The error if a body does not arrive in time, or its sender closes the connection."""
+    """The error that a body does not arrive in time, or that its sender closes the connection."""
 
 
 class Full(Exception):
-    """The error if the bodies of all requests, or of one sender, already take all the memory they may."""
+    """The error that the bodies of all requests, or of one sender, already use all allowed memory."""
 
 
 class DamagedBody(Exception):
-    """The error if a body cannot be uncompressed. The text is the reason, for gzip in InfluxDB's words."""
+    """The error that a body cannot be uncompressed. The text is the reason, for gzip in InfluxDB's words."""
 
 
 async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenerator[bytes]:
-    """Yield the parts of a body as they arrive. TooSlow if that takes longer than allowed, or the sender goes away."""
+    """Yield the parts of a body as they arrive. Raise TooSlow if that takes too long, or the sender disconnects."""
     until = time.monotonic() + whole_s
     chunks = aiter(request.stream())
     try:
@@ -49,17 +49,17 @@ async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenera
 
 
 class Bodies:
-    """The memory held by the bodies of all requests that are being read or handled."""
+    """The memory used by the bodies of all requests that are being read or handled."""
 
     def __init__(self, limits: RequestLimits) -> None:
         self._limits = limits
-        self._in_use: Counter[str] = Counter()  # bytes, by address: whoever sends slowly leaves room for others
+        self._in_use: Counter[str] = Counter()  # bytes, by address, so that slow senders leave room for others
 
     @asynccontextmanager
     async def read(self, request: Request, longest: int) -> AsyncGenerator[bytearray]:
-        """Read the body of a request as it was sent. It counts against the limits until the block ends.
+        """Read the body of a request unchanged. It counts against the limits until the block ends.
 
-        Raises TooLarge, TooSlow or Full.
+        Raise TooLarge, TooSlow or Full.
         """
         body = bytearray()
         sender = network_of(request.client.host if request.client else "")
@@ -72,7 +72,7 @@ class Bodies:
                 del self._in_use[sender]
 
     async def _receive(self, request: Request, longest: int, body: bytearray, sender: str) -> None:
-        """Read a body. Of one that is too long, more is read: many clients read the answer only when all is sent."""
+        """Read a body. One that is too long is read further, as many clients read the answer only after sending all."""
         length, limits = 0, self._limits
         async for chunk in parts(request, limits.body_s, limits.pause_s):
             length += len(chunk)
@@ -93,7 +93,7 @@ class Bodies:
 def gunzip(body: bytes | bytearray, longest: int) -> bytes:
     """Return the uncompressed content of a gzip body. Raise DamagedBody if it is invalid.
 
-    Raise TooLarge if the content is too long, or has more members or a higher compression ratio than any writer makes.
+    Raise TooLarge if the content is too long, or has more members or a higher compression ratio than any real writer's.
     """
     if not body:
         raise DamagedBody("EOF")

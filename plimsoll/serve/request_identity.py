@@ -1,4 +1,4 @@
-"""Identifies who sends a request: by the name from a proxy, a token, or a user name and password."""
+"""Identifies the sender of a request: by the name from a proxy, a token, or a user name and password."""
 
 import asyncio
 import base64
@@ -32,14 +32,14 @@ _log = logging.getLogger(__name__)
 
 
 class RequestIdentity:
-    """Identifies who sends a request, by the rules of access."""
+    """Identifies the sender of a request by the rules of access."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
         self._passwords = PasswordCheck(access.credentials)
 
     async def identify(self, request: Request) -> Person | Response:
-        """Return who sends a request, or a refusal if it lacks a token or password that it needs."""
+        """Return the sender of a request, or a refusal if it lacks a needed token or password."""
         path, access, credentials = request.scope["path"], self._access, self._access.credentials
         if path.startswith((STORE, OWN)) or access.owner_only:
             return _OWNER if any(map(credentials.is_owner, secrets_of(request))) else _no_token(request)
@@ -68,7 +68,7 @@ class RequestIdentity:
         if not password and access.is_open and not is_change and path != LOGIN:
             return _READER
         if is_api_change:
-            # A browser sends a password or a cookie by itself, and a program has no need of one.
+            # A browser sends passwords and cookies on its own, so changes need more; programs use tokens.
             return refusal(
                 HTTPStatus.UNAUTHORIZED,
                 "a change needs a token for changes, as Authorization: Bearer ...",
@@ -78,7 +78,7 @@ class RequestIdentity:
         return await self._passwords.check(address_of(request), name, password)
 
     def _by_proxy(self, request: Request, proxy: TrustedProxy) -> Person | Response | None:
-        """Return the person whom the proxy names, or a refusal; None if the proxy did not send it or names nobody."""
+        """Return the person named by the proxy, or a refusal; None if it is not from the proxy, or names nobody."""
         peer = request.scope[PEER]
         try:
             return proxy.person(peer[0] if peer else "", request.headers, self._access.credentials.users)
@@ -87,9 +87,9 @@ class RequestIdentity:
 
 
 class PasswordCheck:
-    """Tests passwords, few at a time, and remembers the right ones by address.
+    """Tests passwords, a few at a time, and remembers the right ones by address.
 
-    A test takes a part of a second, in a thread of its own that nothing else waits for.
+    A test takes a fraction of a second, in threads that nothing else needs.
     """
 
     def __init__(self, credentials: Credentials) -> None:
@@ -106,7 +106,7 @@ class PasswordCheck:
         key = network_of(address), self._credentials.mark(name, password)
         if person := self._verified.get(key):
             return person
-        # A browser that has just been given the password sends several requests at once: that is one attempt.
+        # A browser sends several requests with a newly entered password at once: that is one attempt.
         task = self._running.get(key)
         if task is None:
             if wait_s := self._throttle.wait_s(address):
@@ -123,6 +123,7 @@ class PasswordCheck:
         return await asyncio.shield(task) or self._challenge()
 
     async def _test(self, address: str, name: str, password: str, key: tuple[str, bytes]) -> Person | None:
+        """Return the user with a name and password, tested in a thread; None if either is wrong."""
         try:
             loop = asyncio.get_running_loop()
             person = await loop.run_in_executor(self._pool, self._credentials.person, name, password)
@@ -149,9 +150,9 @@ class PasswordCheck:
 
 
 class Throttle:
-    """Delays guessing: from FREE_ATTEMPTS wrong passwords on, an address is refused for PAUSE_S after each one.
+    """Slows guessing: after FREE_ATTEMPTS wrong passwords, an address is refused for PAUSE_S after each one.
 
-    A right password in between resets nothing: its owner may be guessing another user's password.
+    A right password does not reset the count, as its owner may be guessing another user's password.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -159,12 +160,12 @@ class Throttle:
         self._failed: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
     def wait_s(self, address: str) -> float:
-        """Return how many seconds an address has to wait; 0 if it need not."""
+        """Return how many seconds an address must wait; 0 if it need not."""
         count, last = self._failed.get(network_of(address), (0, 0.0))
         return max(0.0, last + PAUSE_S - self._clock()) if count >= FREE_ATTEMPTS else 0.0
 
     def attempt(self, address: str) -> None:
-        """Count an attempt before its password is tested, so that simultaneous attempts are limited as well."""
+        """Count an attempt before its password is tested, so that simultaneous attempts are limited too."""
         place = network_of(address)
         count, last = self._failed.pop(place, (0, 0.0))
         now = self._clock()
@@ -173,7 +174,7 @@ class Throttle:
             self._failed.popitem(last=False)
 
     def succeeded(self, address: str) -> None:
-        """Take back the count of an attempt whose password was right."""
+        """Uncount an attempt whose password was right."""
         place = network_of(address)
         count, last = self._failed.get(place, (0, 0.0))
         if count > 1:
@@ -183,12 +184,12 @@ class Throttle:
 
 
 def address_of(request: Request) -> str:
-    """Return the address that a request comes from, as Guard has set it."""
+    """Return the address of the client that sent a request, as set by Guard."""
     return request.client.host if request.client else ""
 
 
 def secrets_of(request: Request) -> list[str]:
-    """Return the tokens that a request has, in any form that InfluxDB's clients use."""
+    """Return the tokens in a request, in any form that InfluxDB's clients use."""
     tokens = [bearer_of(request) or basic_of(request)[1], request.query_params.get("p", "")]
     # InfluxDB 1's clients may send user:token.
     tokens += [token.partition(":")[2] for token in tokens if ":" in token]
@@ -196,7 +197,7 @@ def secrets_of(request: Request) -> list[str]:
 
 
 def bearer_of(request: Request) -> str:
-    """Return the token of the header Authorization; empty if it has none."""
+    """Return the token in the header Authorization; empty if there is none."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if kind.lower() in ("token", "bearer") else ""
 

@@ -5,9 +5,9 @@ from http import HTTPStatus
 
 from starlette.responses import JSONResponse, Response
 
-# Headers that InfluxDB's clients look for; the version is that of the interface.
+# Headers that InfluxDB's clients read; the version is that of the API.
 INFLUXDB = {"X-Influxdb-Build": "Plimsoll", "X-Influxdb-Version": "v2.7.12"}
-# InfluxDB's codes that are not the phrase of the status.
+# InfluxDB's codes that differ from the status phrase.
 _CODES = {
     HTTPStatus.BAD_REQUEST: "invalid",
     HTTPStatus.LENGTH_REQUIRED: "invalid",
@@ -28,5 +28,5 @@ def refusal(
 
 
 def later(message: str, seconds: int) -> Response:
-    """Return a refusal with a Retry-After header, after which Telegraf sends the request again."""
+    """Return a refusal with a Retry-After header, so that Telegraf sends the request again."""
     return refusal(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"Retry-After": str(seconds)})

@@ -1,4 +1,4 @@
-"""Files with secrets, which their owner alone can read."""
+"""Files with secrets, which only their owner can read."""
 
 import base64
 import hashlib
@@ -40,7 +40,9 @@ def read(path: Path) -> str:
 
 
 def read_json(path: Path, mended: str) -> dict[str, Any]:
-    """Return the JSON object in a file, empty without a file. Raise Unusable, saying how to mend it, if invalid."""
+    """Return the JSON object in a file, empty if missing. Raise Unusable, with the remedy `mended`, if it is
+    invalid.
+    """
     try:
         content = json.loads(read(path))
     except FileNotFoundError:
@@ -68,7 +70,7 @@ def save_json(path: Path, content: Mapping[str, Any]) -> None:
 class Reread:
     """The JSON object in a file, read again when the file changes. Raise Unusable if the first reading fails.
 
-    If a later reading fails, the object stays as it was: a slip of an editor must not lock everybody out.
+    If a later reading fails, the object stays unchanged, so that a mistake in an editor locks nobody out.
     """
 
     def __init__(self, path: Path, mended: str) -> None:
@@ -107,7 +109,7 @@ def shared_hash(password: str) -> str:
 
 
 def is_right(password: str, stored: str) -> bool:
-    """Return whether a password matches a stored hash; False if the stored text is no hash."""
+    """Return whether a password matches a stored hash; False if the stored text is not a hash."""
     try:
         if stored.startswith("scrypt "):
             _, n, r, p, salt, digest = stored.split(" ")

@@ -55,9 +55,9 @@ def create_app(
     pages: Sequence[BaseRoute] = (),
     signals: Mapping[str, Signal] | None = None,
 ) -> ASGIApp:
-    """Return the application. `writing` writes to `store`; the caller closes both when the server has stopped.
+    """Return the application. `writing` writes to `store`; the caller closes both after the server has stopped.
 
-    Metrics of Prometheus are accepted if `signals` read them, or if they are those of a known exporter.
+    Metrics of Prometheus are accepted if `signals` use them, or if they are those of a known exporter.
     """
     limits = limits or RequestLimits()
     bodies = Bodies(limits)
@@ -65,7 +65,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
-        # Each thread that computes takes its part of the one interpreter from the judging.
+        # Each busy thread takes interpreter time from the evaluations.
         current_default_thread_limiter().total_tokens = _THREADS
         yield
         intake.close()
@@ -85,7 +85,7 @@ def create_app(
         },
         lifespan=lifespan,
     )
-    return SecurityHeaders(app)  # also on the answer to a defect
+    return SecurityHeaders(app)  # also on answers to internal errors
 
 
 def _recent_series(store: Store) -> Sequence[Series]:
@@ -99,13 +99,15 @@ def _recent_series(store: Store) -> Sequence[Series]:
 
 
 def _health_routes(health: Callable[[], Health]) -> list[Route]:
+    """Return the routes of InfluxDB's ping, of the health in a word, and of the metrics."""
+
     async def ping(_: Request) -> Response:
         return Response(status_code=HTTPStatus.NO_CONTENT, headers=INFLUXDB)
 
     latest = _LatestHealth(health)
 
     async def state(_: Request) -> Response:
-        # Anyone may send this request, so it does not say what has to be mended.
+        # Anyone may send this request, so the answer does not list the problems.
         is_fine = not (await latest.get()).problems
         content = {
             "name": "plimsoll",
@@ -129,13 +131,13 @@ class _LatestHealth:
 
     def __init__(self, health: Callable[[], Health]) -> None:
         self._health = health
-        self._pool = ThreadPoolExecutor(1, "health")  # its own, so that pages and passwords do not delay it
+        self._pool = ThreadPoolExecutor(1, "health")  # separate, so that pages and passwords do not delay it
         self._lock = asyncio.Lock()
         self._last: Health | None = None
         self._until = 0.0
 
     async def get(self) -> Health:
-        """Return the health, which is at most `_MOMENT_S` seconds old."""
+        """Return the health, at most `_MOMENT_S` seconds old."""
         async with self._lock:
             health = self._last
             if health is None or time.monotonic() >= self._until:
@@ -174,7 +176,7 @@ def _metric_lines(health: Health) -> Iterator[str]:
 
 
 def store_route(store: Store, bodies: Bodies, limits: RequestLimits) -> Route:
-    """Return the route by which other commands read the store, through `plimsoll.store.remote.RemoteSamples`."""
+    """Return the route through which other commands read the store (`plimsoll.store.remote.RemoteSamples`)."""
 
     async def call(request: Request) -> Response:
         if request.headers.get("content-type") != remote.JSON:
@@ -193,6 +195,7 @@ def store_route(store: Store, bodies: Bodies, limits: RequestLimits) -> Route:
 
 
 def _answer(store: Store, method: str, body: bytes) -> Response:
+    """Return the answer to a call of the store; its errors become refusals."""
     try:
         content, media_type = remote.answer(store, method, json.loads(body))
     except Unusable as error:

@@ -1,7 +1,7 @@
-"""Serves the web application in a thread, with connections within limits.
+"""Serves the web application in a thread, with a limited number of connections.
 
-Connections are counted before the TLS handshake: until then a connection has no protocol, but takes one of the files
-that the process may have open.
+Connections are counted before the TLS handshake: until then a connection has no protocol, but already uses one of the
+files that the process may open.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _COME_BACK_S = 30
 
 
 class Listener(socket.socket):
-    """A listening socket that closes a new connection at once if its address, or all addresses, have too many.
+    """A listening socket that closes a new connection at once if its address, or all together, have too many.
 
     The event loop of Windows accepts connections in another way; there, only those with a protocol are counted.
     """
@@ -97,7 +97,7 @@ class Certificate:
             except OSError as error:
                 raise Unusable(f"{file}: cannot be read: {error.strerror or error}") from None
         try:
-            # A password would be asked for on the terminal, which a service does not have.
+            # An encrypted key would ask for its password on the terminal, which a service lacks.
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.chain, self.key, password="")
         except (ssl.SSLError, ValueError, OSError) as error:
             reason = getattr(error, "reason", None) or str(error)
@@ -184,7 +184,7 @@ class Serving:
 
     async def _serve(self) -> None:
         if self._handshake_s is not None:
-            # As long as for the head of a request; uvicorn leaves it at a minute.
+            # As long as for the head of a request; uvicorn's default is a minute.
             loop = asyncio.get_running_loop()
             loop.create_server = partial(loop.create_server, ssl_handshake_timeout=self._handshake_s)
         await self._server.serve(sockets=[self._socket])
@@ -200,7 +200,7 @@ def _bound(listen: Listen) -> Listener:
         raise Unusable(f"{listen}: cannot listen there: {error.strerror}") from None
     listener = Listener(family, kind, protocol)
     try:
-        # On Windows, SO_REUSEADDR would let another program have the same port.
+        # On Windows, SO_REUSEADDR would let another program use the same port.
         only_one = socket.SO_EXCLUSIVEADDRUSE if sys.platform == "win32" else socket.SO_REUSEADDR
         listener.setsockopt(socket.SOL_SOCKET, only_one, 1)
         if family == socket.AF_INET6:
@@ -219,11 +219,12 @@ def _bound(listen: Listen) -> Listener:
 def guarded_protocol(
     limits: RequestLimits, connections: Counter[str], *, behind_proxy: bool = False
 ) -> type[H11Protocol]:
-    """Return the protocol. `connections` counts the open ones, by address.
+    """Return the protocol class. `connections` counts the open connections by address.
 
-    An address may have `address_connections`; behind a proxy all are of one address, so it may have all. Connections
-    beyond `connections` are for people: agents are told when to come back. The head of a request must arrive within
-    `head_s` from its first byte, or from connecting. So long may a client go on sending a request that was answered.
+    An address may have `address_connections`; behind a proxy all requests have one address, so it may have all.
+    Connections beyond `connections` are for people: agents are told when to retry. The head of a request must arrive
+    within `head_s` from its first byte, or from connecting. A client may also take that long to finish a request that
+    was already answered.
     """
     max_of_address = limits.connections + limits.reserved if behind_proxy else limits.address_connections
 
@@ -232,6 +233,7 @@ def guarded_protocol(
         _address = ""
 
         def connection_made(self, transport: Any) -> None:
+            """Count the connection; close it, or reserve it for people, if there are too many."""
             peer = transport.get_extra_info("peername")
             self._address = network_of(str(peer[0])) if peer else ""
             connections[self._address] += 1
@@ -246,7 +248,7 @@ def guarded_protocol(
                 self.app = without_agents(self.app)
 
         def data_received(self, data: bytes) -> None:
-            # uvicorn's own limit, for idle connections, ends at the first byte.
+            # uvicorn's own limit, on idle connections, ends at the first byte.
             self._expect_head()
             super().data_received(data)
             self._check_head()
@@ -268,8 +270,10 @@ def guarded_protocol(
                 self._deadline = self.loop.call_later(limits.head_s, self.transport.abort)
 
         def _check_head(self) -> None:
-            """Cancel the deadline if a request is being handled, or nothing of the next one was received."""
-            is_handled = bool(self.cycle) and not self.cycle.response_complete  # no cycle before the first request
+            """Cancel the deadline if a request is being handled, or none of the next one has been received."""
+            is_handled = (
+                bool(self.cycle) and not self.cycle.response_complete
+            )  # there is no cycle before the first request
             is_idle = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
             if is_handled or is_idle:
                 self._cancel_deadline()
@@ -283,9 +287,9 @@ def guarded_protocol(
 
 
 def without_agents(app: ASGIApp) -> ASGIApp:
-    """Return the application for a connection that is reserved for people: samples of agents are refused.
+    """Return the application for connections reserved for people: samples of agents are refused.
 
-    The refusal says when to come back. The connection is closed after each answer, so that it is free for others.
+    The refusal says when to retry. The connection is closed after each answer, to be free for others.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

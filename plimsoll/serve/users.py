@@ -22,7 +22,7 @@ _NAME = re.compile(r"[\w.@-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user, who may log in; without a password, only through a proxy that logs people in."""
+    """A user, who may log in; without a password only through a proxy that logs people in."""
 
     name: str
     role: Role
@@ -51,7 +51,7 @@ class UserFile:
         return str(self._file.current.get(name.casefold(), {}).get("name", name))
 
     def hash_of(self, name: str) -> str:
-        """Return the hash of a user's password; if there is none, a random hash, whose check takes as long."""
+        """Return the hash of a user's password; for an unknown user a random hash, whose check takes as long."""
         return str(self._file.current.get(name.casefold(), {}).get("password") or self._nobody)
 
 
@@ -116,5 +116,5 @@ def _hash(password: str) -> str:
 
 
 def _role(entry: Mapping[str, Any]) -> Role:
-    # What cannot be read may do least.
+    # An unreadable role gets the fewest rights.
     return Role(entry["role"]) if entry.get("role") in [*Role] else Role.VIEWER

@@ -1,4 +1,4 @@
-"""The endpoint that Telegraf and other writers of InfluxDB 2 and 1 send line protocol to."""
+"""The endpoints to which Telegraf and other writers for InfluxDB 2 and 1 send line protocol."""
 
 import re
 from http import HTTPStatus
@@ -14,17 +14,17 @@ from plimsoll.serve.responses import INFLUXDB, later, refusal
 from plimsoll.serve.write_handler import NotTaken, WriteHandler
 from plimsoll.store.protocol import WriteResult
 
-# Possessive: whatever is sent, each character is looked at once.
+# Possessive quantifiers: each character is examined only once, whatever is sent.
 _CREATE = re.compile(r'\s*+CREATE\s++DATABASE\s++("(?:[^"\\]|\\.)*+"|\w++)[^;]*+;?\s*+', re.IGNORECASE)
 _GZIP = ("gzip", "x-gzip")
 _LONGEST_QUERY = 10_000
 
 
 class WriteEndpoint:
-    """Parses line protocol, has it written, and answers as InfluxDB does once it is committed.
+    """Parses and writes line protocol, and answers as InfluxDB does, after the commit.
 
-    Any organisation, bucket, database and retention policy is accepted: there is one store. Like InfluxDB 1 and unlike
-    InfluxDB 2, it keeps the good lines of a body that has bad ones.
+    Any organisation, bucket, database and retention policy is accepted, as there is one store. Like InfluxDB 1 and
+    unlike InfluxDB 2, it writes the valid lines of a body with invalid ones.
     """
 
     def __init__(self, intake: WriteHandler, bodies: Bodies) -> None:
@@ -37,7 +37,7 @@ class WriteEndpoint:
         ]
 
     async def write(self, request: Request) -> Response:
-        """Take a write of InfluxDB 2."""
+        """Handle a write of InfluxDB 2."""
         parameters = request.query_params
         precision = parameters.get("precision") or "ns"
         if precision not in PRECISIONS:
@@ -49,7 +49,7 @@ class WriteEndpoint:
         return await self._write(request, PRECISIONS[precision])
 
     async def write_v1(self, request: Request) -> Response:
-        """Take a write of InfluxDB 1."""
+        """Handle a write of InfluxDB 1."""
         precision = request.query_params.get("precision") or "ns"
         if precision not in V1_PRECISIONS:
             return refusal(HTTPStatus.BAD_REQUEST, f'invalid precision "{precision}" (use ns, us, ms, s, m or h)')
@@ -71,6 +71,7 @@ class WriteEndpoint:
         return JSONResponse({"results": [{"statement_id": 0}]}, headers=INFLUXDB)
 
     async def _write(self, request: Request, unit: int) -> Response:
+        """Return the response to a write whose times are in units of `unit` ns."""
         encoding = request.headers.get("content-encoding", "identity").lower()
         if encoding not in (*_GZIP, "identity", ""):
             return refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Content-Encoding {encoding}: send gzip, or nothing")
@@ -95,6 +96,7 @@ class WriteEndpoint:
 
 
 def _answer(parsed: Parsed, result: WriteResult) -> Response:
+    """Return the response to a body: empty, or an error with the refused lines and reasons."""
     malformed, refused = parsed.malformed, parsed.refused
     reasons = [f"unable to parse '{text}': {reason} (line {number})" for number, text, reason in malformed.first]
     reasons += [f"{reason} (line {number})" for number, _, reason in refused.first]
@@ -112,7 +114,7 @@ def _answer(parsed: Parsed, result: WriteResult) -> Response:
 
 
 def _partial(reasons: list[str], dropped: int, *, kept: bool) -> str:
-    """Return the message for a write of which `dropped` lines were refused, with the reasons of the first ones."""
+    """Return the message for a write with `dropped` refused lines, with the reasons of the first ones."""
     rest = [f"and {dropped - len(reasons)} more"] if dropped > len(reasons) else []
     text = "\n".join(reasons + rest)
     return f"partial write: {text} dropped={dropped}" if kept else text

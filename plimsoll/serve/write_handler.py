@@ -1,4 +1,4 @@
-"""Handles the samples that writers send: reads bodies within limits, and has them parsed and written."""
+"""Handles samples from writers: reads bodies within limits, parses them, and queues their samples."""
 
 import asyncio
 import time
@@ -20,14 +20,14 @@ from plimsoll.serve.request_body import Bodies, Full, TooLarge, TooSlow
 from plimsoll.store.protocol import WriteResult
 
 _PARSERS = 2
-_SHORT = 4 << 20  # agents send less at a time, and do not wait for longer bodies
+_SHORT = 4 << 20  # agents send less at a time, and must not wait for longer bodies
 _AGAIN_S = 5
-# Returns the line protocol of a body, unpacked to so many bytes at most.
+# Returns the line protocol in a body, which may be uncompressed to this many bytes.
 Lines: TypeAlias = Callable[[bytearray, int], bytes]
 
 
 class NotTaken(Exception):
-    """The error if a body is not accepted: the HTTP status, the reason, and when it may be sent again (seconds)."""
+    """The error that a body is not accepted: the HTTP status, the reason, and when to retry (seconds)."""
 
     def __init__(self, status: HTTPStatus, why: str, again_s: int = 0) -> None:
         super().__init__(why)
@@ -37,7 +37,7 @@ class NotTaken(Exception):
 
 
 class WriteHandler:
-    """Parses bodies and writes their samples. `initial_series` returns the series that are known at the start."""
+    """Parses bodies and writes their samples. `initial_series` returns the series known at the start."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class WriteHandler:
         self._parser = Parser(limits.bounds, initial_series)
         self._pool = ThreadPoolExecutor(_PARSERS, "parser")
         self._long_ones = ThreadPoolExecutor(1, "long parser")
-        # A writer's bodies are parsed one after another, so that there is always a thread for the others.
+        # One writer's bodies are parsed in sequence, so that other writers always find a thread.
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def close(self) -> None:
@@ -63,10 +63,10 @@ class WriteHandler:
         self._long_ones.shutdown()
 
     async def take(self, request: Request, lines: Lines, unit: int = 1) -> tuple[Parsed, WriteResult]:
-        """Write the line protocol that `lines` makes of the body of a request; its times are in `unit` ns.
+        """Write the samples in the line protocol that `lines` extracts from a request's body; times are in `unit` ns.
 
-        `lines` is called in another thread, with the length that the content may have; it raises TooLarge if it is
-        longer. Raises NotTaken if the body is not taken, or if `lines` does.
+        `lines` is called in another thread with the longest allowed content, and raises TooLarge if it is longer. Raise
+        NotTaken if the body is refused, or if `lines` raises it.
         """
         try:
             async with self._bodies.read(request, self.limits.body) as body:
@@ -91,7 +91,9 @@ class WriteHandler:
         return parsed, result
 
     async def _parsed(self, body: bytearray, lines: Lines, unit: int, writer: str) -> Parsed:
-        """Parse a body in a thread, a long one in another. Raises the errors of `lines` and of the parser."""
+        """Parse a body in a thread; long bodies have separate threads. Raise the errors of `lines` and of the
+        parser.
+        """
         loop, longest = asyncio.get_running_loop(), self.limits.unpacked
         try:
             return await loop.run_in_executor(self._pool, self._parse, body, lines, unit, writer, min(_SHORT, longest))

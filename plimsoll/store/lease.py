@@ -1,9 +1,10 @@
 """Leases on runs: while a command holds one, no other command loads or deletes the run.
 
 InfluxDB has no locks. A command writes a claim, and holds the lease if it then sees no other claim; of two commands
-that claim at the same time, at least one sees the other. A claim ends when its holder withdraws it, or when another
-command ends it by force. It also ends when another command wants the run and the holder has sent no heartbeat for
-`LIFE_S` by the store's clock. `Lease.check` tells the holder that its claim has ended; it must undo what it sent since.
+that claim at the same time, at least one sees the other. A claim ends when its holder withdraws it, when another
+command ends it by force, or when another command wants the run and the holder has sent no heartbeat for `LIFE_S` by the
+store's clock. `Lease.check` tells the holder that its claim has ended; the holder must then undo what it has written
+since.
 """
 
 import getpass
@@ -30,7 +31,7 @@ Notify = Callable[[str], None]
 
 
 class LeaseEnded(Unusable):
-    """The error that another command ended the claim, to work on the run itself."""
+    """The error that another command ended the claim in order to work on the run itself."""
 
 
 class Lease:
@@ -95,13 +96,13 @@ class Lease:
 
     def _beat(self) -> None:
         while not self._done.wait(BEAT_S):
-            with suppress(Unreachable, Unusable):  # the command itself meets the same error
+            with suppress(Unreachable, Unusable):  # the command itself gets the same error
                 self._claims.beat(self._claim)
 
 
 @contextmanager
 def leased(claims: Claims, run: str, work: Work, *, force: bool = False, notify: Notify) -> Generator[Lease]:
-    """Hold a lease on a run within the context. See `Lease.acquire`."""
+    """Hold a lease on a run during the block. See `Lease.acquire`."""
     lease = Lease(claims, run, work)
     lease.acquire(force=force, notify=notify)
     try:
@@ -126,6 +127,6 @@ def this_process() -> str:
     """Return the name of this process for people: `root@build (process 7)`."""
     try:
         user = getpass.getuser()
-    except (KeyError, OSError):  # a container's user without a name
+    except (KeyError, OSError):  # a user without a name, as in a container
         user = "somebody"
     return f"{user}@{socket.gethostname()} (process {os.getpid()})"

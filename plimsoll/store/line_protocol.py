@@ -22,7 +22,7 @@ _ESCAPED = re.compile(r"\\([,= ])")
 def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator[bytes]:
     """Yield the points of a log as chunks of whole lines, with additional tags. Missing values are not written.
 
-    As in Telegraf, a backslash at the end of a tag is left out, since it would escape the next comma; a tag of only
+    As in Telegraf, a backslash at the end of a tag is removed, as it would escape the next comma; a tag of only
     backslashes is put in brackets.
     """
     points: dict[str, dict[str, list[Values]]] = {}
@@ -31,7 +31,7 @@ def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator
     for start in range(0, len(log.times), ROWS_AT_ONCE):
         times = pl.Series("time", log.times[start : start + ROWS_AT_ONCE])
         for head, fields in points.items():
-            # Of several columns of the same counter, the first value that is present counts.
+            # Of several columns of one counter, the first present value is used.
             samples = {name: pl.coalesce(_samples(column, start) for column in twins) for name, twins in fields.items()}
             values = [pl.format("{}={}", pl.lit(name), column) for name, column in samples.items()]
             lines = (
@@ -44,7 +44,7 @@ def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator
 
 
 def _samples(values: Values, start: int) -> pl.Series:
-    """Return the values of some rows as a column; null where there is no sample."""
+    """Return the values of some rows as a column; null for missing samples."""
     return pl.Series(values[start : start + ROWS_AT_ONCE], nan_to_null=True)
 
 
@@ -89,7 +89,7 @@ def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], 
     return f"{head} {written}\n" if time is None else f"{head} {written} {time}\n"
 
 
-@lru_cache(maxsize=1024)  # points come in runs of one series
+@lru_cache(maxsize=1024)  # points of one series are consecutive
 def _series_key(measurement: str, tags: tuple[tuple[str, str], ...]) -> str:
     return _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags)
 
@@ -110,14 +110,14 @@ def value(content: str | float | bool, kind: str) -> str:
 
 
 def as_stored(series: Series) -> Series:
-    """Return a series as a store returns it, without the characters that tags cannot hold."""
+    """Return a series as a store returns it, without characters that tags cannot contain."""
     tags = tuple((_plain(name), _plain(value)) for name, value in series.tags if _plain(value))
     measurement = series.measurement.replace("\n", " ").replace("\r", " ")
     return Series(_plain(series.host), measurement, tags, _plain(series.field), series.path)
 
 
 def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
-    """Return the series that line protocol cannot distinguish from an earlier one, as (index, earlier index)."""
+    """Return the series that equal an earlier one in line protocol, as (index, earlier index)."""
     first: dict[object, int] = {}
     pairs = [(at, first.setdefault(as_stored(candidate).key, at)) for at, candidate in enumerate(series)]
     return [(at, earlier) for at, earlier in pairs if series[earlier].key != series[at].key]
@@ -148,7 +148,7 @@ def _split(text: bytes) -> Iterator[bytes]:
     yield text[start:]
 
 
-@lru_cache(maxsize=4096)  # of the fields of a point, too
+@lru_cache(maxsize=4096)  # also used for the fields of a point
 def _tag(text: str) -> str:
     return _escaped(_plain(text), ",= ")
 

@@ -18,7 +18,7 @@ from plimsoll.store.protocol import SampleReader
 
 
 def logs_of(read: Callable[[Sequence[Series], int, int], list[Samples]], run: StoredRun) -> list[Log]:
-    """Return the logs of a run, with the values that `read` returns, such as `SampleReader.read` of its store."""
+    """Return the logs of a run, with the values that `read` returns, such as its store's `SampleReader.read`."""
     return [_log(read, recording) for recording in run.recordings]
 
 
@@ -27,7 +27,7 @@ def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
     lost = 0
     for recording, log in zip(run.recordings, logs, strict=True):
         for at, column in enumerate(log.columns):
-            # A store keeps one sample of each time.
+            # A store keeps one sample per time.
             stored = recording.present[at] if log.times_differ else len(np.unique(recording.sample_times(at)))
             lost += max(0, stored - count_samples(column))
     return lost
@@ -51,6 +51,7 @@ def live(store: SampleReader, start: int, end: int, hosts: Sequence[str], zone: 
 
 
 def _log(read: Callable[[Sequence[Series], int, int], list[Samples]], recording: Recording) -> Log:
+    """Return the log of a recording, with the values that `read` returns."""
     start, end = (int(recording.times[0]), int(recording.times[-1])) if len(recording.times) else (0, 0)
     columns = [_column(recording.times, column) for column in read(recording.series, start, end)]
     return Log(
@@ -74,7 +75,7 @@ def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
 
 
 def _column(times: Times, samples: Samples) -> Values:
-    """Return the samples of a series at the times of a log; missing where it has none."""
+    """Return the samples of a series at the times of a log; NaN for missing ones."""
     values = np.full(len(times), np.nan)
     at = np.searchsorted(times, samples.times)
     inside = at < len(times)

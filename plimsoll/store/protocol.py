@@ -1,4 +1,4 @@
-"""The interfaces of stores: one for samples, one for runs. `tests/store/test_contract.py` tests every store by them.
+"""The interfaces of stores: of samples, and of runs. `tests/store/test_contract.py` tests every store against them.
 
 All methods raise Unreachable if a store does not answer, and Unusable if it refuses.
 """
@@ -21,7 +21,7 @@ from plimsoll.store.m4 import Drawn, m4
 
 
 class StoreFull(Unusable):
-    """The error that there is no room: nothing was written. Stored data can be read; write again once there is room."""
+    """The error that there is no room. Nothing was written; stored data stays readable, and writes can be retried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class WriteResult:
 
 
 class FoundSeries(NamedTuple):
-    """The numeric series in a range, and the number of series left out as they hold text or booleans.
+    """The numeric series in a range, and the number of series left out because they are text or booleans.
 
     `unread` lists data that the store lost in the range, such as `FILE is damaged`.
     """
@@ -79,9 +79,9 @@ class Buckets:
 
 
 def joined_spellings(series: Series, parts: Sequence[tuple[Series, Samples]]) -> Samples:
-    """Return the samples of a series from parts that may spell host and instance differently.
+    """Return the samples of a series from parts with different spellings of host and instance.
 
-    At equal times, the part spelled as `series` counts.
+    At equal times, the part spelled like `series` is used.
     """
     if len(parts) == 1:
         return parts[0][1]
@@ -136,9 +136,9 @@ class SampleStore(SampleReader, Protocol):
         ...
 
     def write_points(self, points: Points) -> WriteResult:
-        """Write samples, and replace earlier ones of the same series and time; all are committed when the call returns.
+        """Write samples, replacing earlier ones with the same series and time; all are committed on return.
 
-        Any thread may call it, and others may read meanwhile.
+        Threads may call it concurrently, also with reads.
         """
         ...
 
@@ -165,11 +165,11 @@ class StoreState(StrEnum):
 
 _NEXT: Mapping[StoreState, frozenset[StoreState]] = {
     StoreState.LOADING: frozenset(StoreState),
-    # Loading again: values were found missing.
+    # Loaded again because values were missing.
     StoreState.COMPLETE: frozenset({StoreState.LOADING, StoreState.DELETING}),
     StoreState.DELETING: frozenset({StoreState.DELETING}),
 }
-# Of two generations of a run, a save was cut off; the first of these states is shown.
+# If an interrupted save left two generations of a run, the first of these states is shown.
 PREFERRED = (StoreState.COMPLETE, StoreState.LOADING, StoreState.DELETING)
 
 
@@ -223,7 +223,7 @@ def latest_first(runs: Iterable[RunSummary]) -> list[RunSummary]:
 
 
 class Work(StrEnum):
-    """The work that a command does on a run."""
+    """The kind of work that a command does on a run."""
 
     LOADING = "loading"
     DELETING = "deleting"
@@ -231,7 +231,7 @@ class Work(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim: a command states that it works on a run.
+    """A claim: the statement of a command that it works on a run.
 
     `holder` is its unique identifier, `who` its name for people. `since` and `heard` (the last heartbeat) are UTC ns by
     the store's clock; `alive` is False if the last heartbeat is too old.
@@ -254,7 +254,7 @@ class Claims(Protocol):
         ...
 
     def beat(self, claim: Claim) -> None:
-        """Save a heartbeat of a claim; it does not restore a claim that was withdrawn."""
+        """Save a heartbeat of a claim; a withdrawn claim is not restored."""
         ...
 
     def current(self, life_s: float) -> list[Claim]:
@@ -267,7 +267,7 @@ class Claims(Protocol):
 
 
 class RunStore(Protocol):
-    """The interface of a store of runs, whose samples are kept apart from live ones and from other runs."""
+    """The interface of a store of runs, whose samples are separate from live ones and from other runs."""
 
     @property
     def claims(self) -> Claims:
@@ -281,7 +281,7 @@ class RunStore(Protocol):
 
     @property
     def settle_s(self) -> float:
-        """The time (s) for which the store may still lose a write; count values only after that time."""
+        """The time (s) after a write in which the store may still lose it; count values only afterwards."""
         ...
 
     def close(self) -> None:
@@ -293,21 +293,21 @@ class RunStore(Protocol):
         ...
 
     def save(self, run: StoredRun) -> RunSummary:
-        """Save a run in place of one with the same name: as a new generation, loading, with no values loaded."""
+        """Save a run in place of one with the same name: a new generation, in the state LOADING, without values."""
         ...
 
     def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch of samples to a run, and yield its result once it is committed, in order.
 
-        Columns of the same series are merged: the first value at each time counts. Writing the same data twice changes
+        Columns of the same series are merged: the first value at each time is used. Writing the same data twice changes
         nothing.
         """
         ...
 
     def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
-        """Save the next state of a run, with the counts of values processed and of refused ones.
+        """Save the next state of a run, with the number of processed values and of refused ones.
 
-        Nothing changes if the run was removed or saved again. Raise ValueError if the state cannot follow the run's.
+        Nothing changes if the run was removed or saved again. Raise ValueError if that state cannot follow.
         """
         ...
 
@@ -316,11 +316,11 @@ class RunStore(Protocol):
         ...
 
     def get(self, name: str) -> StoredRun | None:
-        """Return the run with this name; None if there is none, or if only its name is left."""
+        """Return the run with this name; None if there is none, or if only its name still exists."""
         ...
 
     def samples(self, run: RunSummary | None = None) -> SampleReader:
-        """Return a reader of the samples of a run, or of all complete runs (None); where runs overlap, one counts."""
+        """Return a reader of the samples of a run, or (None) of all complete runs; where these overlap, of one."""
         ...
 
     def forget(self, run: RunSummary) -> None:

@@ -30,7 +30,7 @@ def regex(pattern: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Return a regular expression that matches exactly this text, with only escapes that both Go and Rust accept."""
+    """Return a regular expression for exactly this text; its escapes are valid in both Go and Rust."""
     return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda match: f"\\{match[0]}", text)
 
 
@@ -40,5 +40,5 @@ def whole(pattern: str) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number for InfluxQL, without an exponent, which InfluxQL does not allow."""
+    """Return a number for InfluxQL, which does not allow exponents."""
     return f"{value:.0f}" if value == int(value) else f"{value:.15f}".rstrip("0")

@@ -1,7 +1,7 @@
 """Reads the live samples of a running `plimsoll up` over HTTP.
 
 Calls and results are JSON. Samples are raw little-endian arrays: the number of samples of each series, then all times,
-then all values. Reading a message cannot run code of its sender.
+then all values. Reading a message cannot execute its sender's code.
 """
 
 import json
@@ -49,7 +49,7 @@ class RemoteSamples(SampleReader):
         self._pools.clear()
 
     def back_up(self, to: Path) -> None:
-        """Have the server copy its samples and runs to a new file on the server's computer."""
+        """Make the server copy its samples and runs to a new file on the server's computer."""
         self._call("back_up", str(to))
 
     def runs_place(self) -> list[str]:
@@ -57,7 +57,7 @@ class RemoteSamples(SampleReader):
         return json.loads(self._call("runs_place"))
 
     def write_points(self, points: Points) -> WriteResult:
-        """Raise Unusable, since only agents write samples."""
+        """Raise Unusable, as only agents write samples."""
         raise Unusable(f"{self.name}: takes samples at /api/v2/write")
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
@@ -83,6 +83,7 @@ class RemoteSamples(SampleReader):
         return [Samples(*pair) for pair in zip(np.split(times, ends), np.split(values, ends), strict=True)]
 
     def _call(self, method: str, *arguments: Any) -> bytes:
+        """Return the server's answer to a call. Raise Unusable or Unreachable if there is none."""
         url, body = f"{self.name}{PATH}/{method}", json.dumps(arguments).encode()
         try:
             answer = self._pools.request("POST", url, body=body, headers=self._headers)
@@ -148,7 +149,7 @@ def remote_store(address: str, token: str, check: Callable[[], None] | None = No
             case ["folder", folder]:
                 runs: RunStore = RunFolders.open(Path(folder))
             case ["influx", *parts]:
-                # Its client is slow to import, and most have no InfluxDB.
+                # Imported here because the client is slow to import and rarely needed.
                 from plimsoll.store.influx.address import InfluxAddress  # noqa: PLC0415
                 from plimsoll.store.influx.runs import InfluxRuns  # noqa: PLC0415
                 from plimsoll.store.influx.server import InfluxServer  # noqa: PLC0415

@@ -20,7 +20,7 @@ VERSION = 1
 
 
 def dumps(run: StoredRun) -> bytes:
-    """Return a run as a compressed document, which is the same each time."""
+    """Return a run as a compressed document; equal runs give equal documents."""
     document = {
         "version": VERSION,
         "run": asdict(run.run),
@@ -67,6 +67,7 @@ def loads(document: bytes) -> StoredRun:
 
 
 def _read_recording(data: dict[str, Any]) -> Recording:
+    """Return the recording in a part of the document."""
     series = tuple(
         Series(host, measurement, tuple((name, value) for name, value in tags), field, path)
         for host, measurement, tags, field, path in data["series"]

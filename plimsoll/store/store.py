@@ -1,4 +1,4 @@
-"""A store: live samples and runs from two places, read as one."""
+"""A store: live samples and runs from two places, read together."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,10 +19,10 @@ _Result = TypeVar("_Result")
 
 
 class Store:
-    """Live samples and runs. `samples` reads both as one: where both have a value, the run's counts.
+    """Live samples and runs. `samples` reads both together; where both have a value, the run's is used.
 
     `runs_place` says how another process opens the runs (`store.remote`). `upkeep` is the embedded store that this
-    process owns and must tidy. `election` decides which of the processes that read one server sends notifications.
+    process owns and must tidy. `election` decides which of several processes on one server sends notifications.
     `beside` is the store of the runs, and of live samples of earlier days.
     """
 
@@ -56,7 +56,7 @@ class Store:
             self._beside.close()
 
     def back_up(self, to: Path) -> None:
-        """Copy the store to a new file and the folders beside it, while writes go on.
+        """Copy the store to a new file and the folders beside it, while writes continue.
 
         Raise Unusable if the file exists, or if the store is a server.
         """
@@ -69,7 +69,7 @@ class Store:
 
 
 class Merged(SampleReader):
-    """A reader of live samples and samples of runs as one."""
+    """Reads live samples and samples of runs together."""
 
     def __init__(self, live: SampleReader, recorded: SampleReader) -> None:
         self._live = live
@@ -120,7 +120,7 @@ def _merged(
     count: Callable[[_Result], int],
     merge: Callable[[Sequence[Series]], list[_Result]],
 ) -> list[_Result]:
-    """Return the result of each series from the reader that has samples of it; if both do, `merge` computes it."""
+    """Return each series' result from the reader that has samples of it; if both do, from `merge`."""
     pairs = list(zip(recorded, live, strict=True))
     results = [of_run if count(of_run) else of_live for of_run, of_live in pairs]
     mixed = [at for at, pair in enumerate(pairs) if all(map(count, pair))]

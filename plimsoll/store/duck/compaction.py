@@ -1,8 +1,8 @@
-"""Compaction and retention: writes past days to files, with samples that came late, and reduces old days to minutes.
+"""Compaction and retention: writes past days to files, including late samples, and reduces old days to minutes.
 
-A day file holds some of the series of a day. Its name is saved as one to be removed before the file gets it; the
-transaction that lists the file also removes its samples from the tables, and the files that it replaces from the list.
-If the process is killed, each sample is thus in exactly one place.
+A day file has some of the series of a day. Its name is saved as one to remove before the file is renamed to it. The
+transaction that lists the file also removes its samples from the tables, and the replaced files from the list. So even
+if the process is killed, each sample is in exactly one place.
 """
 
 import json
@@ -42,8 +42,8 @@ _CHECKED_BYTES = 64 << 20
 class Keeping:
     """How long live samples are kept.
 
-    Samples are kept as they came for `raw_days`, then as minutes until they are `days` old. While more than
-    `size_limit` bytes are in use, the oldest day is dropped, but never the last one.
+    Samples are kept unchanged for `raw_days`, then as minutes until they are `days` old. While more than `size_limit`
+    bytes are in use, the oldest day is dropped, but never the last one.
     """
 
     raw_days: int
@@ -59,7 +59,7 @@ _NAMES = ("host", "measurement", "tags", "field")
 
 
 class _Piece(NamedTuple):
-    """A day file to write: day, kind, the series from `first` to `last`, and the tables and files that hold them."""
+    """A day file to write: day, kind, the series from `first` to `last`, and the tables and files that have them."""
 
     day: int
     kind: TableKind
@@ -70,7 +70,7 @@ class _Piece(NamedTuple):
 
 
 class Retention:
-    """The upkeep of a hot file and its day files, done piece by piece while `turn` is held."""
+    """Compaction and retention of a hot file and its day files, piece by piece while `turn` is held."""
 
     def __init__(self, file: HotFile, live: LiveWriter, index: StoredSeriesIndex, keeping: Keeping) -> None:
         self._file, self._live, self._index, self._keeping = file, live, index, keeping
@@ -80,19 +80,19 @@ class Retention:
         self._unfreed = False
 
     def piece(self, now: int) -> bool:
-        """Do one piece of upkeep; return False if there was none to do."""
+        """Do one piece of upkeep; return False if nothing was due."""
         with self.turn:
             with self._file.lock:
                 if now // HOUR != self._hour:
                     self._live.close_table()
                     self._hour = now // HOUR
                 is_done = self._drop(now) or self._move_closed_table()
-            # Compaction takes longer, and must not keep samples from being written.
+            # Compaction takes longer, and must not block writes.
             if is_done or self._write_file(now):
                 self._unfreed = True
                 return True
             self._file.sweep()
-            # A checkpoint frees the space of what was dropped.
+            # A checkpoint frees the space of dropped tables.
             if self._unfreed:
                 self._unfreed = not self._file.checkpoint()
             with self._file.reading() as cursor:
@@ -138,9 +138,9 @@ class Retention:
         return True
 
     def _write_file(self, now: int) -> bool:
-        """Write one day file; return False if there was none to write. Call and move samples in one thread only.
+        """Write one day file; return False if none was due. Call it and move samples in one thread only.
 
-        The files of a day are written an hour after its end. Samples that come later wait until the next day is over.
+        The files of a day are written an hour after its end. Later samples wait until the next day is over.
         """
         with self._file.reading() as cursor:
             piece = self._find_late(cursor, now) or self._find_old(cursor, now)
@@ -170,7 +170,7 @@ class Retention:
         return None
 
     def _next(self, cursor: Cursor, now: int, day: int, tables: Sequence[HotTable], files: Sequence[DayFile]) -> _Piece:
-        """Return the file for the first series in tables; an existing file with this series is written anew."""
+        """Return the file for the first series in tables; an existing file with this series is rewritten."""
         rows = cursor.execute(f"SELECT min(series) FROM ({_union(tables, 'series')})").fetchone()
         first = _ALL if rows is None or rows[0] is None else int(rows[0])
         is_thin = self._is_old(day, now) or any(table.kind is TableKind.THIN for table in (*tables, *files))
@@ -194,7 +194,7 @@ class Retention:
         return day < (now - self._keeping.raw_days * DAY) // DAY
 
     def _is_whole(self, files: Sequence[DayFile]) -> bool:
-        """Return whether all files can be read. A day with a damaged file is left as it is: it may be repaired."""
+        """Return whether all files can be read. A day with a damaged file is not changed, as it may be repaired."""
         return len(self._file.days.readable(file.name for file in files)) == len(files)
 
     def _write(self, piece: _Piece, partial: Path) -> tuple[int, int, int]:
@@ -205,7 +205,7 @@ class Retention:
             cursor.register("named", self._named([number for (number,) in numbers]))
             for name in _NAMES:
                 cursor.execute(f"CREATE TEMP TYPE {name}_of_day AS ENUM (SELECT DISTINCT {name} FROM named)")
-            # Parquet writes each value of an enumeration only once; that is much faster, too.
+            # Parquet writes each value of an enumeration only once, which is also much faster.
             names = ", ".join(f"{name}::{name}_of_day AS {name}" for name in _NAMES)
             (_, samples, _, _, columns, *_) = cursor.execute(
                 f"COPY (SELECT make_timestamp_ns(time) AS time, {names}, {_VALUES[piece.kind]}, series "
@@ -250,7 +250,7 @@ class Retention:
         return {"series": np.array(numbers, np.int32), **texts}
 
     def _list(self, piece: _Piece, partial: Path, samples: int, first: int, last: int) -> None:
-        """Give a written file its name, and list it in place of the samples that it was made from."""
+        """Rename a written file, and list it in place of the samples it was made from."""
         days, size, name = self._file.days, partial.stat().st_size, ""
         if samples:
             with self._file.writing() as cursor:
@@ -261,7 +261,7 @@ class Retention:
             if samples:
                 add_file(cursor, DayFile(name, piece.kind, piece.day, first, last, samples, size))
             unlist_files(cursor, [file.name for file in piece.files])
-            # Drop the tables in which no other series are left.
+            # Drop the tables that have no other series.
             tables = {table.name: table for table in tables_of_day(cursor, piece.day)}
             for table in (tables[table.name] for table in piece.tables):
                 if cursor.execute(f"SELECT 1 FROM {table.name} WHERE series > {piece.last} LIMIT 1").fetchone():
@@ -291,7 +291,7 @@ def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> i
 
 
 def _hold(cursor: Cursor, day: int, within: str) -> None:
-    """Save which series have samples on a day, and the time of the first and last sample of each."""
+    """Save which series have samples on a day, and the times of each one's first and last sample."""
     rows = cursor.execute(
         "SELECT series, min(first) AS first, max(last) AS last FROM "
         f"(SELECT series, first, last FROM held WHERE day = {day} UNION ALL SELECT series, time, time {within}) "

@@ -40,7 +40,7 @@ def date_of(day: int) -> str:
 
 
 class DayFile(NamedTuple):
-    """A file of a day (days since 1970): raw samples or minutes of the series numbered `first` to `last`.
+    """A file of a day (days since 1970): raw samples, or minutes, of the series numbered `first` to `last`.
 
     The ranges of a day's files do not overlap. `size` is in bytes.
     """
@@ -77,7 +77,7 @@ class DayFolder:
 
     @contextmanager
     def in_use(self) -> Generator[None]:
-        """Keep the files that are listed now from removal until the end of the context."""
+        """Protect the files listed now from removal until the end of the block."""
         with self._lock:
             self._count += 1
             number = self._count
@@ -95,7 +95,7 @@ class DayFolder:
         return folder / f".{token_hex(4)}{_PARTIAL}"
 
     def name(self, partial: Path, kind: TableKind, number: int) -> str:
-        """Flush a temporary file to the disk, and return its final name, with its checksum."""
+        """Flush a temporary file to the disk; return its final name, which includes its checksum."""
         with partial.open("rb+") as file:
             os.fsync(file.fileno())
         partial.chmod(stat.S_IRUSR | stat.S_IWUSR)
@@ -114,7 +114,7 @@ class DayFolder:
         return {name for name in names if self._is_sound(name)}
 
     def check(self, names: Iterable[str], most: int) -> None:
-        """Check about `most` bytes of the files that were not checked yet for damage."""
+        """Check files not checked before for damage, about `most` bytes of them."""
         for name in names:
             if name in self._checked or most > 0:
                 with suppress(OSError):
@@ -127,7 +127,7 @@ class DayFolder:
         return {name: why for name, (_, why) in sorted(self._checked.items()) if why}
 
     def remove(self, names: Iterable[str]) -> list[str]:
-        """Remove the files that are no longer listed, unless a read uses them; return the names of those removed."""
+        """Remove files that are no longer listed, unless a read uses them; return the removed names."""
         with self._lock:
             marks = {name: self._unlisted.setdefault(name, self._count) for name in names}
             oldest = min(self._users, default=self._count + 1)
@@ -146,6 +146,7 @@ class DayFolder:
         return True
 
     def _is_sound(self, name: str) -> bool:
+        """Return whether a file is undamaged; the result is cached until the file changes."""
         last_mark, last_why = self._checked.get(name, (None, ""))
         try:
             status = self.place(name).stat()
@@ -162,7 +163,7 @@ class DayFolder:
 
 
 def list_files(cursor: Cursor, start: int | None = None, end: int | None = None) -> list[DayFile]:
-    """Return the listed files that may hold samples of a range (by default, of any time), by day and series."""
+    """Return the listed files that may have samples in a range (by default at any time), by day and series."""
     first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
     rows = cursor.execute("FROM file WHERE day BETWEEN ? AND ?", [first, last]).fetchall()
     files = [DayFile(name, TableKind(kind), *rest) for name, kind, *rest in rows]
@@ -170,7 +171,7 @@ def list_files(cursor: Cursor, start: int | None = None, end: int | None = None)
 
 
 def add_file(cursor: Cursor, file: DayFile) -> None:
-    """List a file that has its final name, so that it is no longer among those to be removed."""
+    """List a file under its final name, and remove the name from those to be removed."""
     cursor.execute("DELETE FROM gone WHERE name = ?", [file.name])
     cursor.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)", [*file])
 
@@ -183,7 +184,7 @@ def unlist_files(cursor: Cursor, names: Iterable[str]) -> None:
 
 
 def rows_of(days: DayFolder, files: Sequence[DayFile], start: int | None = None, end: int | None = None) -> str:
-    """Return SQL for FROM: the rows of files of one kind in a range, with the columns of tables of that kind."""
+    """Return SQL for FROM: the rows of files of one kind in a range, with the columns of that kind's tables."""
     first, last = files[0].day * DAY, (files[-1].day + 1) * DAY - 1
     within = (first if start is None else max(start, first), last if end is None else min(end, last))
     times = "time BETWEEN " + " AND ".join(f"make_timestamp_ns({edge})" for edge in within)

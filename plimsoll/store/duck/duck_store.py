@@ -23,9 +23,9 @@ def open_embedded(
     size_limit: int = SIZE_LIMIT,
     margin: int = MARGIN,
 ) -> Store:
-    """Open the store in a file, or in `plimsoll.duckdb` of a folder; create it if it is missing.
+    """Open the store in a file, or in `plimsoll.duckdb` of a folder; create it if missing.
 
-    Live samples are kept as they came for `raw_days`, as minutes for `days`; the oldest days are dropped while more
+    Live samples are kept unchanged for `raw_days`, then as minutes for `days`; the oldest days are dropped while more
     than `size_limit` bytes are in use. Writes fail while less than `margin` bytes are free on the disk. Raise Unusable
     if another process has the file open, if it is of a later version, or if it cannot be opened.
     """

@@ -1,4 +1,4 @@
-"""The DuckDB file of the embedded store: reads run beside one writer, and committed samples survive a full disk."""
+"""The DuckDB file of the embedded store: one writer with concurrent reads; committed samples survive a full disk."""
 
 import logging
 import os
@@ -34,13 +34,13 @@ _log = logging.getLogger(__name__)
 
 
 class HotFile:
-    """An open DuckDB file: `reading` begins a transaction in any thread; `writing` allows one at a time.
+    """An open DuckDB file. `reading` begins a transaction in any thread; `writing` allows one at a time.
 
-    Samples are not written while less than `margin` bytes are free on the disk. Whoever holds `lock` keeps others from
-    writing.
+    Samples are not written while less than `margin` bytes are free on the disk. While a thread holds `lock`, no other
+    writes.
     """
 
-    # DuckDB locks the file against other processes only.
+    # DuckDB locks the file only against other processes.
     _here: ClassVar[set[Path]] = set()
 
     def __init__(self, path: Path, margin: int) -> None:
@@ -59,14 +59,14 @@ class HotFile:
 
     @contextmanager
     def reading(self) -> Generator[Cursor]:
-        """Yield a cursor on what is committed now, unaffected by later writes; its day files are kept meanwhile."""
+        """Yield a cursor on the committed state, unaffected by later writes; its day files are kept meanwhile."""
         with self.days.in_use(), self._cursor() as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             yield cursor
 
     @contextmanager
     def writing(self, *, needs_room: bool = False) -> Generator[Cursor]:
-        """Yield a cursor whose changes are committed together at the end, or not at all after an error.
+        """Yield a cursor whose changes are committed together at the end, or rolled back after an error.
 
         With `needs_room`, raise StoreFull if less than `margin` bytes are free; do not set it for calls that free
         space.
@@ -105,7 +105,7 @@ class HotFile:
 
     @property
     def used(self) -> int:
-        """The number of bytes in use, in the file and in the day files; space that was freed does not count."""
+        """The number of bytes in use, in the file and in the day files; freed space does not count."""
         with self.reading() as cursor:
             row = cursor.execute("SELECT used_blocks * block_size FROM pragma_database_size()").fetchone()
             files = cursor.execute("SELECT coalesce(sum(size), 0)::BIGINT FROM file").fetchone()
@@ -113,7 +113,7 @@ class HotFile:
 
     @property
     def has_room(self) -> bool:
-        """Whether there is room for a day file. The margin may be used for it, as the oldest days can be dropped."""
+        """Whether there is room for a day file, which may use the margin, as the oldest days can be dropped."""
         return self._free > _DAY_FILE_BYTES
 
     def sweep(self) -> None:
@@ -125,7 +125,7 @@ class HotFile:
                 cursor.executemany("DELETE FROM gone WHERE name = ?", [[name] for name in removed])
 
     def backup(self, to: Path) -> None:
-        """Copy what is committed now to a new file, and the day files to a folder beside it, while writes go on."""
+        """Copy the committed state to a new file, and the day files to a folder beside it, while writes continue."""
         for path in (to, folder_of(to)):
             if os.path.lexists(path):
                 raise Unusable(f"{path}: exists already; name a new file")
@@ -140,7 +140,7 @@ class HotFile:
             with self.reading() as cursor:
                 names = [file.name for file in list_files(cursor)]
             size = self.path.stat().st_size
-            # From now on, the file is only appended to, and the day files that are listed stay.
+            # From here on, the file is only appended to, and the listed day files stay.
             in_use = ExitStack()
             in_use.enter_context(self.days.in_use())
             self._backups += 1
@@ -148,7 +148,7 @@ class HotFile:
             with in_use, self._copied(names, folder_of(to)), atomic_write(to) as copy:
                 copy.chmod(stat.S_IRUSR | stat.S_IWUSR)
                 with self.path.open("rb") as source, copy.open("wb") as target:
-                    # What is written meanwhile may be appended, and is not part of the copy.
+                    # Later writes may be appended; they are not part of the copy.
                     for piece in pieces(source, size):
                         target.write(piece)
         finally:
@@ -156,7 +156,7 @@ class HotFile:
 
     @contextmanager
     def _copied(self, names: Sequence[str], to: Path) -> Generator[None]:
-        """Copy the readable day files to another folder; remove the copies if the context ends with an error."""
+        """Copy the readable day files to another folder; remove the copies if the block ends with an error."""
         try:
             for name in self.days.readable(names):
                 place = to / name
@@ -179,6 +179,7 @@ class HotFile:
 
     @contextmanager
     def _cursor(self) -> Generator[Cursor]:
+        """Yield a cursor; translate DuckDB's errors, and reconnect after fatal ones."""
         connection = self._connected()
         cursor = connection.cursor()
         try:
@@ -187,7 +188,7 @@ class HotFile:
             is_fatal = isinstance(error, duckdb.FatalException | duckdb.InternalException)
             if is_fatal:
                 self._disconnect(connection)
-            # Other errors than these mean that what was written is read otherwise.
+            # Any other error means that stored data is read incorrectly.
             if _CORRUPT.search(str(error)) or not (is_fatal or isinstance(error, _REFUSED)):
                 raise DamagedStore(self.path, error) from None
             raise self._refusal(str(error)) from None
@@ -231,9 +232,9 @@ class HotFile:
 
 
 def _connect_or_set_aside(path: Path, days: DayFolder) -> Cursor:
-    """Open a file. If it is damaged, set aside its write-ahead log, or else the file, and list the day files again.
+    """Open a file. If it is damaged, set aside its write-ahead log, else the file, and list the day files again.
 
-    A damaged store of an earlier version is not set aside, since its runs are in the file.
+    A damaged store of an earlier version is not set aside, as its runs are in the file.
     """
     is_new = not path.exists() or not path.stat().st_size
     for file in (write_ahead_log(path), path):

@@ -1,10 +1,10 @@
-"""The tables with the live samples of days that are not in files yet.
+"""The tables with the live samples of days that are not yet in files.
 
 New samples are appended to an *open* table in order of arrival. When the table is full or an hour old, it is closed,
 and its samples are moved to the *raw* table of their day. A past day is written to files (`duck.day_files`), sorted by
 series and time, so that a series is read from a few places; late samples of that day stay in tables until they are
-written to the files as well. After some days, minimum, maximum, mean and count of each minute replace the samples.
-`duck.compaction` does all this, some series at a time. *Thin* tables hold minutes of days that an earlier version kept.
+written to files as well. After some days, minimum, maximum, mean and count of each minute replace the samples.
+`duck.compaction` does all this, some series at a time. *Thin* tables have minutes of days kept by an earlier version.
 
 No series has two samples at one time in the open and raw tables together. A sample in a table takes precedence over one
 in a file.
@@ -56,21 +56,21 @@ class HotTable(NamedTuple):
 
     @property
     def rows(self) -> str:
-        """SQL for FROM: the rows of the table that are not in a file yet."""
+        """SQL for FROM: the rows of the table that are not yet in a file."""
         return f"(FROM {self.name} WHERE series >= {self.above})" if self.above else self.name
 
 
 def list_tables(cursor: Cursor, start: int | None = None, end: int | None = None) -> list[HotTable]:
-    """Return the tables that may hold samples of a range (by default, of any time), in order of creation."""
+    """Return the tables that may have samples in a range (by default at any time), in order of creation."""
     first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
-    # There are few: to have DuckDB choose and sort them would take four times as long.
+    # There are few: selecting and sorting them in DuckDB takes four times as long.
     rows = sorted(cursor.execute("SELECT number, name, kind, day, above FROM part").fetchall())
     tables = [HotTable(name, TableKind(kind), day, above) for _, name, kind, day, above in rows]
     return [table for table in tables if table.kind is TableKind.OPEN or first <= table.day <= last]
 
 
 def open_tables(cursor: Cursor) -> list[HotTable]:
-    """Return the closed tables whose samples are not moved yet, and then the open table."""
+    """Return the closed tables whose samples have not been moved, then the open table."""
     return [table for table in list_tables(cursor) if table.kind is TableKind.OPEN]
 
 
@@ -89,7 +89,7 @@ def add_table(cursor: Cursor, kind: TableKind, day: int = 0) -> HotTable:
 
 
 def next_number(cursor: Cursor) -> int:
-    """Return a number that no table and no file has had."""
+    """Return a number that no table or file has had."""
     (number,) = cursor.execute("SELECT nextval('part_number')").fetchone() or (0,)
     return number
 
@@ -122,7 +122,7 @@ class Batch:
         return ordered if last.all() else ordered.chosen(last)
 
     def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> "Batch":
-        """Return the samples that `rows` selects, by mask or index."""
+        """Return the samples selected by a mask or indices."""
         return Batch(self.series[rows], self.times[rows], self.values[rows])
 
     def insert(self, cursor: Cursor, table: HotTable) -> None:
@@ -132,7 +132,7 @@ class Batch:
         cursor.unregister("batch")
 
     def delete(self, cursor: Cursor, table: HotTable) -> None:
-        """Delete the table's samples that have a series and time of this batch, whatever their values."""
+        """Delete the table's samples with a series and time in this batch, whatever their values."""
         name = table.name
         self._register(cursor)
         cursor.execute(

@@ -19,9 +19,9 @@ ROWS_A_TABLE = 1_000_000
 
 
 class LiveWriter:
-    """The writer of live samples, with the open table and the time of each series' latest sample.
+    """Writes live samples; it has the open table and the time of each series' latest sample.
 
-    Only a sample that is not later than its series' latest can replace an earlier one.
+    A sample can only replace an earlier one if it is not later than its series' latest.
     """
 
     def __init__(self, file: HotFile) -> None:
@@ -44,7 +44,7 @@ class LiveWriter:
         with self._file.lock:
             self._make_place(batch.series)
             late = batch.chosen(batch.times <= self._latest[batch.series])
-            # Before the transaction: of one that fails it is not always known whether it was committed.
+            # Before the transaction, as it may be unknown whether a failed one was committed.
             self._raise(batch.series, batch.times)
             with self._file.writing(needs_room=True) as cursor:
                 table = self._table
@@ -59,7 +59,7 @@ class LiveWriter:
             self._table = table
 
     def close_table(self) -> None:
-        """Close the open table if it holds samples, so that the next write begins another."""
+        """Close the open table if it has samples, so that the next write begins another."""
         with self._file.lock:
             if self._rows:
                 with self._file.writing() as cursor:

@@ -1,4 +1,4 @@
-"""Moves the runs of a version 2 store, which are tables in its file, to folders."""
+"""Moves the runs of a version 2 store, where they are tables in its file, to folders."""
 
 import json
 import logging
@@ -27,7 +27,7 @@ def folder_of(database: Path) -> Path:
 def move_runs(cursor: Cursor, database: Path) -> None:
     """Write each run to a folder, and drop its tables. A run that cannot be read remains in the file's backup.
 
-    A call that was cut off can be repeated; it writes runs again that have a folder already.
+    An interrupted call can be repeated; it rewrites runs that already have a folder.
     """
     runs = RunFolders.open(folder_of(database), make=True, mode=0o700)
     recorded = _RunInFile(cursor)
@@ -39,7 +39,7 @@ def move_runs(cursor: Cursor, database: Path) -> None:
                 if earlier.generation == generation:
                     runs.forget(earlier)
             saved = runs.save(run, generation)
-            # Of recordings that overlap the first one counts, so it is written last.
+            # Where recordings overlap, the first one counts, so it is written last.
             for _ in runs.write(saved, reversed(logs_of(recorded.read, run))):
                 pass
             runs.mark(saved, StoreState(state), loaded=loaded, refused=refused)
@@ -54,7 +54,7 @@ def move_runs(cursor: Cursor, database: Path) -> None:
 
 
 class _RunInFile:
-    """A reader of the samples of runs in the table `recorded` of a version 2 store."""
+    """Reads the samples of runs in the table `recorded` of a version 2 store."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor

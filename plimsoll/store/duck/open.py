@@ -58,7 +58,7 @@ _SETTINGS: dict[str, Setting] = {
     "allow_community_extensions": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
-    "checkpoint_threshold": "1TB",  # checkpoints are made by HotFile, which can hold them back
+    "checkpoint_threshold": "1TB",  # HotFile makes checkpoints, as it can delay them
     "memory_limit": "192MB",
     "python_enable_replacements": "false",
     "threads": "2",
@@ -68,7 +68,7 @@ _LOCKED = re.compile(r"\(PID (\d+)\)")
 _OTHER_FILE = "not a valid DuckDB"
 _NEWER_DUCKDB = "database file with version number"
 _PART = re.compile(rf"({'|'.join(TableKind)})_\d+")
-# Objects that another program may have made in the file, and that a query of ours would run.
+# Objects made by another program that our queries would execute.
 _FOREIGN = {
     "the view": "SELECT view_name FROM duckdb_views() WHERE NOT internal",
     "the function": "SELECT function_name FROM duckdb_functions() WHERE NOT internal",
@@ -88,9 +88,9 @@ class DamagedStore(Unusable):
 
 
 def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int = VERSION) -> Cursor:
-    """Open a file for this process alone; create it if it is missing.
+    """Open a file for this process alone; create it if missing.
 
-    A file of an earlier version is copied to `plimsoll.duckdb.version-1` (its version), then upgraded. Raise
+    A file of an earlier version is first copied to `plimsoll.duckdb.version-1` (its version), then upgraded. Raise
     DamagedStore, and leave the file unchanged, if it or its write-ahead log is damaged; Unusable if it cannot be
     opened.
     """
@@ -134,7 +134,7 @@ def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int
 
 
 def set_aside(*files: Path) -> str:
-    """Rename damaged files, so that new ones can take their place; return the new names as text."""
+    """Rename damaged files to make room for new ones; return the new names as text."""
     names: list[str] = []
     for file in files:
         aside = file.with_name(f"{file.name}{ASIDE}{datetime.now(UTC):%Y-%m-%dT%H%M%S.%fZ}")
@@ -149,7 +149,7 @@ def set_aside(*files: Path) -> str:
 
 
 def write_ahead_log(path: Path) -> Path:
-    """Return the path of DuckDB's write-ahead log, which holds the commits since the last checkpoint."""
+    """Return the path of DuckDB's write-ahead log, which has the commits since the last checkpoint."""
     return Path(f"{path}.wal")
 
 
@@ -171,7 +171,7 @@ def _check_content(path: Path) -> None:
 
 
 def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
-    """Raise Unusable unless the file's tables are exactly those of `schema` and those of samples."""
+    """Raise Unusable unless the file has exactly the tables of `schema` and of samples."""
     for kind_of_object, query in _FOREIGN.items():
         if foreign := cursor.execute(query).fetchone():
             raise _changed(path, f"it has {kind_of_object} {foreign[0]!r}")
@@ -194,7 +194,7 @@ def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
 
 
 def _check_files(cursor: Cursor, path: Path) -> None:
-    """Raise Unusable unless all listed names have the form of day files, since queries contain them."""
+    """Raise Unusable unless all listed names have the form of day files, as they become part of queries."""
     rows = cursor.execute("FROM file").fetchall()
     wrong = [name for (name,) in cursor.execute("FROM gone").fetchall() if not NAME.fullmatch(str(name))]
     for name, kind, day, first, last, *_ in rows:
@@ -222,11 +222,12 @@ def _changed(path: Path, reason: str) -> Unusable:
 def _connect(path: Path, *, read_only: bool = False) -> Cursor:
     # DuckDB's own choice. Named among the settings, it is refused where they happen to be taken in another order: on
     # Windows it would come after enable_external_access.
+    """Return a connection to a DuckDB file with restricted access."""
     temporary = f"{path}.tmp"
     try:
         connection = duckdb.connect(path, read_only=read_only, config=_SETTINGS | (_LOCKED_UP if read_only else {}))
         if not read_only:
-            # Besides its own, DuckDB may open the day files. Among the settings of a new connection this is refused.
+            # DuckDB may also open the day files. This cannot be set when the connection is made.
             days = quoted(str(folder_of(path).absolute()))
             connection.execute(f"SET parquet_metadata_cache = true; SET allowed_directories = [{days}]")
             for name, value in _LOCKED_UP.items():
@@ -234,7 +235,7 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
     except duckdb.Error as error:
         text = str(error)
     else:
-        # A process that was killed may have left it.
+        # A killed process may have left it.
         shutil.rmtree(temporary, ignore_errors=True)
         return connection
     if owner := _LOCKED.search(text):
@@ -250,7 +251,7 @@ def _connect(path: Path, *, read_only: bool = False) -> Cursor:
 
 
 def _version(connection: Cursor, path: Path, version: int) -> int:
-    """Return the version of a file; create the tables of `version` in a new file."""
+    """Return the version of a file; in a new file, create the tables of `version`."""
     tables = set[str]() if _is_new(connection) else _tables(connection)
     if not tables:
         connection.execute(f"BEGIN; {_SCHEMAS[VERSION]}; INSERT INTO plimsoll VALUES ({version}); COMMIT")
@@ -262,7 +263,7 @@ def _version(connection: Cursor, path: Path, version: int) -> int:
 
 
 def _is_new(connection: Cursor) -> bool:
-    """Return whether nothing was ever written to a file; ten times as fast as listing its tables."""
+    """Return whether nothing was ever written to a file; ten times faster than listing its tables."""
     return connection.execute("SELECT total_blocks, wal_size FROM pragma_database_size()").fetchone() == (0, "0 bytes")
 
 

@@ -31,7 +31,7 @@ MEAN = Columns(
     "series, time, mean AS value",
     "0 AS series, 0::BIGINT AS time, 0.0::DOUBLE AS value",
 )
-# The time of the lowest and the highest value within a minute is not known.
+# The times of the lowest and highest value within a minute are unknown.
 _RANGE = Columns(
     f"{MEAN.raw}, 1 AS amount",
     f"series, unnest([time, time + {_HALF}]) AS time, unnest([minimum, maximum]) AS value, "
@@ -51,7 +51,7 @@ _WEIGHED = Columns(
 
 
 class StoredRange(NamedTuple):
-    """Series numbers in a range of time (both ends included), with the cursor to read them.
+    """Some series (by number) in a range of time (both ends included), with a cursor to read them.
 
     `named` is the SQL condition for the series.
     """
@@ -69,7 +69,7 @@ class StoredRange(NamedTuple):
         return f"{self.named} AND time BETWEEN {self.start} AND {self.end}"
 
     def query(self, columns: Columns) -> str:
-        """Return the SQL query for all samples, earlier days first; one without rows if nothing can match."""
+        """Return the SQL query for all samples, earlier days first; if nothing can match, a query without rows."""
         tables = sorted(
             list_tables(self.cursor, self.start, self.end), key=lambda table: (table.kind is TableKind.OPEN, table.day)
         )
@@ -108,7 +108,7 @@ class StoredRange(NamedTuple):
 
 @contextmanager
 def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Generator[StoredRange]:
-    """Yield a range of these series, as they are stored now."""
+    """Yield a range of these series in the committed state."""
     with file.reading() as cursor:
         if len(numbers) > _MOST_IN_LIST:
             cursor.register("chosen", {"series": np.array(numbers, np.int32)})
@@ -118,9 +118,9 @@ def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Gene
 
 
 def samples(span: StoredRange) -> dict[int, Samples]:
-    """Return the samples by series number, for series that have any; means of minutes where nothing else is left."""
+    """Return the samples by series number, without empty series; means of minutes where raw samples are gone."""
     rows = span.cursor.execute(span.query(MEAN)).fetchnumpy()
-    # Tables are sorted, mostly: this is much faster than to have DuckDB sort all.
+    # Tables are mostly sorted, so this is much faster than sorting everything in DuckDB.
     series = np.asarray(rows["series"])
     order = np.argsort(series, kind="stable")
     series, times, values = (np.asarray(column)[order] for column in (series, rows["time"], rows["value"]))
@@ -131,9 +131,9 @@ def samples(span: StoredRange) -> dict[int, Samples]:
 
 
 def drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
-    """Return the samples that draw the line of each series: the first, lowest, highest and last of each bucket.
+    """Return the samples that draw each series: the first, lowest, highest and last of each bucket.
 
-    A day that is kept as minutes gives the lowest and the highest value of each minute.
+    A day kept as minutes gives the lowest and the highest value of each minute.
     """
     bucket = f"(time - {span.start}) // {bucket_width(span.start, span.end, buckets)}"
     query = (
@@ -148,7 +148,7 @@ def drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
 
 
 def buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
-    """Return minimum, maximum and mean of each bucket by series number, without series that have no samples."""
+    """Return minimum, maximum and mean of each bucket by series number, without empty series."""
     rows = span.cursor.execute(
         f"SELECT series, {floor('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
         f"sum(mean * amount) / sum(amount) AS mean FROM ({span.query(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
@@ -172,7 +172,7 @@ def present(file: HotFile, start: int, end: int) -> tuple[NDArray[np.int32], lis
         tables = list_tables(cursor, start, end)
         opened = [table.name for table in tables if table.kind is TableKind.OPEN]
         queries = [f"SELECT series FROM {name} WHERE {within}" for name in opened]
-        # A series that has samples on a day, before the range and after it, may have none within.
+        # A series with samples before and after the range on a day may have none within.
         surely = f"first BETWEEN {int(start)} AND {int(end)} OR last BETWEEN {int(start)} AND {int(end)}"
         queries.append(f"SELECT series FROM held WHERE day BETWEEN {start // DAY} AND {end // DAY} AND ({surely})")
         listed = list_files(cursor, start, end)
@@ -194,7 +194,7 @@ def _readable(days: DayFolder, files: Sequence[DayFile]) -> list[DayFile]:
 
 
 def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str, NDArray[Any]]]]:
-    """Split the columns of a result that is sorted by series; return the number and columns of each series."""
+    """Return the number and the columns of each series in a result sorted by series."""
     series = np.asarray(columns["series"])
     return [
         (number, {name: np.asarray(column[span]) for name, column in columns.items()})

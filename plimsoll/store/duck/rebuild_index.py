@@ -1,6 +1,6 @@
 """Lists the day files in a new hot file, or in one that lost its write-ahead log.
 
-A file's name holds its checksum, and its columns hold the names of its series.
+A file's name includes its checksum, and its columns have the names of its series.
 """
 
 import json
@@ -21,7 +21,7 @@ def rebuild_index(cursor: Cursor, days: DayFolder) -> None:
     paths = [path for path in days.folder.glob("*/*.parquet") if NAME.fullmatch(_name(path))]
     numbers = [0]
     listed: list[DayFile] = []
-    # Of two files with the same series of a day, the later one was written in place of the other.
+    # Of two files with the same series of a day, the later one replaced the other.
     for path in sorted(paths, key=_number, reverse=True):
         numbers.append(_number(path))
         file = _describe(cursor, days, path)
@@ -39,7 +39,9 @@ def rebuild_index(cursor: Cursor, days: DayFolder) -> None:
     cursor.execute("DELETE FROM held")
     cursor.execute("INSERT INTO held SELECT * FROM temp.merged ORDER BY day, series")
     cursor.execute("DROP TABLE temp.merged")
-    cursor.execute("SELECT max(nextval('part_number')) FROM range(?)", [max(numbers)])  # no file gets these again
+    cursor.execute(
+        "SELECT max(nextval('part_number')) FROM range(?)", [max(numbers)]
+    )  # these numbers are not used again
     cursor.execute("COMMIT")
 
 
@@ -57,7 +59,7 @@ def _describe(cursor: Cursor, days: DayFolder, path: Path) -> DayFile:
 
 
 def _add_series(cursor: Cursor, days: DayFolder, file: DayFile) -> None:
-    """Save which series have samples on the day of a file, and add the series that are not known yet."""
+    """Save which series have samples on the day of a file, and add unknown series."""
     rows, place = rows_of(days, [file]), quoted(str(days.place(file.name)))
     cursor.execute(f"INSERT INTO held SELECT {file.day}, series, min(time), max(time) FROM {rows} GROUP BY series")
     unknown = cursor.execute(

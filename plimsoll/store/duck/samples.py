@@ -1,7 +1,7 @@
 """The embedded store of live samples: the current day in a DuckDB file, past days in Parquet files beside it.
 
-One process owns it. A DuckDB file that turns out to be damaged is set aside and a new one begun: past days stay
-readable, and new samples are written.
+One process owns it. A damaged DuckDB file is set aside and a new one begun: past days stay readable, and new samples
+are written.
 """
 
 import logging
@@ -56,8 +56,8 @@ class _Hot:
 class DuckSamples(SampleReader):
     """The live samples in a DuckDB file and its day files. See `plimsoll.store.protocol.SampleStore`.
 
-    The file is created if it is missing. Writes fail while less than `margin` bytes are free on its disk. Raise Raise
-    Unusable if another process has it open, if it is of a later version, or if it cannot be opened.
+    The file is created if missing. Writes fail while less than `margin` bytes are free on its disk. Raise Unusable if
+    another process has it open, if it is of a later version, or if it cannot be opened.
     """
 
     def __init__(self, path: Path, margin: int, keeping: Keeping) -> None:
@@ -82,24 +82,24 @@ class DuckSamples(SampleReader):
 
     @property
     def damaged(self) -> dict[Path, str]:
-        """The files whose samples are missing from all results, and the reasons: day files, and hot files set aside."""
+        """The files whose samples are missing from all results, with reasons: day files, and hot files set aside."""
         days = self._hot.file.days
         aside = {path: f"is damaged and was set aside: {loss}" for path, loss, _ in self._list_aside()}
         return aside | {days.place(name): why for name, why in days.damaged.items()}
 
     def tidy(self, now: int) -> bool:
-        """Do one piece of upkeep (compaction or retention); return False if there was none to do.
+        """Do one piece of upkeep (compaction or retention); return False if none was due.
 
         A piece delays writes by a second at most. Ages are relative to `now` (UTC ns).
         """
         is_more = self._use(lambda hot: hot.retention.piece(now))
         if is_more:
-            # Python's locks are not fair: without this, the next piece would begin before a write that waits.
+            # Python's locks are not fair: without this, the next piece would begin before a waiting write.
             time.sleep(_PAUSE_S)
         return is_more
 
     def back_up(self, to: Path) -> None:
-        """Copy what is committed now to a new file, while writes go on. Raise Unusable if the file exists."""
+        """Copy the committed state to a new file, while writes continue. Raise Unusable if the file exists."""
         self._hot.file.backup(to)
 
     def write_points(self, points: Points) -> WriteResult:
@@ -117,6 +117,7 @@ class DuckSamples(SampleReader):
         """Return the series with a sample in a range, sorted."""
 
         def find(hot: _Hot) -> FoundSeries:
+            """Return the series with a sample in the range, from the hot file's index."""
             numbers, unreadable = duck_read.present(hot.file, start, end)
             keys = {host_key(host) for host in hosts}
             days = hot.file.days
@@ -168,7 +169,7 @@ class DuckSamples(SampleReader):
         return self._use(read_all)
 
     def _use(self, call: Callable[[_Hot], _Result]) -> _Result:
-        """Call a function with the hot file; if the file turns out to be damaged, call it again with a new file."""
+        """Call a function with the hot file; if the file is found damaged, call it again with a new file."""
         hot = self._hot
         try:
             return call(hot)
@@ -182,7 +183,7 @@ class DuckSamples(SampleReader):
         return call(self._hot)
 
     def _list_aside(self) -> list[tuple[Path, str, tuple[int, int]]]:
-        """Return the hot files that were set aside: path, what is lost, and the range of the loss (UTC ns)."""
+        """Return the hot files set aside: path, what is lost, and the range of the loss (UTC ns)."""
         listed: list[tuple[Path, str, tuple[int, int]]] = []
         for path in sorted(self._path.parent.glob(f"{self._path.name}*{ASIDE}*")):
             if match := _ASIDE.search(path.name):
@@ -192,7 +193,7 @@ class DuckSamples(SampleReader):
         return listed
 
     def _sorted(self, index: StoredSeriesIndex, numbers: NDArray[np.int32]) -> list[Series]:
-        """Return the series with these numbers, sorted; cached, as live series seldom change."""
+        """Return the series with these numbers, sorted; cached, as live series rarely change."""
         key = numbers.tobytes()
         ordered = self._lists.get(key)
         if ordered is None:

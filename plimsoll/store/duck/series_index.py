@@ -15,14 +15,14 @@ _MOST_RECENT = 400_000  # more than are taken at a time
 
 
 class StoredSeriesIndex:
-    """The number of each series that was ever written, and its name as first spelled."""
+    """The number of every series ever written, and its name as first spelled."""
 
     def __init__(self, file: HotFile) -> None:
         self._file = file
         with file.reading() as cursor:
             rows = cursor.execute("SELECT id, host, measurement, tags, field FROM series ORDER BY id").fetchall()
         try:
-            # By number: some may be missing.
+            # Indexed by number; some numbers may be missing.
             self.series = {
                 int(number): Series(host, measurement, tuple((name, value) for name, value in json.loads(tags)), field)
                 for number, host, measurement, tags, field in rows
@@ -31,7 +31,7 @@ class StoredSeriesIndex:
             raise DamagedStore(file.path, error) from None
         self._numbers = {series.key: number for number, series in self.series.items()}
         self._own = {id(series): number for number, series in self.series.items()}
-        # By identity: agents send the same Series objects again and again, and keys take long to make.
+        # By identity: agents send the same Series objects again, and keys are slow to build.
         self._recent: dict[int, tuple[Series, int]] = {}
 
     def find(self, series: Series) -> int | None:
@@ -51,6 +51,7 @@ class StoredSeriesIndex:
         return np.array(numbers, np.int32)
 
     def _learn(self, batch: Sequence[Series]) -> list[int]:
+        """Return the numbers of series not seen before in this process; new series are saved."""
         stored = [as_stored(series) for series in batch]
         new = {series.key: series for series in reversed(stored) if series.key not in self._numbers}
         if new:

@@ -1,1 +1,1 @@
-"""Runs as folders of Parquet files, which several computers may share."""
+"""Runs as folders of Parquet files, which computers may share."""

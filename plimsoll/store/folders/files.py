@@ -1,4 +1,4 @@
-"""Writes files in a shared folder, each as a whole or not at all, and translates file system errors."""
+"""Writes files in a shared folder, each completely or not at all, and translates file system errors."""
 
 import errno
 import hashlib
@@ -23,7 +23,7 @@ _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{kind}{at}" for kind in ("
 
 @contextmanager
 def translated_errors(place: Path) -> Generator[None]:
-    """Raise errors of the file system in the context as Unusable or StoreFull."""
+    """Raise file system errors in the block as Unusable or StoreFull."""
     try:
         yield
     except OSError as error:
@@ -34,7 +34,7 @@ def translated_errors(place: Path) -> Generator[None]:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file as a whole or not at all, and flush it to the disk. Raise OSError if its folder is gone."""
+    """Write a file completely or not at all, and flush it to the disk. Raise OSError if its folder is gone."""
     partial = path.with_name(f".{token_hex(4)}.partial")
     try:
         with partial.open("xb") as file:
@@ -54,7 +54,7 @@ def move(folder: Path, to: Path) -> None:
 
 
 def copy(folder: Path, to: Path) -> None:
-    """Copy a folder. Raise OSError if that fails, as when another process removes the folder meanwhile."""
+    """Copy a folder. Raise OSError if that fails, for example because another process removes it meanwhile."""
     try:
         shutil.copytree(folder, to, copy_function=shutil.copyfile)
     except (shutil.Error, FileNotFoundError):
@@ -75,7 +75,7 @@ def remove(folder: Path) -> None:
 def sync(folder: Path) -> None:
     """Flush a folder's file names to the disk, if the system supports that."""
     if sys.platform != "win32":
-        with suppress(OSError):  # some shares cannot
+        with suppress(OSError):  # some shares do not support that
             opened = os.open(folder, os.O_RDONLY)
             try:
                 os.fsync(opened)
@@ -84,7 +84,7 @@ def sync(folder: Path) -> None:
 
 
 def folder_name(run: str) -> str:
-    """Return a folder name for a run that is valid on every system; other characters are encoded, as in `%3A`."""
+    """Return a folder name for a run that is valid on every system; other characters are encoded: `%3A`."""
     name = "".join(_coded(c) if c in _UNSAFE or not c.isprintable() else c for c in run)
     if name.startswith(".") or name.partition(".")[0].casefold() in _DEVICES:
         name = _coded(name[0]) + name[1:]

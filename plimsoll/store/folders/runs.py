@@ -7,7 +7,7 @@
     FOLDER/.GENERATION/            a run that is being loaded, or deleted
     FOLDER/.claims/                who loads or deletes a run
 
-A run has its name when it is complete: what is read is whole. All that is in the folder of a run goes with it.
+A folder has the run's name only when the run is complete. A run is deleted with all that is in its folder.
 """
 
 import json
@@ -50,7 +50,7 @@ class FolderClaims:
             files.write(self._file(claim.holder, _CLAIM), json.dumps(content).encode())
 
     def beat(self, claim: Claim) -> None:
-        """Save a heartbeat of a claim; it does not restore a claim that was withdrawn."""
+        """Save a heartbeat of a claim; a withdrawn claim is not restored."""
         with files.translated_errors(self._folder), suppress(FileNotFoundError):
             os.utime(self._file(claim.holder, _BEAT))
 
@@ -61,7 +61,7 @@ class FolderClaims:
             if self._folder.is_dir():
                 since = self._now() - round(life_s * SECOND)
                 for path in sorted(self._folder.glob(f"*{_CLAIM}")):
-                    with suppress(FileNotFoundError):  # it was withdrawn meanwhile
+                    with suppress(FileNotFoundError):  # the claim was withdrawn meanwhile
                         claims.append(_read(path, since))
         return claims
 
@@ -72,7 +72,7 @@ class FolderClaims:
                 self._file(holder, end).unlink(missing_ok=True)
 
     def _now(self) -> int:
-        """Return the time by the clock of the computer with the files. This refreshes a network share's listing."""
+        """Return the time by the file server's clock. This also refreshes a network share's listing."""
         probe = self._folder / f".{token_hex(8)}.now"
         try:
             with probe.open("xb") as file:
@@ -95,19 +95,19 @@ _SAVING_S = 3600.0
 
 
 def folder_of_runs(store: str) -> Path | None:
-    """Return the folder of a store `runs:FOLDER`, or of a path that is a folder of runs; otherwise None."""
+    """Return the folder of a store `runs:FOLDER`, or a path that is a folder of runs; otherwise None."""
     if store.startswith(PREFIX):
         return Path(store.removeprefix(PREFIX))
     return Path(store) if (Path(store) / MARK).is_file() else None
 
 
 def runs_only(runs: "RunFolders") -> Store:
-    """Return a store with these runs and without live samples."""
+    """Return a store that has these runs, and no live samples."""
     return Store(_NoLive(runs.name), runs, name=runs.name)
 
 
 class _NoLive(FolderSamples):
-    """The live samples of a store that has only runs: none."""
+    """The live samples of a store that has only runs: always empty."""
 
     def __init__(self, name: str) -> None:
         super().__init__(lambda start, end: ())
@@ -142,9 +142,9 @@ class RunFolders:
 
     @classmethod
     def open(cls, folder: Path, *, make: bool = False, mode: int = 0o777) -> "RunFolders":
-        """Open a folder of runs; with `make`, create it if missing or empty. Raise Unusable if it is another folder.
+        """Open a folder of runs; with `make`, create it if missing or empty. Raise Unusable for any other folder.
 
-        Hidden files do not count: another process may be creating the folder, and network shares have hidden files.
+        Hidden files are ignored: another process may be creating the folder, and network shares have hidden files.
         """
         mark = folder / MARK
         with files.translated_errors(folder):
@@ -165,18 +165,20 @@ class RunFolders:
         return str(self._folder)
 
     def close(self) -> None:
-        """Do nothing, since no file stays open."""
+        """Do nothing, as no file stays open."""
 
     def oldest(self) -> int | None:
-        """Return None, since runs are kept forever."""
+        """Return None, as runs are kept forever."""
         return None
 
     def save(self, run: StoredRun, generation: str = "") -> RunSummary:
-        """Save a run in place of one with the same name; `generation` is given if it comes from another store."""
+        """Save a run in place of one with the same name; `generation` is set if it comes from another store."""
         summary = RunSummary.new(run, generation)
         folder = self._hidden(summary)
         with files.translated_errors(self._folder):
-            for old in self._folder.glob(".*"):  # whose removal was cut off, or whose run was not saved within an hour
+            for old in self._folder.glob(
+                ".*"
+            ):  # whose removal was interrupted, or whose run was not saved within an hour
                 with suppress(FileNotFoundError):
                     is_saved = len(old.name) != _LENGTH or (old / _SUMMARY).exists()
                     if old.name.endswith(_GONE) or (not is_saved and time.time() - old.stat().st_mtime > _SAVING_S):
@@ -190,7 +192,7 @@ class RunFolders:
         return summary
 
     def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
-        """Write each batch as a file in the run's folder; the run must be in the state loading."""
+        """Write each batch as a file in the run's folder; the run must be in the state LOADING."""
         folder = self._hidden(run)
         with files.translated_errors(folder):
             for number, batch in enumerate(batches, len(samples.files_of(folder))):
@@ -198,7 +200,7 @@ class RunFolders:
                 yield WriteResult(batch.present)
 
     def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
-        """Save the next state of a run. A complete run gets its name as folder name, which must be free."""
+        """Save the next state of a run. When complete, its folder gets the run's name, which must be free."""
         marked = replace(run, state=run.state.to(state), loaded=loaded, refused=refused)
         kept = self._find(run)
         if kept is None:
@@ -242,7 +244,7 @@ class RunFolders:
             return
         with files.translated_errors(kept.folder):
             gone = self._folder / f".{run.generation}{_GONE}"
-            files.move(kept.folder, gone)  # nobody reads it or writes to it any more
+            files.move(kept.folder, gone)  # no process reads or writes it any longer
             files.remove(gone)
 
     def copy(self, to: Path) -> None:
@@ -260,12 +262,12 @@ class RunFolders:
         return next((kept for kept in self._list() if kept.run.generation == run.generation), None)
 
     def _list(self) -> Iterator[_RunFolder]:
-        """Yield all runs; a run in a hidden folder counts as not complete, whatever state it has saved."""
+        """Yield all runs; a run in a hidden folder counts as incomplete, whatever state it has saved."""
         with files.translated_errors(self._folder):
             for folder in sorted(self._folder.iterdir()):
                 if folder.name.startswith(".") and folder.name.endswith(_GONE):
                     continue
-                with suppress(FileNotFoundError, NotADirectoryError):  # it is none, or was removed meanwhile
+                with suppress(FileNotFoundError, NotADirectoryError):  # not a run, or removed meanwhile
                     kept = self._summary(folder)
                     if folder.name.startswith(".") and kept.run.complete:
                         kept = kept._replace(run=replace(kept.run, state=StoreState.LOADING))
@@ -336,7 +338,7 @@ def _unreadable(path: Path, error: Exception) -> Unusable:
 
 
 def _read(path: Path, since: int) -> Claim:
-    # Opened, as a share may otherwise give a time that it remembers.
+    # Opened, as a share may otherwise return a cached time.
     with path.open("rb") as file, path.with_suffix(_BEAT).open("rb") as beat:
         began, heard = os.fstat(file.fileno()).st_mtime_ns, os.fstat(beat.fileno()).st_mtime_ns
         try:

@@ -1,6 +1,6 @@
 """The samples of runs as Parquet files: a row for each time, and a column for each series, with its name.
 
-The name of a file has a hash of its content, by which damage is noticed.
+The name of a file includes a hash of its content, which reveals damage.
 """
 
 import hashlib
@@ -69,7 +69,7 @@ class SampleFile:
 
 
 class FolderSamples(SampleReader):
-    """A reader of the samples in some files; at equal times the first file counts.
+    """Reads the samples in some files; at equal times the first file is used.
 
     See `plimsoll.store.protocol.SampleReader`. `list_files` returns the files with rows in a range.
     """
@@ -105,7 +105,7 @@ class FolderSamples(SampleReader):
 def write(folder: Path, number: int, log: Log) -> None:
     """Write the samples of a log as a numbered file in a folder. Raise OSError if the folder is gone.
 
-    Where several columns are the same series, the first value at each time counts.
+    If several columns are the same series, the first value at each time is used.
     """
     alike: dict[object, list[Values]] = defaultdict(list)
     names: dict[object, str] = {}

@@ -31,7 +31,7 @@ class InfluxAddress:
 
     @property
     def token_place(self) -> str:
-        """The words for where the token is from, for messages."""
+        """The origin of the token, in words for messages."""
         return str(self.token_file or "INFLUX_TOKEN")
 
 

@@ -1,4 +1,4 @@
-"""Runs in a bucket of InfluxDB, under the same retention and tokens as live samples.
+"""Runs in a bucket of InfluxDB, with the retention and tokens of live samples.
 
 A run has one point in RUN, which dashboards show as an annotation, its document in parts in DOCUMENT, and its state in
 STATE. All have a tag with the generation, which is new each time a run is saved, so that a command that lost its lease
@@ -45,7 +45,7 @@ class InfluxClaims:
         self._write(claim, {"work": value(str(claim.work), "string"), "who": value(claim.who, "string")})
 
     def beat(self, claim: Claim) -> None:
-        """Write a heartbeat of a claim; it does not restore a claim that has ended."""
+        """Write a heartbeat of a claim; an ended claim is not restored."""
         self._write(claim, {})
 
     def current(self, life_s: float) -> list[Claim]:
@@ -91,7 +91,7 @@ class InfluxRuns:
         self._server.close()
 
     def oldest(self) -> int | None:
-        """Return the instant before which the bucket now keeps nothing; None if it keeps everything."""
+        """Return the instant before which the bucket keeps nothing; None if it keeps everything."""
         return self._server.oldest()
 
     def save(self, run: StoredRun) -> RunSummary:
@@ -99,7 +99,7 @@ class InfluxRuns:
         summary = RunSummary.new(run)
         text = base64.b64encode(dumps(run)).decode()
         parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
-        # Remove samples that a command wrote after another one had deleted their run, before it was killed.
+        # Remove samples written by a killed command after another command had deleted their run.
         query = f"SHOW TAG VALUES WITH KEY = {identifier(GENERATION)}"
         tagged = {row[1] for table in self._server.query(query) for row in table.rows}
         for generation in tagged - {other.generation for other in self.summaries()}:
@@ -135,7 +135,7 @@ class InfluxRuns:
             while in_flight:
                 yield _wait_for(*in_flight.popleft())
         except (KeyboardInterrupt, SystemExit):
-            # An interrupt must not wait for a server that is away.
+            # An interrupt must not wait for an unreachable server.
             self._server.give_up()
             raise
         finally:
@@ -178,7 +178,7 @@ class InfluxRuns:
     def samples(self, run: RunSummary | None = None) -> InfluxSamples:
         """Return a reader of the samples of a run, or of all runs (None).
 
-        Samples of runs that an early version loaded have no generation tag, and count as live samples.
+        Samples of runs loaded by an early version have no generation tag, and count as live samples.
         """
         if run is None:
             return InfluxSamples(self._server, "!= ''")
@@ -187,7 +187,7 @@ class InfluxRuns:
 
     def forget(self, run: RunSummary) -> None:
         """Remove a generation of a run: first from the list, then its document, states and samples."""
-        # InfluxDB cannot delete by a tag that points do not have: those of earlier versions have no generation.
+        # InfluxDB cannot delete by a missing tag, and points of earlier versions have no generation.
         tags = {name: value for name, value in _tags(run).items() if value}
         equal = [f"{name}={identifier(value)}" for name, value in tags.items()]
         for measurement in (RUN, DOCUMENT, STATE):
@@ -210,12 +210,13 @@ def _wait_for(values: int, posts: Iterable[Future[tuple[int, str]]]) -> WriteRes
 
 
 def _row(run: RunSummary) -> dict[str, str | int]:
+    """Return the fields of a run's point, which Grafana shows as an annotation."""
     return {
         "title": run.name,
         "start_ms": run.start // 1_000_000,
         "end_ms": -(-run.end // 1_000_000),
         "hosts": ", ".join(run.hosts),
-        # Grafana's links cannot split a list.
+        # Links in Grafana cannot split a list.
         "hosts_url": "&".join(f"var-host={quote(host, safe='')}" for host in run.hosts),
         "labels": ", ".join(f"{name}={value}" for name, value in run.labels.items()),
         "labels_json": json.dumps(run.labels),
@@ -239,12 +240,13 @@ def _point(measurement: str, tags: dict[str, str], fields: dict[str, str | int],
 
 
 def _summary(table: FluxTable, states: Mapping[tuple[str, str], Mapping[str, Any]]) -> RunSummary:
+    """Return the summary of a run from its point and its states."""
     row: dict[str, Any] = dict(zip(table.columns, table.rows[-1], strict=True))
     name, generation, time = table.tags["run"], table.tags["generation"], table.rows[-1][0]
     if row.get("start_ms") is None:
-        # Earlier versions wrote a row like this when a run was deleted while it was loaded.
+        # Earlier versions wrote such a row when a run was deleted while being loaded.
         return RunSummary(name, time, time, (), {}, 0, 0, generation=generation)
-    # Earlier versions kept how much was loaded in the row.
+    # Earlier versions stored the loaded count in the row.
     state = states.get((name, generation), row)
     loaded, refused = state.get("loaded") or 0, state.get("refused") or 0
     done = StoreState.COMPLETE if loaded >= row["values"] else StoreState.LOADING
@@ -264,7 +266,7 @@ def _summary(table: FluxTable, states: Mapping[tuple[str, str], Mapping[str, Any
 
 
 def open_influx(address: InfluxAddress, waiting: Callable[[str], None] = lambda _: None) -> Store:
-    """Return the store in a bucket. `waiting` is called with a sentence when calls begin or cease to wait."""
+    """Return the store in a bucket. `waiting` is called with a sentence when calls begin or stop waiting."""
     return influx_store(InfluxServer(address, waiting=waiting))
 
 

@@ -105,9 +105,9 @@ class InfluxSamples(SampleReader):
         return [counts[as_stored(series).key] for series in series]
 
     def _queries(self, series: Sequence[Series], start: int, end: int) -> Iterator[tuple[str, str, list[str]]]:
-        """Yield the measurement, the condition and the fields of each query for these series.
+        """Yield the measurement, condition and fields of each query for these series.
 
-        A query has so few series that InfluxDB answers it fast.
+        Each query has few enough series for a fast answer.
         """
         fields: dict[object, list[str]] = defaultdict(list)
         for stored in map(as_stored, series):

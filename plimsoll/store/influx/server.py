@@ -26,7 +26,7 @@ from plimsoll.store.influx.address import InfluxAddress, bad_address
 NO_TLS = 0  # influxdb-client's status if TLS failed
 _TLS_REQUIRED = re.compile(r"\b(HTTPS|SSL)\b")
 _PLAIN_HTTP = re.compile(r"WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|HTTP_REQUEST")
-# A stalled InfluxDB answers with server errors (5xx), too; only these two are permanent.
+# A stalled InfluxDB also answers with server errors (5xx); only these two are permanent.
 _NOT_POSSIBLE = (HTTPStatus.NOT_IMPLEMENTED, HTTPStatus.HTTP_VERSION_NOT_SUPPORTED)
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 15.0
@@ -35,9 +35,9 @@ Answer = TypeVar("Answer")
 
 
 class Retry:
-    """A retry policy: calls are repeated until they are answered, for at most `seconds`. Thread-safe.
+    """A retry policy: calls are repeated until answered, for at most `seconds`. Threads may share it.
 
-    `notify` is called with a sentence when the first call begins to wait, and when no call waits any more.
+    `notify` is called with a sentence when the first call begins to wait, and when no call waits any longer.
     """
 
     def __init__(self, address: InfluxAddress, seconds: float, notify: Callable[[str], None]) -> None:
@@ -49,7 +49,7 @@ class Retry:
         self._waiting = 0
 
     def call(self, call: Callable[[], Answer]) -> Answer:
-        """Return the result of `call`, repeated while the server is busy or does not answer.
+        """Return the result of `call`, repeated while the server is busy or unreachable.
 
         Raises:
             ApiException: The server answered with an error other than being busy.
@@ -84,11 +84,11 @@ class Retry:
                 self._count(-1, f"{url} answers again: going on" if answered else "")
 
     def give_up(self) -> None:
-        """Stop the waiting of calls in all threads."""
+        """Make waiting calls in all threads stop."""
         self._given_up.set()
 
     def _away(self, error: Exception) -> tuple[str, float]:
-        """Return why there is no answer, and the pause (s) until the next try. Raise `error` if no retry can help."""
+        """Return why there is no answer, and the pause (s) before a retry. Raise `error` if no retry can help."""
         if not isinstance(error, ApiException) or error.status == NO_TLS:
             if isinstance(error, ApiException) and (unusable := tls_error(error, self._address)):
                 raise unusable from None
@@ -135,8 +135,8 @@ class FluxTable:
 class InfluxServer:
     """A client of one bucket of an InfluxDB.
 
-    A call is retried for `retry_s` seconds while the server is busy or away, and then raises Unreachable. `waiting` is
-    called with a sentence when calls begin to wait, and when the server answers again.
+    A call is retried for `retry_s` seconds while the server is busy or unreachable, then raises Unreachable. `waiting`
+    is called with a sentence when calls begin to wait, and when the server answers again.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class InfluxServer:
         self._write = self._client.write_api(write_options=SYNCHRONOUS)
 
     def post(self, lines: bytes) -> tuple[int, str]:
-        """Write line protocol; return how many points the server refused, and why."""
+        """Write line protocol; return the number of refused points, and the server's reason."""
         try:
             self._retry.call(lambda: self._write.write(self.address.bucket, self.address.org, lines))
         except ApiException as error:
@@ -169,7 +169,7 @@ class InfluxServer:
         return 0, ""
 
     def query(self, influxql: str) -> Iterator[FluxTable]:
-        """Yield the series of an InfluxQL query's result, in chunks of rows."""
+        """Yield the series in an InfluxQL query's result, in chunks of rows."""
         parameters = {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)}
         response: Any = self._translated(
             lambda: self._api.call_api(
@@ -212,7 +212,7 @@ class InfluxServer:
         return None if kept is None else time.time_ns() - kept
 
     def retention(self) -> int | None:
-        """Return how long the bucket keeps points (ns); None if it keeps them forever, or the token may not read it."""
+        """Return how long (ns) the bucket keeps points; None if forever, or if the token may not read it."""
         translated = self._translated(
             lambda: self._client.buckets_api().find_buckets(name=self.address.bucket, org=self.address.org)
         )

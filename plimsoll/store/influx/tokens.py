@@ -37,7 +37,7 @@ _READ = frozenset({"read"})
 _WRITE = frozenset({"write"})
 _TIMEOUT_S = 30
 # The rights of each token on the bucket. Writing includes deleting; reading includes the bucket's settings, so that
-# ingest can see the retention.
+# ingest can read the retention.
 RIGHTS = {
     TOKEN_TELEGRAF: ("Telegraf: write", _WRITE),
     TOKEN_GRAFANA: ("Grafana: read", _READ),
@@ -46,7 +46,7 @@ RIGHTS = {
 
 
 class ApiError(Exception):
-    """The error that InfluxDB answered with; the text is its status and message."""
+    """The error that InfluxDB returned; the text is its status and message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
@@ -69,12 +69,12 @@ class Api:
     token: str = ""
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Return the answer to an API call. Raise ApiError if it is an error, Unreachable if there is none."""
+        """Return the answer to an API call. Raise ApiError for an error, Unreachable without an answer."""
         headers = {"Authorization": f"Token {self.token}"} if self.token else {}
         data = None if body is None else json.dumps(body).encode()
         if data is not None:
             headers["Content-Type"] = "application/json"
-        # Without proxies, as the server is on this machine; no redirect is followed, as the token is for this server.
+        # No proxy, as the server is on this machine; no redirects, as the token is for this server.
         pools = urllib3.PoolManager(retries=False, timeout=_TIMEOUT_S)
         try:
             answer = pools.request(method, self.url + path, body=data, headers=headers, redirect=False)
@@ -112,7 +112,7 @@ class Api:
 
 
 def set_up(settings: dict[str, str]) -> dict[str, str]:
-    """Create the user, bucket and tokens that are missing, and return the settings with the three tokens."""
+    """Create the missing user, bucket and tokens; return the settings with the three tokens."""
     no_token = Api(settings[URL])
     if no_token.call("GET", "/api/v2/setup")["allowed"]:
         first = {
@@ -130,7 +130,7 @@ def set_up(settings: dict[str, str]) -> dict[str, str]:
 
 
 def provide_tokens(settings: Mapping[str, str], folder: Path) -> list[str]:
-    """Create the tokens that have no file, or that InfluxDB does not know; return their names."""
+    """Create the tokens that have no file or that InfluxDB does not have; return their names."""
     files = {name: folder / subfolder / "token" for name, subfolder in FOLDERS.items()}
     base = {name: settings[name] for name in REQUIRED}
     valid = Api(base[URL], base[ADMIN_TOKEN]).tokens()

@@ -1,7 +1,7 @@
-"""Samples that a VictoriaMetrics acknowledged: sent again if it may have lost them, and later checked.
+"""Samples acknowledged by a VictoriaMetrics: sent again if it may have lost them, and checked later.
 
-The server keeps samples in memory for up to 5 s (`-inmemoryDataFlushInterval`) before they are on its disk. If it is
-killed, it loses them although it acknowledged them.
+The server keeps samples in memory for up to 5 s (`-inmemoryDataFlushInterval`) before writing them to disk. If it is
+killed, it loses acknowledged samples.
 """
 
 import time
@@ -15,12 +15,12 @@ from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
 
 _UNSURE_S = 12.0
 _MOST_BYTES = 256 << 20
-_SEEN_AFTER_S = 30.0  # vmagent, or a cluster, may take some time until what was written can be read
+_SEEN_AFTER_S = 30.0  # with vmagent or a cluster, written samples may become readable late
 _WITNESS_S = 3600.0
 
 
 class Acknowledged:
-    """A writer of samples, which sends again what the server may have lost at a restart."""
+    """Writes samples, and sends again those that the server may have lost at a restart."""
 
     def __init__(self, server: VictoriaMetricsServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
@@ -31,7 +31,7 @@ class Acknowledged:
         self._started: float | None = None
 
     def write(self, lines: bytes) -> None:
-        """Write line protocol; after a restart of the server, also what it may have lost."""
+        """Write line protocol; after a restart of the server, also the lines it may have lost."""
         self._server.write(lines)
         with self._lock:
             self._keep(lines)
@@ -43,7 +43,7 @@ class Acknowledged:
                 self._kept = deque((now, body) for body in again)
 
     def _has_restarted(self) -> bool:
-        """Return whether the server has restarted, or was away if it does not tell when it started."""
+        """Return whether the server restarted; if it does not tell its start time, whether it was unreachable."""
         is_new, has_failed = self._server.was_away()
         if not is_new:
             return has_failed and self._started is None
@@ -51,7 +51,7 @@ class Acknowledged:
         return has_failed if self._started is None else before not in (None, self._started)
 
     def _keep(self, lines: bytes) -> None:
-        """Keep lines for a resend, and drop those older than `_UNSURE_S`, which are on the server's disk."""
+        """Keep lines for a resend, and drop lines older than `_UNSURE_S`, which the server has on disk."""
         now = self._clock()
         self._kept.append((now, lines))
         self._bytes += len(lines)
@@ -61,7 +61,7 @@ class Acknowledged:
 
 @dataclass(frozen=True)
 class Witness:
-    """A sample that the server acknowledged: series, time (UTC ns), and when it was written (s, monotonic)."""
+    """A sample acknowledged by the server: series, time (UTC ns), and when it was written (s, monotonic)."""
 
     series: Series
     at: int
@@ -69,7 +69,7 @@ class Witness:
 
 
 class Witnesses:
-    """Two acknowledged samples: one that must be readable by now, and a newer one that soon will be."""
+    """Two acknowledged samples: one that must be readable now, and a newer one that soon will be."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -84,7 +84,7 @@ class Witnesses:
 
     @property
     def ready(self) -> Witness | None:
-        """A sample of the last hour that the server must be able to return; None if there is none."""
+        """A sample of the last hour that the server must return; None if there is none."""
         usable = (
             witness
             for witness in (self._next, self._now)

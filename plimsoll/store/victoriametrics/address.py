@@ -18,7 +18,7 @@ def names_victoriametrics(store: str) -> bool:
 class VictoriaMetricsAddress:
     """The base URLs of a VictoriaMetrics for writing and for reading samples.
 
-    `name` is the address as typed, without secrets. `token` is sent as `Authorization: Bearer`, for vmauth.
+    `name` is the address as given by the user, without secrets. `token` is sent as `Authorization: Bearer`, for vmauth.
     """
 
     name: str
@@ -57,6 +57,7 @@ class VictoriaMetricsAddress:
 
 
 def _checked(url: str, text: str) -> str:
+    """Return a URL without a slash at its end. Raise Unusable if it is invalid or contains secrets."""
     try:
         parts = urlsplit(url)
         usable = bool(parts.hostname) and parts.port != 0 and not parts.query and not parts.fragment

@@ -38,7 +38,7 @@ class Grid(NamedTuple):
 
     @property
     def parameters(self) -> tuple[int, int, int]:
-        """The first and last evaluation time and the step of a range query (ms); a bucket's is its last millisecond."""
+        """First and last evaluation time and step of a range query (ms); a bucket is evaluated at its last ms."""
         first, step = (self.start + self.width) // _MS_NS - 1, self.width // _MS_NS
         return first, first + (self.number - 1) * step, step
 
@@ -80,7 +80,7 @@ def metric_of(text: bytes) -> dict[str, str]:
 
 
 def _series(lines: Sequence[bytes]) -> Iterator[Exported]:
-    """Yield the series in some lines; all values are parsed in one call, and equal time lists only once."""
+    """Yield the series in some lines; all values are parsed in one call, and equal lists of times only once."""
     parts = [_parts(line) for line in lines]
     numbers, ends = _floats([value for _, value, _ in parts])
     are_finite = bool(np.isfinite(numbers).all())
@@ -123,7 +123,7 @@ def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
 
 
 def _clean(metric: bytes, times: Times, values: Values) -> Exported:
-    """Return a series' finite samples in time order; of several at one time the highest, as VictoriaMetrics does."""
+    """Return a series' finite samples in time order; of several at one time the highest, as in VictoriaMetrics."""
     finite = np.isfinite(values)
     times, values = times[finite], values[finite]
     order = np.lexsort((values, times))

@@ -1,8 +1,8 @@
-"""Leader election: of several `plimsoll up` that read one VictoriaMetrics, the one that started first alerts.
+"""Leader election: of several `plimsoll up` on one VictoriaMetrics, the one that started first sends alerts.
 
 Each process writes a sample every few seconds, labelled with its name and start. The server sets the sample's time, so
-only its clock counts. When two processes start at once, or one takes over, both may alert for some seconds, or none for
-less than a minute; a new leader sends the notifications that are due then.
+only its clock counts. When two processes start at once, or one takes over, both may send alerts for some seconds, or
+none for less than a minute; a new leader sends the notifications that are then due.
 """
 
 import logging
@@ -57,7 +57,7 @@ class LeaderElection:
                 return
 
     def is_leader(self) -> bool:
-        """Return whether this process leads, or has not learned for a minute which process does."""
+        """Return whether this process leads, or has not known the leader for a minute."""
         if self._leader is None:
             return self._clock() - self._begun > _UNKNOWN_S
         return self._leader == self._own
@@ -86,8 +86,9 @@ class LeaderElection:
             _log.warning("%s", self.status or "this plimsoll up alerts")
 
     def _step(self) -> None:
+        """Send a heartbeat, read the candidates, and find the leader among them."""
         if self._own is None or self._clock() - self._last_beat > LIFE_S:
-            # The others believe that this process has ended: it joins anew.
+            # The others assume that this process has ended, so it joins again.
             self._own = _Candidate(self._server.clock(), uuid4().hex, self._who)
         candidate = self._own
         tags = {"holder": candidate.holder, "since": str(candidate.since), "who": candidate.who}
@@ -100,5 +101,5 @@ class LeaderElection:
         if candidate in candidates:
             self._leader = min(candidates)
         elif self._leader == candidate or self._leader not in candidates:
-            self._leader = None  # not even its own sample can be read yet
+            self._leader = None  # its own sample is not readable yet
             self._begun = self._clock()

@@ -1,7 +1,7 @@
-r"""Line protocol for VictoriaMetrics, and the metric names that it makes of series.
+r"""Line protocol for VictoriaMetrics, and the metric names that it gives series.
 
 Unlike InfluxDB, VictoriaMetrics reads `\\` as one backslash. A metric's name is measurement and field, joined by `_`;
-tags become labels. To split a name, the longest known measurement that fits is taken, else the part before the first
+tags become labels. To split a name, the longest known measurement that fits is used, else the part before the first
 `_`.
 """
 
@@ -13,7 +13,7 @@ from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.store.line_protocol import as_stored
 from plimsoll.store.quoting import identifier, literal
 
-_MOST_ALTERNATIVES = 90  # VictoriaMetrics looks up no more than 100 one by one; with more it tries every name
+_MOST_ALTERNATIVES = 90  # VictoriaMetrics looks up at most 100 names one by one; with more it scans all names
 NAME = "__name__"
 HOST = "host"
 _MOST_KNOWN = 1_000_000
@@ -32,7 +32,7 @@ def labels(series: Series) -> dict[str, str]:
 
 
 class Measurements:
-    """The known measurements. `further` is called when first needed, and returns those besides the shipped ones."""
+    """The known measurements. `further` is called when first needed, and returns those beyond the shipped ones."""
 
     def __init__(self, further: Callable[[], Collection[str]] = lambda: ()) -> None:
         self._further = further

@@ -1,4 +1,4 @@
-"""Live samples in VictoriaMetrics, which keeps times to the millisecond and values to about 15 digits."""
+"""Live samples in VictoriaMetrics, which stores times to the millisecond and values to about 15 digits."""
 
 import time
 from collections import Counter, defaultdict
@@ -30,7 +30,7 @@ _EXACT = 6 * 3600 * SECOND
 _USUAL = 10 * SECOND  # between two samples of a series
 _FEW = 180 * SECOND  # in which a series has so few samples that they cost no more than its name
 _SAMPLES_AT_ONCE = 2_000_000
-_READ_ALL = 500_000  # more samples than this are reduced by the server, where that is enough
+_READ_ALL = 500_000  # more samples than this are reduced by the server, where that suffices
 _HOSTS_NAMED = 25
 _HOSTS_LISTED = 50  # VictoriaMetrics lists at most 30,000 series at once
 _CACHE_SIZE = 1_000_000
@@ -48,7 +48,7 @@ class _StoredSeries(NamedTuple):
 class VictoriaSamples(SampleReader):
     """The samples in a VictoriaMetrics. `measurements` splits metric names into measurement and field.
 
-    See `plimsoll.store.protocol.SampleStore`; of two values of the same series and time the higher stays.
+    See `plimsoll.store.protocol.SampleStore`; of two values of one series and time the higher one is kept.
     """
 
     def __init__(
@@ -71,11 +71,13 @@ class VictoriaSamples(SampleReader):
         self.server.close()
 
     def write_points(self, points: Points) -> WriteResult:
-        """Write samples; the server has acknowledged them when the call returns, and shows them within about 2 s."""
+        """Write samples; they are acknowledged when the call returns, and readable within about 2 s."""
         for body in request_bodies(encode_points(points, line_head, MS)):
             self._acknowledged.write(body)
         if len(points):
-            at = int(np.abs(points.times - time.time_ns()).argmin())  # the least likely to be dropped for its time
+            at = int(
+                np.abs(points.times - time.time_ns()).argmin()
+            )  # the sample least likely to be dropped because of its time
             self._witnesses.add(points.series[points.which[at]], int(points.times[at]))
         return WriteResult(len(points))
 
@@ -97,6 +99,7 @@ class VictoriaSamples(SampleReader):
         return FoundSeries(sorted(series.values(), key=lambda series: series.key), 0)
 
     def _listed(self, hosts: Sequence[str], start: int, end: int) -> Iterator[tuple[Series, object]]:
+        """Yield the series with samples in a range and their keys, of some hosts or all."""
         first, last = _range(start, end)
         selector = "{" + of_hosts(hosts) + "}"
         if first > last:
@@ -105,7 +108,7 @@ class VictoriaSamples(SampleReader):
             lines = self.server.export([selector], first, last)
             yield from (self._series(metric) for metric in self._read(exported.metrics, lines))
         elif end - start <= _EXACT:
-            # A range of PromQL is open at its beginning.
+            # Ranges in PromQL exclude their beginning.
             text = f"last_over_time({selector}[{last - first + 1}ms]) keep_metric_names"
             yield from (self._labelled(metric) for metric, _ in self.server.query(text, last))
         elif hosts:
@@ -208,7 +211,7 @@ class VictoriaSamples(SampleReader):
         return self._stored_series[series]
 
     def _check_witness(self) -> None:
-        """Raise Unreachable if the server lacks a sample that it acknowledged, since then an empty answer is wrong."""
+        """Raise Unreachable if the server lacks an acknowledged sample, as empty answers are then wrong."""
         witness = self._witnesses.ready
         if witness is None:
             return
@@ -236,7 +239,7 @@ def _named_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
 def _groups(
     stored_series: Sequence["_StoredSeries"], start: int, end: int
 ) -> Iterator[tuple[Collection[str], Sequence[str]]]:
-    """Yield the metric names and hosts to read in each call, few enough to keep answers short."""
+    """Yield the metric names and hosts to read in each call, few enough for short answers."""
     names = Counter(stored.name for stored in stored_series)
     hosts = _named_hosts(stored_series)
     samples_a_series = max(1, (end - start) // _USUAL)

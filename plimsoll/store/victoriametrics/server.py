@@ -30,7 +30,7 @@ _BUSY = (
 )
 _SINGLE = b'vm_app_version{version="victoria-metrics-'
 _STARTED = re.compile(rb"^process_start_time_seconds (\S+)", re.MULTILINE)
-# Answers must not be of a cache, nor leave out the newest samples, nor what a node that fails would have given.
+# No cached answers, none without the newest samples, none that lack the data of a failing node.
 _WHOLE = {"nocache": "1", "deny_partial_response": "1"}
 Rows = list[tuple[Mapping[str, str], Any]]
 
@@ -38,7 +38,7 @@ Rows = list[tuple[Mapping[str, str], Any]]
 class VictoriaMetricsServer:
     """A client of one VictoriaMetrics server or cluster.
 
-    A call is repeated for a few seconds while the server is busy or away, and then raises Unreachable. It raises Raise
+    A call is repeated for a few seconds while the server is busy or unreachable, then raises Unreachable. It raises
     Unusable if the server refuses.
     """
 
@@ -73,10 +73,10 @@ class VictoriaMetricsServer:
         answer.release_conn()
 
     def started(self) -> float | None:
-        """Return when the server's storage process started (Unix time, s); None if the server does not tell."""
+        """Return when the server's storage process started (Unix time, s); None if unknown."""
         url = self.address.write.removesuffix("/influx")
         if "/insert/" in self.address.write:
-            return None  # vminsert keeps nothing
+            return None  # vminsert stores nothing
         try:
             answer = self._pools.request("GET", f"{url}/metrics", headers=self._headers, timeout=_ABOUT_S)
         except (HTTPError, OSError):
@@ -85,7 +85,7 @@ class VictoriaMetricsServer:
         return float(match[1]) if match and _SINGLE in answer.data and answer.status == HTTPStatus.OK else None
 
     def was_away(self) -> tuple[bool, bool]:
-        """Return whether a connection was made since the last call of this method, and whether a request has failed."""
+        """Return whether a connection was opened since the last call, and whether a request failed."""
         result = self._is_new, self._has_failed
         self._is_new = self._has_failed = False
         return result
@@ -107,7 +107,7 @@ class VictoriaMetricsServer:
             raise self._broken(error) from None
         finally:
             if not is_whole:
-                answer.close()  # its rest would be read as the next answer
+                answer.close()  # the rest would be read as the next answer
             answer.release_conn()
 
     def query(self, promql: str, at: int) -> Rows:
@@ -140,6 +140,7 @@ class VictoriaMetricsServer:
         return self._data(f"/api/v1/label/{label}/values", _parameters(start, end))
 
     def _data(self, path: str, parameters: Sequence[tuple[str, str]]) -> Any:
+        """Return the data of an answer as JSON. Raise Unusable if it is an error or incomplete."""
         answer = self._request(path, [*parameters, *_WHOLE.items()])
         try:
             content = json.loads(answer.read(decode_content=True))
@@ -169,6 +170,7 @@ class VictoriaMetricsServer:
         )
 
     def _answered(self, send: Callable[[], urllib3.BaseHTTPResponse], patience_s: float) -> urllib3.BaseHTTPResponse:
+        """Return the answer to a request, repeated while the server is busy or unreachable."""
         until, pause = time.monotonic() + patience_s, _FIRST_PAUSE_S
         while True:
             try:
