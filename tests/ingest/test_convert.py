@@ -8,8 +8,10 @@ from dataclasses import replace
 from datetime import timedelta, timezone
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import polars as pl
+import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -149,6 +151,21 @@ def test_parquet_is_wide(tmp_path):
     assert frame.columns[:2] == ["time", r"\\WEB 01\Processor(0)\% Processor Time"]
     assert frame.to_series(1).to_list() == [1.5, None, 3.0]
     assert frame.schema["time"] == pl.Datetime("ns", "UTC")
+
+
+def test_parquet_is_the_same_to_every_reader(tmp_path):
+    """No NaN, which readers compare and count differently, and times to the nanosecond."""
+    log = a_log()
+    odd = log.times + np.array([1, 123_456_789, 999_999_999])
+    columns = (pl.Series([1.5, float("nan"), None]), *log.columns[1:])
+    to_parquet(replace(log, times=odd, columns=columns), out := tmp_path / "out.parquet")
+    name = [*pl.read_parquet_schema(out)][1]
+    arrow = pyarrow.parquet.read_table(out)
+    assert (arrow["time"].cast("int64").to_pylist(), arrow[name].to_pylist()) == (odd.tolist(), [1.5, None, None])
+    frame = pl.read_parquet(out)
+    assert (frame["time"].dt.epoch("ns").to_list(), frame[name].to_list()) == (odd.tolist(), [1.5, None, None])
+    rows = duckdb.execute(f"""SELECT epoch_ns(time), "{name}" FROM '{out}'""").fetchall()
+    assert rows == [*zip(odd.tolist(), [1.5, None, None], strict=True)]
 
 
 def test_counters_that_are_not_perfmons_have_a_name_in_parquet(tmp_path):

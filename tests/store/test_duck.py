@@ -13,6 +13,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import polars as pl
+import pyarrow.parquet
 import pytest
 
 from plimsoll.model.errors import Unusable
@@ -230,6 +231,7 @@ def test_other_programs_read_a_day(opened):
     tidy(store, MONDAY + 3 * DAY)
     place = embedded(store)._hot.file.days.folder / "2024-10-04" / "minutes-*.parquet"
     minutes = duckdb.execute(f"FROM read_parquet('{place}') ORDER BY series").fetchall()
+    assert str(pyarrow.parquet.read_schema(next(Path(place).parent.glob("minutes-*"))).field("amount").type) == "int32"
     assert [row[5:9] for row in minutes] == [(5e-324, 1 / 3, 1 / 6, 2), (2.0, 2.0, 2.0, 1)]
 
 

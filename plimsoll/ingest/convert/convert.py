@@ -103,7 +103,7 @@ def frame_of(log: Log) -> pl.DataFrame:
     columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
     names = _numbered([_path(series) for series in log.series])
     named = zip(names, log.columns, strict=True)
-    return pl.DataFrame(columns + [pl.Series(name, column, nan_to_null=True) for name, column in named])
+    return pl.DataFrame(columns + [pl.Series(name, column).fill_nan(None) for name, column in named])
 
 
 def to_parquet(log: Log, out: Path) -> Written:

@@ -1,5 +1,9 @@
 """InfluxQL queries for signals: what is read, how names are quoted, how samples are reduced."""
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import pytest
 
 from plimsoll.export.grafana.influxql import (
@@ -15,8 +19,10 @@ from plimsoll.export.grafana.influxql import (
 from plimsoll.export.selections import default_instance, selections, variants
 from plimsoll.model.series import Series
 from plimsoll.rules.load import load_signals
+from plimsoll.rules.schema.field_types import Reduce
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import host_of, is_total
+from tests.export.grafana.committed import FOLDER, TEXTS
 
 SIGNALS = load_signals()
 
@@ -68,6 +74,31 @@ def test_panel_follows_interval_and_variables():
 def test_transform_applies_to_samples(reduce, value):
     one = only_one(measurement="m", field="v", transform={"scale": -1, "offset": 100})
     assert window(one, reduce).startswith(f'SELECT {value} FROM "m"')
+
+
+def test_each_way_to_reduce_is_the_evaluators_at_every_number_of_samples(influx):
+    """InfluxQL's percentile is not: it has no row for low ranks, and rounds others half up. No query uses it."""
+    values = {n: [float(at * at % 17) for at in range(n)] for n in range(1, 41)}
+    influx.write([f"counts,host=h{n} v={v} {5000 + at}\n" for n, some in values.items() for at, v in enumerate(some)])
+    ways: dict[Reduce, Callable[..., Any]] = {
+        "mean": np.mean,
+        "min": np.min,
+        "max": np.max,
+        "sum": np.sum,
+        "count": np.size,
+        "median": np.median,
+    }
+    one = only_one(measurement="counts", field="v")
+    time = "time >= 5000ns and time <= 6000ns"
+    for way, tables in zip(
+        ways, influx.ask([window(one, way).replace("$timeFilter", time) for way in ways]), strict=True
+    ):
+        found = {table.tags["host"]: table.rows[0][1] for table in tables}
+        assert found == pytest.approx({f"h{n}": float(ways[way](some)) for n, some in values.items()}), way
+    files = [*TEXTS.values(), *(path.read_text("utf-8") for path in FOLDER.parents[1].glob("rules/grafana/*.yaml"))]
+    queries = [line for text in files for line in text.splitlines() if "SELECT " in line]
+    assert len(queries) > 1000
+    assert not [query for query in queries if "percentile(" in query or ("fill(0)" in query and "count(" not in query)]
 
 
 def test_growing_count_becomes_a_rate_of_pairs_inside_the_window():

@@ -3,7 +3,9 @@
 import json
 import runpy
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +23,7 @@ RULES = {
 }
 
 
-def cases():
+def cases() -> Iterator[dict[str, Any]]:
     """Each rule over a count that steps at 400 s, while the samples before are missing; one only steps then."""
     for missing in range(6):
         for name, rule in RULES.items():
