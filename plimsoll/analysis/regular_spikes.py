@@ -288,7 +288,7 @@ def raised(starts: Times, width: int, period: int, times: Times, values: Values,
 
 
 def _ties(means: Values) -> float:
-    """Return the correction for ties: for each group of equal means in a row, its squared size less one, summed."""
+    """Return the tie correction: the sum, over groups of equal means in a row, of the squared group size less one."""
     ordered = np.sort(means, axis=1)
     tied = ordered[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
     alike = (tied[:, :, np.newaxis] == tied[:, np.newaxis, :]).sum(axis=2)

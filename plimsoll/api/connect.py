@@ -112,7 +112,7 @@ class Connection:
         return pl.read_ipc(BytesIO(self._sent("GET", "/samples", query)[1]))
 
     def incidents(self, *, host: str = "", severity: str | None = None) -> list[IncidentPart]:
-        """Return the incidents that are open, the gravest first, each with its alerts."""
+        """Return the open incidents, the most severe first, each with its alerts."""
         return [*self._all(IncidentPart, "/incidents", host=host, severity=severity)]
 
     def alerts(

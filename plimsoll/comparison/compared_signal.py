@@ -274,7 +274,7 @@ def _cautious(level: SignalLevel) -> Estimate:
 
 
 def judged(signals: Sequence[Compared]) -> list[Compared]:
-    """Return one phase's comparisons, p-values corrected (Holm) by the number of critical and of other signals."""
+    """Return the comparisons of one phase with p-values corrected (Holm), critical signals apart from others."""
     compareds: list[Compared] = []
     for critical in (True, False):
         alike = [compared for compared in signals if compared.treatment.critical == critical]

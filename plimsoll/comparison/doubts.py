@@ -49,7 +49,7 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
         same = "the load was not the same" if load.is_same is False else "the load may not have been the same"
         yield f"{same}: {title(compared)} {moved(compared)}"
     if piled := load.piled_up:
-        yield f"far more were held for as much work, as if they piled up: {title(piled)} {moved(piled)}"
+        yield f"far more were open for as much work, as if they piled up: {title(piled)} {moved(piled)}"
 
 
 def _is_merely_more(comparison: Comparison) -> bool:

@@ -26,7 +26,7 @@ _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of th
 class LoadComparison:
     """The comparisons of the load signals that both runs have, in the order in which they show the load best.
 
-    `loss` is a loss of throughput within the second run that the first does not have; `regained` the same of the first.
+    `loss` is a loss of throughput within the second run alone, `regained` one within the first run alone.
     """
 
     signals: tuple[Compared, ...]
@@ -80,7 +80,7 @@ class LoadComparison:
         return next((compared for compared in self.signals if compared.name == _ANSWERED), None)
 
     def _fewer(self, work: Compared | None) -> Compared | None:
-        """Return the work if it became less, though as many users waited for it, or connections were held."""
+        """Return the work if it became less although as many users waited, or connections were open."""
         by_driver = work is not None and work.name == _ANSWERED
         connections = (signal for signal in self.signals if signal.signal.load == "connections")
         offered = self.users if by_driver else next(connections, None)
@@ -90,7 +90,7 @@ class LoadComparison:
 
     @property
     def piled_up(self) -> Compared | None:
-        """The connections, if far more were held for as many operations; else None."""
+        """The connections, if far more were open for as many operations; else None."""
         if not self.is_same or self.signals[0].signal.load != "operations":
             return None
         connections = [signal for signal in self.signals if signal.signal.load == "connections" and signal.before > 0]

@@ -250,7 +250,7 @@ def _defaults() -> _Defaults:
 
 
 def weight() -> float:
-    """Return the number of runs that the spread in run_to_run.yaml counts as, beside the spread of the baselines."""
+    """Return the weight of the spread in run_to_run.yaml against that of the baselines, as a number of runs."""
     return _table().weight
 
 

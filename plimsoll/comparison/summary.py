@@ -141,15 +141,15 @@ def _worse(comparison: Comparison) -> str:
 
 
 def _better(comparison: Comparison, better: list[Compared]) -> str:
-    """Return what became better: signals, throughput that is not lost any more, and limits that are held again."""
+    """Return what became better: signals, throughput that is no longer lost, and limits no longer crossed."""
     regained = comparison.load.regained
     texts = [_named(better)] if better else []
-    texts += [f"throughput is held ({comparison.first.called}: {regained.clause})"] if regained else []
+    texts += [f"throughput is not lost ({comparison.first.called}: {regained.clause})"] if regained else []
     names = {compared.name for compared in better}
     titles = [finding.signal.title for finding in comparison.thresholds.only_first if finding.rule.signal not in names]
     if titles:
         limits = listed(list(dict.fromkeys(titles)), _MOST_NAMED)
-        texts.append(f"it held limits that {comparison.first.called} crossed: {limits}")
+        texts.append(f"it stays within limits that {comparison.first.called} crossed: {limits}")
     return "; ".join(texts)
 
 

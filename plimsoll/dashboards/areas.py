@@ -87,7 +87,7 @@ class RunsDashboard(StrictModel):
 
 
 class Areas(StrictModel):
-    """The contents of areas.yaml."""
+    """The content of areas.yaml."""
 
     areas: tuple[Area, ...]
     health: HealthDashboard

@@ -52,9 +52,7 @@ ConfiguredFacts = Mapping[Subject, Mapping[str, float]]
 
 
 class UnknownFact(LookupError):
-    """The error that a rule needs a fact that neither the log nor plimsoll.toml has, and without a documented
-    default.
-    """
+    """The error that a needed fact is neither in the log nor in plimsoll.toml, and has no documented default."""
 
     def __init__(self, fact: str, host: str) -> None:
         self.fact = fact

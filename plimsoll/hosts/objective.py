@@ -75,7 +75,7 @@ class ObjectiveLimits(BaseModel):
 
 
 class ObjectiveSettings(ObjectiveLimits):
-    """The whole table: limits for all requests, and for single operations."""
+    """The `[objective]` table: limits for all requests, and for single operations."""
 
     operations: dict[Annotated[str, Field(min_length=1)], ObjectiveLimits] = {}
     over: Length = parse_duration("1m")
@@ -135,7 +135,7 @@ def objective(settings: ObjectiveSettings) -> Pack | None:
     return Pack(
         pack=PACK,
         title="Objective",
-        about="The objective of plimsoll.toml, held against what the load driver saw.",
+        about="The objective in plimsoll.toml, compared with the load driver's results.",
         applies_to=AppliesTo(measurements=LOAD_DRIVER),
         signals=signals,
         rules=tuple(rules),

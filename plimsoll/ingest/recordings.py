@@ -76,7 +76,7 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
-    """Return the column index of each series by its key: of one host, or of all (None)."""
+    """Return the column index of each series by its key; only those of one host, unless `host` is None."""
     return {series.key: at for at, series in enumerate(log.series) if host in (None, series.host)}
 
 

@@ -59,9 +59,7 @@ def sender(address: str, setting: str) -> Send:
 
 
 def _apprise_sender(address: str, setting: str) -> Send:
-    """Return a sender whose errors may show the address. Raise Unusable, naming the setting, if apprise cannot use
-    it.
-    """
+    """Return a sender whose errors may show the address. Raise Unusable, naming the setting, if it is invalid."""
     asset = apprise.AppriseAsset(
         app_id="Plimsoll", app_desc="Plimsoll", app_url="", image_url_mask="", image_url_logo="", plugin_paths=()
     )

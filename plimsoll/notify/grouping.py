@@ -40,9 +40,7 @@ ENDED = ("ended", "fired and ended")
 
 @dataclass(frozen=True, slots=True)
 class Notified:
-    """The last notification of an alert to a target: its news, when (UTC ns), and how many said that the alert
-    fires.
-    """
+    """The last notification of an alert to a target: its news, when (UTC ns), and how many said it fires."""
 
     news: Literal["fired", "ended"]
     at: int

@@ -68,9 +68,7 @@ class NotifyTarget:
                 _log.warning("%s: a notification could not be sent: %s", self.name, error)
 
     def say(self, title: str, body: str) -> None:
-        """Send a message with the next tick that does not need alerts.db, such as that the disk is full; one an
-        hour.
-        """
+        """Send a message with the next tick that needs no alerts.db, such as on a full disk; at most one an hour."""
         self._to_say = Message(f"CRITICAL: {title}", body, "critical")
 
     def _tick(self, now: int) -> None:

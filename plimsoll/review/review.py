@@ -196,7 +196,7 @@ class Review:
 
     @cached_property
     def maybe_needed(self) -> tuple[Unrecognised, ...]:
-        """Unrecognised counters of hosts on which a general rule finds no counter: it may need one of them."""
+        """Unrecognised counters of hosts on which a general rule finds no counter; the rule may need one of these."""
         lacking = {
             host_key(finding.subject.host)
             for finding in self.of(Outcome.NOT_RECORDED)

@@ -277,7 +277,7 @@ class RuleEvaluator:
         return fullest
 
     def _knows(self, rule: Rule) -> bool:
-        """Return whether it is known when the phase of a rule is: phases set by hand always are."""
+        """Return whether the time of a rule's phase is known: always if phases were set by hand, else if found."""
         phase_exists = self.phases_by_hand or any(phase.name == rule.phase for phase in self.phases)
         return not rule.phase or (bool(self.phases) and phase_exists)
 

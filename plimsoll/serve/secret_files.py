@@ -40,9 +40,7 @@ def read(path: Path) -> str:
 
 
 def read_json(path: Path, mended: str) -> dict[str, Any]:
-    """Return the JSON object in a file, empty if missing. Raise Unusable, with the remedy `mended`, if it is
-    invalid.
-    """
+    """Return the JSON object in a file, empty if missing. If it is invalid, raise Unusable with the remedy `mended`."""
     try:
         content = json.loads(read(path))
     except FileNotFoundError:

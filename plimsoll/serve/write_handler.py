@@ -91,9 +91,7 @@ class WriteHandler:
         return parsed, result
 
     async def _parsed(self, body: bytearray, lines: Lines, unit: int, writer: str) -> Parsed:
-        """Parse a body in a thread; long bodies have separate threads. Raise the errors of `lines` and of the
-        parser.
-        """
+        """Parse a body in a thread, a long one in a separate pool. Raise the errors of `lines` and the parser."""
         loop, longest = asyncio.get_running_loop(), self.limits.unpacked
         try:
             return await loop.run_in_executor(self._pool, self._parse, body, lines, unit, writer, min(_SHORT, longest))

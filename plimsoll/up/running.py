@@ -44,7 +44,7 @@ class Running:
 
     @property
     def is_alive(self) -> bool:
-        """Whether that process still runs, and not another one that got its process id."""
+        """Whether the process still runs; a new process that reuses its id does not count."""
         with suppress(psutil.Error):
             return abs(psutil.Process(self.pid).create_time() - self.began) < 1
         return False

@@ -104,7 +104,10 @@ def test_the_answer(changed, expected, said):
     [
         ({CPU: lambda one: 94 + 0 * one}, "b is better: processor time of SUT fell"),
         ({READ: lambda one: np.where(LATE, 9 * one, one)}, "b is better"),
-        ({REQUESTS: lambda one: np.where(LATE, 0.3 * one, one)}, "b is better: throughput is held (a: Web requests of"),
+        (
+            {REQUESTS: lambda one: np.where(LATE, 0.3 * one, one)},
+            "b is better: throughput is not lost (a: Web requests of",
+        ),
     ],
 )
 def test_what_became_better(trouble, said):

@@ -148,7 +148,7 @@ def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:
 
 
 def _write(folder: Path, files: Mapping[str, str], previous: Mapping[str, str]) -> None:
-    """Write the files of a folder, and remove those of the previous export that are no longer written."""
+    """Write the files of a folder, and remove files of the previous export that this one no longer has."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in set(previous) - set(files):

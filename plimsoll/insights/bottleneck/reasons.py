@@ -139,7 +139,7 @@ def _undecided(case: Evidence, when: str) -> Iterator[Sentence]:
     if case.episodes and case.mostly_recorded and not (case.used_up or case.high or case.waits):
         yield Sentence(_NONE_KNOWN)
     else:
-        yield Sentence("What limits this run cannot be told from what was recorded.")
+        yield Sentence("The bottleneck of this run cannot be told from what was recorded.")
     if case.used_up or case.waits:
         past = (*(use.figures[0] for use in case.used_up), *(wait.figure for wait in case.waits[:2]))
         yield Sentence(f"{when}: {phrases.figures_text(past, None)}.", past)

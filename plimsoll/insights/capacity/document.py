@@ -130,7 +130,7 @@ def _demands_table(capacity: Capacity) -> DocumentTable:
 
 
 def _demand_text(resource_capacity: ResourceCapacity, at: int) -> str:
-    """Return the demand of one operation, from each operation of a group: `29.6 ms (28.1 to 31)`."""
+    """Return the demand of one operation, by its index: `29.6 ms (28.1 to 31)`."""
     if not resource_capacity.follows:
         return "not known"
     amounts, unit = in_amounts(resource_capacity.resource, resource_capacity.demand.per_operation[:, at])

@@ -28,7 +28,7 @@ def routes() -> list[Route]:
 
 @cache
 def _contents() -> dict[str, str]:
-    """Return the content of each script, style and picture by file name. The folders of pages have them."""
+    """Return the content of each script, style and picture by file name, from the folders of the pages."""
     pages = [page for page in files("plimsoll.pages").iterdir() if page.is_dir()]
     static = [file for page in pages for file in page.iterdir() if file.name.rpartition(".")[2] in _TYPES]
     contents = {file.name: file.read_text(encoding="utf-8") for file in static}

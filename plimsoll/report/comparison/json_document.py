@@ -123,7 +123,9 @@ class LoadPart(JsonPart):
     """Whether both runs were under the same load, in the phase of the answer."""
 
     same: bool | None = attribute("is_same", "Null if it is not known.")
-    throughput_lost: bool = Field(description="Fewer operations though as many users waited, or connections were held.")
+    throughput_lost: bool = Field(
+        description="Whether there were fewer operations although as many users waited, or connections were open."
+    )
     tolerance: float = Field(description="The share by which loads may differ and still count as the same.")
     signals: list[SignalPart] = Field(
         description="The load signals, summed over hosts; the one that shows the load best comes first."

@@ -33,7 +33,7 @@ _UNJUDGED = (
     (
         Outcome.TOO_SHORT,
         "Too short, and not met",
-        "recorded for less than what counts, and another condition of their rules never held in it",
+        "recorded for less than what counts, and another condition of their rules was never met in it",
     ),
     (Outcome.NO_DATA, "No data", "recorded, but without samples that could be judged"),
     (

@@ -1,8 +1,8 @@
-"""Work that falls to another level while the load that is offered stays, or of which it is not known why it ended.
+"""Losses of throughput: work that falls while the offered load stays, or that ends for an unknown reason.
 
-What is offered is users, requests in flight, or connections. Work that falls while they stay is no ramp-down: the
-system answers less. Work that is gone for good before the recording ends has ended or broken, which nothing tells where
-what was offered is not known, or went with it.
+The offered load is users, requests in flight, or connections. Work that falls while these stay is not a ramp-down: the
+system answers less. Work that ends for good before the recording does was either finished or interrupted; that is
+unknown if the offered load was not recorded, or ended as well.
 """
 
 from collections.abc import Sequence
@@ -40,8 +40,8 @@ _OFF_LEVEL = 0.1  # the quantile of a level that is still off the other level
 class ThroughputLoss:
     """The fall of `work` from one rate to another at `start` (UTC ns), until `end`.
 
-    `offered` is the load that stayed; None where it is not known whether the load ended or the system broke. `share` is
-    how much of the run is before the fall. `stops` is how often work all but stopped meanwhile, where that was often.
+    `offered` is the load that stayed; None if it is unknown whether the load ended or the system broke. `share` is the
+    share of the run before the fall. `stops` counts how often work nearly stopped, if it did so several times.
     """
 
     work: Load
@@ -55,7 +55,7 @@ class ThroughputLoss:
 
     @property
     def clause(self) -> str:
-        """What fell, when, and what is known of the load: a clause."""
+        """A clause on what fell, when, and what the load did meanwhile."""
         title, lasts = self.work.signal.title, duration_text(round((self.end - self.start) / SECOND) * SECOND)
         title = title if self.work.name.startswith(_DRIVER) else f"{title} of {self.work.hosts[0]}"
         if self.offered is None:
@@ -70,16 +70,17 @@ class ThroughputLoss:
 
     @property
     def doubt(self) -> Doubt:
-        """The reason why the run is not known to be healthy."""
+        """A doubt about the loss: the reason why the run is not known to be healthy."""
         if self.offered is None:
             return Doubt(f"{self.clause}; whether it ended or broke is not known", "end the recording with the load")
         return Doubt(self.clause, "see what kept the system from answering as before")
 
 
 class _Fall(NamedTuple):
-    """The parts from `first` to before `last` in which work is less, its levels, and how many parts the fall took.
+    """The parts from `first` to before `last` with less work, its levels, and how many parts the fall took.
 
-    `gap` is between the lower end of the one level and the upper end of the other, as a share of the fall.
+    `gap` is the distance between the two levels, from the lower end of one to the upper end of the other, as a share of
+    the fall.
     """
 
     first: int
@@ -94,7 +95,7 @@ def throughput_loss(loads: Sequence[Load], start: int, end: int) -> ThroughputLo
     """Return the loss of throughput in a run from `start` to `end` (UTC ns), if any."""
     works = [load for load in loads if load.kind == "operations"]
     offered = {load.name: load for load in loads if load.kind == "connections"}
-    # The load driver knows best what was offered; else it is the connections of the service that does most.
+    # The load driver shows the offered load best; otherwise use the connections of the busiest service.
     work = next((load for load in works if load.name.startswith(_DRIVER)), next(iter(works), None))
     if work is None or len(work.samples.between(start, end).present.times) < _FEWEST:
         return None
@@ -105,7 +106,7 @@ def throughput_loss(loads: Sequence[Load], start: int, end: int) -> ThroughputLo
 
 
 def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputLoss | None:
-    """Return the loss of work while the offered load was held, else the end of both if it is not known why."""
+    """Return the loss of work while the offered load stayed; else the end of both, if its reason is unknown."""
     is_driver = work.name.startswith(_DRIVER)
     length = end - start
     if length > _LONGEST_TEST and not is_driver:
@@ -136,13 +137,13 @@ def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputL
 
 
 def _filled(values: Values) -> Values:
-    """Return the values with what is missing taken from the line between its neighbours."""
+    """Return the values with missing ones interpolated between their neighbours."""
     present = np.flatnonzero(np.isfinite(values))
     return np.interp(np.arange(len(values)), present, values[present])
 
 
 def _fall(done: Values, long: int, long_before: int) -> _Fall | None:
-    """Return the longest part in which clearly less was done than in all time at the level before it, if it is long."""
+    """Return the longest part with clearly less work than ever before at the previous level, if it is long enough."""
     if len(done) < long + long_before:
         return None
     smooth = median_filter(done, 3, "edge")
@@ -165,7 +166,7 @@ def _fall(done: Values, long: int, long_before: int) -> _Fall | None:
 
 
 def _stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
-    """Return the stops of work that is steady besides, if there are several that are long together; and its level."""
+    """Return the stops of otherwise steady work, if there are several and their total is long; and its level."""
     usual = float(np.median(done))
     low = done < _GONE * usual
     runs = find_runs(low)
@@ -174,17 +175,17 @@ def _stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
 
 
 def _stays(offered: Values, fall: _Fall) -> bool:
-    """Return whether as much was offered while less was done as before."""
+    """Return whether the offered load stayed the same while less work was done."""
     return float(np.median(offered[fall.first : fall.last])) >= _STAYED * float(np.median(offered[: fall.first]))
 
 
 def _is_clear(fall: _Fall, parts: int, *, is_driver: bool) -> bool:
-    """Return whether work fell from one level to another, and at once on a host, as that of fewer people does not."""
+    """Return whether work fell from one level to another; on a host at once, as a falling number of users is slower."""
     return fall.gap >= _CLEAR[is_driver] and fall.took <= max(_AT_LEAST, _ABRUPT[is_driver] * parts)
 
 
 def _is_gone(fall: _Fall, done: Values) -> bool:
-    """Return whether work ended all at once, for good, in a recording that does not begin as long before it as well."""
+    """Return whether work ended suddenly and for good, and the recording does not begin as long before the work."""
     parts = len(done)
     idle_at_first = int(np.argmax(done >= _FELL * fall.before))
     ends_recording = fall.last == parts and fall.last - fall.first > 2 * idle_at_first

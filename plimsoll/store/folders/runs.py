@@ -114,7 +114,7 @@ class _NoLive(FolderSamples):
         self.name = name
 
     def close(self) -> None:
-        """Do nothing."""
+        """Do nothing, as nothing is open."""
 
     def write_points(self, points: Points) -> WriteResult:
         """Raise Unusable."""

@@ -1,4 +1,4 @@
-"""Reads a small log that is as Performance Monitor wrote it. Importing polars would take longer."""
+"""Reads a small log in the unchanged form of Performance Monitor, without the slow import of polars."""
 
 import re
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ _NUMBER = r'"(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?| )"'
 class CounterTable:
     """All rows of a log: wall-clock times (ns, as if they were UTC), a column for each counter, and line numbers.
 
-    Columns are NaN where there is no sample. `headers` are the lines that repeat the header; after each, another
-    recording begins. `unread` are the indices of columns that lack many values.
+    Missing samples are NaN. `headers` are the lines that repeat the header; after each, another recording begins.
+    `unread` are the indices of columns that lack many values.
     """
 
     local: Times
@@ -33,7 +33,7 @@ class CounterTable:
 
 
 def read_plain(data: Data, layout: TableLayout) -> CounterTable | None:
-    """Return the rows of a small log; None if it is larger, or if a row is in any way unusual."""
+    """Return the rows of a small log; None if it is too large, or if any row is unusual."""
     if not layout.offset < len(data) <= _SMALL:
         return None
     text = data[layout.offset :].decode("latin-1").replace("\r\n", "\n").removesuffix("\n")

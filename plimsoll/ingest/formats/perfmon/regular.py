@@ -1,4 +1,4 @@
-"""Reads the rows of a log that is as Performance Monitor wrote it: polars parses them."""
+"""Reads the rows of a log in the unchanged form of Performance Monitor with polars."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Reads the rows of a log of any size: in pieces, and line by line where they are not regular."""
+"""Reads the rows of a log of any size in pieces; irregular pieces are read line by line."""
 
 import math
 import mmap
@@ -70,9 +70,9 @@ def _nanoseconds(rows: Rows) -> Times:
 
 
 def _columns(parts: Sequence[Rows], layout: TableLayout, remarks: Remarks) -> list[Values]:
-    """Return the column of each counter; NaN where there is no sample, or none that is finite.
+    """Return the column of each counter; NaN for missing samples and for infinities.
 
-    A column is taken out of the parts as it is joined, so that memory holds one of them twice and not all.
+    Each column is removed from the parts when it is joined, so that only one column is in memory twice.
     """
     columns: list[Values] = []
     for counter, name in zip(layout.counters, list(schema_of(layout))[1:], strict=True):
