@@ -75,8 +75,10 @@ def lines(
     hosts = len(insights.review.computers)
     most = min(_MOST_ROWS_OF_MANY, _MOST_ROWS + (_MOST_ROWS_OF_MANY - _MOST_ROWS) * (hosts - 1) // (_MANY - 1))
     shown: list[Line] = []
+    first, not_crossed = [*answer(insights, zone)], [*_not_crossed(insights.review)]
+    beside = [line for section in insights.sections("beside", zone) for line in answer_lines(section.blocks)]
     for room in _ROOMS:
-        shown = [*answer(insights, zone), *_brief(insights, zone, width or _WIDTH, room)]
+        shown = [*first, *_brief(insights.review, zone, width or _WIDTH, room, not_crossed, beside)]
         if rows_of(shown, width or _WIDTH) <= most:
             break
     yield from shown
@@ -105,9 +107,16 @@ def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
         yield (dim(phases),)
 
 
-def _brief(insights: Insights, zone: Zone, width: int, room: tuple[int, int, int, int]) -> Iterator[Line]:
-    """Yield the first screen: crossed signals, those nearest to their limits, and insights, as far as they fit."""
-    review, (full, heads, nearest, beside) = insights.review, room
+def _brief(
+    review: Review,
+    zone: Zone,
+    width: int,
+    room: tuple[int, int, int, int],
+    not_crossed: Sequence[tuple[str, list[list[Finding]]]],
+    beside: Sequence[Line],
+) -> Iterator[Line]:
+    """Yield what follows the answer, as much of it as there is room for."""
+    full, heads, nearest, most_beside = room
     severe = [group for group in review.groups if group.worst.severe]
     if severe:
         yield ()
@@ -117,16 +126,15 @@ def _brief(insights: Insights, zone: Zone, width: int, room: tuple[int, int, int
             yield (f"    {when(group.worst, zone)}. {group.worst.rule.summary}",)
     if (value := len(severe) - full - heads) > 0:
         yield (dim(f"{counted(value, 'more signal')} crossed"),)
-    for heading, groups in _not_crossed(review):
+    for heading, groups in not_crossed:
         if nearest:
             yield from title(heading)
             yield from rows(groups[:nearest], width)
             if (value := len(groups) - nearest) > 0:
                 yield (dim(f"  {counted(value, 'more signal')}"),)
-    answers = [line for section in insights.sections("beside", zone) for line in answer_lines(section.blocks)]
-    if answers and beside:
+    if beside and most_beside:
         yield from title("Also seen")
-        yield from answers[:beside]
+        yield from beside[:most_beside]
     yield ()
     if notes := _notes(review):
         yield (dim(notes),)

@@ -118,7 +118,7 @@ class Finding:
         if self.ended is None or not crossings or crossings[-1].end <= self.ended:
             return crossings
         last = crossings[-1]
-        return *crossings[:-1], replace(last, end=max(last.start, self.ended))
+        return *crossings[:-1], replace(last, start=min(last.start, self.ended), end=self.ended)
 
     @property
     def breaches(self) -> tuple[Crossing, ...]:

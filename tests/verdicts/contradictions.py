@@ -1,116 +1,145 @@
-"""Sentences and figures of one output that contradict each other, found in its JSON and in its document tree."""
+"""Sentences and figures of one output that contradict each other, or cannot be true of the run."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 
 from plimsoll.comparison.compared_signal import ComparisonOutcome
+from plimsoll.insights.bottleneck.insight import INSIGHT as BOTTLENECK
+from plimsoll.insights.bottleneck.json import LimitPart
+from plimsoll.insights.trends.insight import INSIGHT as TRENDS
+from plimsoll.insights.trends.insight import sentence
 from plimsoll.model.document import Paragraph, Section, plain_text
+from plimsoll.model.times import SECOND
 from plimsoll.report.comparison.document import TITLES, blocks
 from plimsoll.report.comparison.json_document import document
 from plimsoll.report.first_screen import first_screen
-from plimsoll.report.json import ReviewDocument
+from plimsoll.review.findings import CROSSED, JUDGED
+from plimsoll.review.sentences import limit_of
 from tests.insights import diagnosis
 
-CROSSED = ("crossed", "often-crossed")
-JUDGED = (*CROSSED, "held", "too-short")
 UNCHANGED = [TITLES[outcome] for outcome in (ComparisonOutcome.SAME, ComparisonOutcome.WITHIN)]
+MOVED = ("regression", "improvement", "change")
 ALL_ROOM = ("no resource came near", "Nothing that was recorded limits", "The load was too small")
+BUSY = ("cpu.busy", "cpu.busy_unstolen")
+SECONDS = {"d": 86_400, "h": 3600, "min": 60, "s": 1}
+DURATION = r"((?:\d[\d.]* (?:d|h|min|s)\b ?)+)"
+# What lasts within a run; a limit counts after, a recording should last for, and a prediction lies beyond it.
+LASTING = (
+    rf"(?:(?:its limit|\d %|recorded|stopped|answered|still|failed)[^;.:(]*? for|steady state|ramp-\w+) {DURATION}"
+)
+IN_BRACKETS = rf"\({DURATION}(?:in all)?\)"
 
 
-def contradictions(insights):
-    """Return what a review says in opposite ways."""
-    review = ReviewDocument.model_validate(insights).model_dump(mode="json", by_alias=True)
-    rules, sentences = review["rules"], [sentence["text"] for sentence in (review["limit"] or {}).get("sentences", ())]
-    said = " ".join([review["headline"], *review["doubts"], *sentences])
-    first = first_screen(insights)
+def contradictions(insights, text):
+    """Return what a review says in opposite ways; `text` is its first screen."""
+    review, first = insights.review, first_screen(insights)
+    found = insights.of(BOTTLENECK)
+    limit = LimitPart.model_validate(found).model_dump(mode="json") if found else None
+    said = " ".join([review.headline, first.cause, *(part["text"] for part in (limit or {}).get("sentences", ()))])
     return [
-        *diagnosis.contradictions(review),
-        *_counts(review, rules),
-        *_verdict(review, rules, f"{said} {first.cause}"),
-        *_not_recorded(review, rules, said),
-        *_predictions(review, rules),
+        *diagnosis.contradictions({"limit": limit, "rules": [*map(_rule, filter(_has_subject, review.findings))]}),
+        *_verdict(review, said),
+        *_predictions(insights),
         *(f"{row.text}: twice as evidence" for row, count in Counter(first.evidence).items() if count > 1),
-        *_lists(review),
+        *_lists(review, text.split("\n")),
+        *_times(review, text),
+        *_numbers(review, text),
     ]
 
 
-def _counts(review, rules):
-    states, coverage = Counter(rule["state"] for rule in rules), review["coverage"]
-    severities = Counter(rule["severity"] for rule in rules if rule["state"] in CROSSED)
-    for name, count in review["counts"].items():
-        if count != states[name] + severities[name]:
-            yield f"{count} are said to be {name}; listed are {states[name] + severities[name]}"
-    left = sum(group["count"] for group in coverage["unjudged"])
-    if coverage["judged"] + left != coverage["thresholds"] or str(coverage["judged"] or "no") not in coverage["text"]:
-        yield f"{coverage['text']}: {coverage['judged']} and {left} of {coverage['thresholds']}"
-    for group in review["groups"]:
-        crossed = [rule for rule in rules if rule["state"] in CROSSED and rule["rule"] in group["rules"]]
-        if {rule["host"] for rule in crossed} != set(group["hosts"]) or {rule["rule"] for rule in crossed} != set(
-            group["rules"]
-        ):
-            yield f"{group['sentence']} But crossed were {sorted({(rule['rule'], rule['host']) for rule in crossed})}"
+def _has_subject(finding):
+    return finding.subject is not None
 
 
-def _verdict(review, rules, said):
-    severe = [rule["rule"] for rule in rules if rule["state"] in CROSSED and rule["severity"] != "info"]
-    right = "not-healthy" if severe else "unknown" if review["doubts"] else None
-    if (right and review["verdict"] != right) or (review["verdict"] == "not-healthy" and not severe):
-        yield f"{review['verdict']}: crossed {severe}, doubts {review['doubts']}"
+def _rule(finding):
+    return {
+        "rule": finding.rule.id,
+        "signal": finding.rule.signal,
+        "host": finding.subject.host,
+        "instance": finding.subject.instance,
+        "severity": finding.rule.severity,
+        "state": str(finding.outcome),
+        "share_of_time": finding.share_of_time,
+        "crossed_s": finding.time_crossed / SECOND,
+        "superseded_by": finding.superseded_by,
+        "threshold": {"limit": limit_of(finding).limit},
+    }
+
+
+def _verdict(review, said):
+    """Find a verdict that is not that of the findings, and resources with room that have none."""
+    severe = [finding.rule.id for finding in review.of(*CROSSED) if finding.severe]
+    right = "not-healthy" if severe else "unknown" if review.doubts else None
+    if (right and review.verdict != right) or (review.verdict == "not-healthy" and not severe):
+        yield f"{review.verdict}: crossed {severe}, doubts {review.doubts}"
     of_hosts = [rule for rule in severe if not rule.startswith("objective")]
+    of_hosts += [
+        f.rule.id for f in review.findings if f.rule.signal in BUSY and (f.share_of_time or 0) > 0.1 and f.worst > 90
+    ]
     if of_hosts and any(words in said for words in ALL_ROOM):
         yield f"{said} But {of_hosts[0]} was crossed."
     if ALL_ROOM[0] in said and "processors of" in said and "limit this run" in said:
         yield said
 
 
-def _not_recorded(review, rules, said):
-    """Find what is said not to be recorded, and was."""
-    recorded = {(statistic["host"], statistic["counter"]) for statistic in review["statistics"]}
-    judged = {(rule["host"], rule["signal"]) for rule in rules if rule["state"] in JUDGED}
-    for rule in rules:
-        if (
-            rule["state"] == "not-recorded"
-            and (rule["host"], rule["signal"]) in judged
-            and "not recorded" in (rule["reason"] or "")
-        ):
-            yield f"{rule['rule']} of {rule['host']}: {rule['reason']}, and {rule['signal']} was judged"
-    titles = {rule["title"] for rule in rules if (rule["host"], rule["signal"]) in judged}
-    for title in re.findall(r"([A-Z][\w ,%]+?) (?:was|were) not recorded", said):
-        if title in titles:
-            yield f"{title} was not recorded, and was judged"
-    for path in re.findall(r"record (\S+\(\*\)\\[^.;,]+)", said):
-        if any(counter.endswith(path.split("\\", 1)[1]) and path.split("(")[0] in counter for _, counter in recorded):
-            yield f"record {path}: it was"
+def _predictions(insights):
+    """Find trends to limits that are passed, and signals that go both ways."""
+    ways = {}
+    for trend in insights.of(TRENDS):
+        at = ways.setdefault((trend.name, trend.subject.key), trend.movement)
+        if {at, trend.movement} == {"climbs", "falls"}:
+            yield f"{sentence(trend)} But another one {at}."
+        if trend.reaches_s and trend.limit and trend.limit.unfinished:
+            yield f"{sentence(trend)} But it is past it."
 
 
-def _predictions(review, rules):
-    ends = defaultdict(list)
-    for rule in rules:
-        ends[rule["signal"], rule["host"], rule["instance"], rule["threshold"]["limit"]] += [
-            breach["end"] for breach in rule["breaches"]
+def _lists(review, lines):
+    """Find signals of one place that are in two lists, and those that are said not to be recorded and were judged."""
+    crossed = re.findall(
+        r"^\S (?:critical|warning)  (.+?) · (?:.*?, worst )?(.+?)(?: \(worst of \d+\))?  ", "\n".join(lines), re.M
+    )
+    rows = [re.split(" {2,}", line.strip()) for line in lines if "% room" in line]
+    for title, place in [(row[0], row[1].partition(" (worst of")[0]) for row in rows]:
+        if (title, place) in crossed:
+            yield f"{title} of {place}: crossed, and within limits"
+    names = "".join(line for line in lines if line.startswith("Not recorded"))
+    for title in sorted((signal.title for signal in review.question.signals.values()), key=len, reverse=True):
+        judged = [
+            f for f in review.of(*JUDGED) if f.signal.title == title and f"{title} ({f.subject.host}" not in names
         ]
-    ways = defaultdict(set)
-    for trend in review["trends"]:
-        key = trend["signal"], trend["host"], trend["instance"]
-        ways[key].add(trend["movement"])
-        if trend["reaches_limit_s"] is not None and any(
-            end >= review["log"]["end"] for end in ends[*key, trend["limit"]]
-        ):
-            yield f"{trend['sentence']} But it is past it."
-        if "no trend in" in trend["sentence"] and not trend["per_hour_low"] <= 0 <= trend["per_hour_high"]:
-            yield f"{trend['sentence']} But it moves."
-    yield from (f"{key}: {sorted(of_key)}" for key, of_key in ways.items() if {"rises", "falls"} <= of_key)
+        if title in names and judged and len(review.computers) == 1:
+            yield f"{title}: judged, and not recorded"
+        names = names.replace(title, "")
 
 
-def _lists(review):
-    """Find what is said to have room, and is near its limit in another sentence."""
-    lists = defaultdict(set)
-    for sentence in (review["limit"] or {}).get("sentences", ()):
-        kind = "room" if sentence["text"].startswith(diagnosis.WITHIN) else "short"
-        for figure in sentence["figures"]:
-            if figure["limit"] is not None:
-                lists[figure["signal"], figure["host"], figure["instance"], figure["limit"], figure["value"]].add(kind)
-    yield from (f"{key}: has room, and has none" for key, kinds in lists.items() if len(kinds) > 1)
+def _times(review, text):
+    """Find times outside the run, and what lasted for longer than it."""
+    for finding in review.findings:
+        for crossing in finding.crossings:
+            if not review.start <= crossing.start <= crossing.end <= review.end:
+                yield f"{finding.rule.id} of {finding.subject}: crossed outside the run"
+    for words in (*re.findall(LASTING, text), *re.findall(IN_BRACKETS, text)):
+        parts = re.findall(r"([\d.]+) (\w+)", words)
+        if sum(float(count) * SECONDS[unit] for count, unit in parts) > (review.end - review.start) / SECOND + 1:
+            yield f"{words} is longer than the run"
+
+
+def _numbers(review, text):
+    """Find two numbers for one thing, and one thing that is said twice."""
+    answer = review.answer
+    worst, head = (
+        re.search(r"at worst (.+?)(?:[;,]| in the )", answer),
+        re.search(r"^\S (?:critical|warning)  .*", text, re.M),
+    )
+    if review.verdict == "not-healthy" and worst and head and f"  {worst[1]}," not in head[0]:
+        yield f"{worst[0]} But {head[0]}"
+    held, hosts = re.search(r"(\d+) thresholds? held", answer), re.search(r"· (\d+) hosts ·", text)
+    if held and int(held[1]) > review.coverage.judged:
+        yield f"{held[0]}, but {review.coverage.text}"
+    if hosts and f"apply to {hosts[1]} hosts" not in review.coverage.text:
+        yield f"{hosts[0]} But {review.coverage.text}"
+    clauses = Counter(re.split(r"[.;:,] ", answer.removesuffix(".")))
+    yield from (f"{text}: twice" for text, count in clauses.items() if count > 1 and len(text.split()) > 2)
 
 
 def of_comparison(comparison):
@@ -129,11 +158,11 @@ def of_comparison(comparison):
             {(rule["signal"], rule["host"], rule["instance"], rule["rule"]) for rule in whole["thresholds"][name]}
         )
     found += [f"{rule} of {host}: in two lists" for (_, host, _, rule), count in once.items() if count > 1]
-    titles = {signal["title"] for signal in judged if signal["limit_crossed_in"]}
+    titles = {signal["title"] for signal in judged if signal["limit_crossed_in"] or signal["outcome"] in MOVED}
     for section in (block for block in blocks(comparison) if isinstance(block, Section) and block.title in UNCHANGED):
         listed = " ".join(plain_text(part.text) for part in section.blocks if isinstance(part, Paragraph))
         found += [
-            f"{section.title}: {title}, past its limit in one alone"
+            f"{section.title}: {title}, past its limit in one alone or changed"
             for title in titles
             if f", {title}, " in f", {listed}, "
         ]

@@ -69,7 +69,7 @@ def result_of(case):
     """Judge a case in each way."""
     with tempfile.TemporaryDirectory() as folder:
         verdict, text, insights = judged(case, Path(folder))
-        found = contradictions(insights) if insights else []
+        found = contradictions(insights, text) if insights else []
     return Result(case, verdict, text, found, pal(case), mixin(case))
 
 
