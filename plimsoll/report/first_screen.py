@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from plimsoll.insights.insights import Insights, LimitedValue, insights
 from plimsoll.model.series import host_key
 from plimsoll.model.value_text import quantity
-from plimsoll.report.wording import extreme, threshold
+from plimsoll.report.wording import extreme
 from plimsoll.review.findings import CROSSED, Finding, Outcome, nearness
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import limit_of, subject_title, worst_shown
+from plimsoll.review.sentences import limit_of, subject_title, threshold, worst_shown
 from plimsoll.review.verdict import Verdict, closest_of
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.wording import limit_text

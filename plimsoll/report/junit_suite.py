@@ -11,11 +11,11 @@ from plimsoll.model.document import DocumentCheck, Suite
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.report.render.junit import render_junit
-from plimsoll.report.wording import lasted, reason, threshold, used_by
+from plimsoll.report.wording import lasted, reason, used_by
 from plimsoll.review.doubts import doubts_text
 from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import breach_sentence, in_phase, place, worst_text
+from plimsoll.review.sentences import breach_sentence, in_phase, place, threshold, worst_text
 from plimsoll.review.verdict import Verdict
 
 _SKIPPED = {

@@ -22,12 +22,20 @@ from plimsoll.report.wording import (
     reason,
     scope,
     spans_text,
-    threshold,
     used_by,
 )
 from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome, nearness
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import crossed_clause, how_long, in_phase, place, worst_crossed, worst_shown, worst_text
+from plimsoll.review.sentences import (
+    crossed_clause,
+    how_long,
+    in_phase,
+    place,
+    threshold,
+    worst_crossed,
+    worst_shown,
+    worst_text,
+)
 from plimsoll.review.verdict import Group, Verdict
 from plimsoll.rules.wording import COLOURS, MARKS
 

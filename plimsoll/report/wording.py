@@ -11,7 +11,7 @@ from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.phases.found_phases import FoundPhases
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import between, crossed_clause, gained_in, limit_of, place, reduced, worst_shown
+from plimsoll.review.sentences import between, crossed_clause, limit_of, place, reduced, threshold, worst_shown
 from plimsoll.review.verdict import Group, crossed_groups, severities
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.pack import Condition, Rule
@@ -144,11 +144,6 @@ def crossed_summary(findings: Sequence[Finding]) -> str:
 def never_tested(finding: Finding) -> bool:
     """Return whether the further conditions of a rule were never met, so that its value was never judged."""
     return finding.outcome in (Outcome.HELD, Outcome.TOO_SHORT) and math.isnan(finding.nearest)
-
-
-def threshold(finding: Finding) -> str:
-    """Return the limit as applied to the subject: `> 3,600 s`."""
-    return f"{limit_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
 
 
 def condition_text(condition: Condition, unit: str) -> str:

@@ -324,4 +324,6 @@ def _time_past(finding: Finding) -> int:
         return 0
     past = ~track.healthy.holds(track.values) & (track.values == track.values) & (track.truths == Truth.NO_DATA)
     total = int(past.sum()) * EVALUATION_INTERVAL
+    if finding.ended is not None and past.any():
+        total = min(total, finding.ended - int(track.times[past][0]))
     return total if total >= finding.rule.for_ and past.mean() >= finding.rule.often else 0

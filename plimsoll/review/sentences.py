@@ -12,7 +12,7 @@ from plimsoll.rules.evaluations import RuleEvaluation, spans_of
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.states import State, Truth
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.wording import exactly, is_sample, reduced_text, reduction, should_text
+from plimsoll.rules.wording import exactly, is_sample, limit_text, reduced_text, reduction, should_text
 
 _LONGER = 1.1  # our choice: times as long as the rule's conditions together
 _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
@@ -112,6 +112,11 @@ def place(finding: Finding) -> str:
 def should(finding: Finding) -> str:
     """Return `should stay above 3,600 s`, with the limit that applied to the subject."""
     return f"{should_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
+
+
+def threshold(finding: Finding) -> str:
+    """Return the limit as applied to the subject: `> 3,600 s`."""
+    return f"{limit_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
 
 
 def limit_of(finding: Finding) -> Healthy:

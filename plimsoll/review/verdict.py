@@ -22,6 +22,7 @@ from plimsoll.review.sentences import (
     place,
     should,
     subject_title,
+    threshold,
     worst_text,
 )
 from plimsoll.rules.schema.field_types import Severity
@@ -219,16 +220,14 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 def _closest(findings: Sequence[Finding]) -> str:
     """Return a text on the finding closest to its limit: crossed briefly, else with the least room."""
     within_limits = _within_limits(findings)
-    which = (
-        "Every warning and critical threshold" if len(within_limits) > 1 else "The one warning or critical threshold"
-    )
+    which = "Every judged warning and critical" if len(within_limits) > 1 else "The one judged warning or critical"
     closest = closest_of(findings)
     if closest is None:
-        return f"{which} that could be judged held."
-    start = f"{which} that could be judged held; closest was"
+        return f"{which} threshold held."
+    start = f"{which} threshold held; closest was"
     if closest.brief:
         return f"{start} {_crossed_briefly(closest, sum(1 for finding in within_limits if finding.brief) - 1)}"
-    return f"{start} {subject_title(closest)} with {worst_text(closest, closest.nearest)}, and it {should(closest)}."
+    return f"{start} {subject_title(closest)} with {worst_text(closest, closest.nearest)}, limit {threshold(closest)}."
 
 
 def _within_limits(findings: Sequence[Finding]) -> list[Finding]:

@@ -168,7 +168,7 @@ def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):
         {"WEB01": {CPU: [20] * 60 + [88] * 12 + [20] * 200, SWITCHES: [14_900] * 272, **well(272)}}
     )
     assert found["headline"] == (
-        "Healthy. Every warning and critical threshold that could be judged held; closest was Processor time of WEB01, which "
+        "Healthy. Every judged warning and critical threshold held; closest was Processor time of WEB01, which "
         "went above its limit for 50 s, at worst 88 % (1 min mean); it should stay below 80 %, and a crossing counts "
         "after 5 min. Only 12 of 66 thresholds that apply were judged."
     )

@@ -118,15 +118,15 @@ def test_a_crossing_of_more_than_half_of_what_counts_is_a_doubt_in_a_short_log(r
         (
             '["cpu"]',
             {CPU: 20},
-            "Processors healthy; nothing else was judged. Every warning and critical threshold that could be judged "
-            "held; closest was Processor time of WEB01 with 20 % (1 min mean), and it should stay below 80 %. Only 3 "
+            "Processors healthy; nothing else was judged. Every judged warning and critical threshold "
+            "held; closest was Processor time of WEB01 with 20 % (1 min mean), limit < 80 %. Only 3 "
             "of 61 thresholds that apply were judged.",
         ),
         (
             '["memory"]',
             {MEMORY: 8000},
-            "Memory healthy; nothing else was judged. Every warning and critical threshold that could be judged held; "
-            "closest was Available memory of WEB01 with 7.81 GB (5 min mean), and it should stay at or above 1,000 MB. "
+            "Memory healthy; nothing else was judged. Every judged warning and critical threshold held; "
+            "closest was Available memory of WEB01 with 7.81 GB (5 min mean), limit ≥ 1,000 MB. "
             "Only 4 of 66 thresholds that apply were judged.",
         ),
         (
@@ -151,8 +151,8 @@ def test_who_wants_less_judged_is_told_that_nothing_else_was(judge, columns, hea
 def test_packs_chosen_alone_are_all_that_was_asked(reviewed):
     _, found = reviewed({CPU: 20}, "--only", "operating-system")
     assert found["headline"] == (
-        "Processors healthy; nothing else was judged. Every warning and critical threshold that could be judged held; "
-        "closest was Processor time of WEB01 with 20 % (1 min mean), and it should stay below 80 %."
+        "Processors healthy; nothing else was judged. Every judged warning and critical threshold held; "
+        "closest was Processor time of WEB01 with 20 % (1 min mean), limit < 80 %."
     )
 
 

@@ -9,15 +9,7 @@ from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.report.html.finding_lines import constant, finding_lines, limits
 from plimsoll.report.html.related_signals import related_signals
-from plimsoll.report.wording import (
-    brief_crossings,
-    condition_text,
-    lasted,
-    old_limits,
-    threshold,
-    used_by,
-    where,
-)
+from plimsoll.report.wording import brief_crossings, condition_text, lasted, old_limits, used_by, where
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
@@ -27,6 +19,7 @@ from plimsoll.review.sentences import (
     in_phase,
     note_sentence,
     place,
+    threshold,
     worst_crossed,
     worst_text,
 )

@@ -15,11 +15,11 @@ from plimsoll.model.value_text import number, quantity
 from plimsoll.report.html.crossed import anchor
 from plimsoll.report.html.finding_lines import OWN_SCALE, constant, finding_lines, limits
 from plimsoll.report.html.gauge import level, water
-from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, never_tested, threshold
+from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, never_tested
 from plimsoll.review.findings import Finding, Outcome, nearness
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import how_long, limit_of, place, worst_shown
+from plimsoll.review.sentences import how_long, limit_of, place, threshold, worst_shown
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.subjects import Subject
 

@@ -15,10 +15,10 @@ from plimsoll.report.html.gauge import level, level_of, water
 from plimsoll.report.html.matrix import matrix
 from plimsoll.report.html.not_crossed import NotCrossed
 from plimsoll.report.render.html import render_page
-from plimsoll.report.wording import crossed_summary, never_tested, old_limits, phases_text, scope, threshold, where
+from plimsoll.report.wording import crossed_summary, never_tested, old_limits, phases_text, scope, where
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import breach_sentence, how_long, place, reduced, worst_crossed, worst_text
+from plimsoll.review.sentences import breach_sentence, how_long, place, reduced, threshold, worst_crossed, worst_text
 from plimsoll.review.verdict import Verdict
 
 _MOST_ON_COVER = 3  # hosts, and files
