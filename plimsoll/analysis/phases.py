@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from plimsoll.analysis.filters import find_runs, median, median_filter, moving_mean
+from plimsoll.analysis.episodes import Episode, cycles, longest_episode, separate_tests
+from plimsoll.analysis.filters import median, median_filter, moving_mean
 from plimsoll.analysis.levels.plateaus import Plateau, plateaus
 from plimsoll.analysis.levels.ramp_fit import NEAR, PLATEAUS, Flags, Floats, RampFit, Side, whitened
 from plimsoll.model.log import Times, Values
@@ -44,24 +44,7 @@ class NotSteady:
 
     why: str
     known: bool = True
-
-
-# These are our choices.
-_LOW = 0.35  # of the level
-_SMOOTHED = 5  # samples
-_LASTS = 0.012  # of the run: shorter is noise
-_DIP = 0.08  # of the run: a shorter pause with the level on both sides is one within a test
-_LEVEL_AGAIN = 0.75  # of the level, beside such a pause
-_BESIDE = 0.02  # of the run, beside it
-
-
-@dataclass(frozen=True, eq=False)
-class Episode:
-    """A part with a load: the rows from `first` to before `last`; `inside` are those of them that are in no pause."""
-
-    first: int
-    last: int
-    inside: NDArray[np.bool_]
+    tests: tuple[tuple[int, int], ...] = ()
 
 
 _BINS = 300
@@ -95,12 +78,14 @@ class SteadyState:
     """A steady state and its level; a boundary is None where the series begins or ends in the steady state.
 
     `confidence` is the lower of the boundaries' confidences; a missing boundary counts with that of having no ramp.
+    `tests` are the starts and ends (UTC ns) of the tests if there are several, of which the longest has the state.
     """
 
     begin: Boundary | None
     end: Boundary | None
     level: float
     confidence: float
+    tests: tuple[tuple[int, int], ...] = ()
 
 
 def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None = None) -> SteadyState | NotSteady:
@@ -117,6 +102,10 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
         return NotSteady(f"{len(values)} samples are too few to tell", known=False)
     if not values.any():
         return NotSteady("there was no load", known=False)
+    if count := cycles(values):
+        return NotSteady(f"the load comes and goes, {count:,} times")
+    if len(tests := separate_tests(values)) > 1:
+        return _in_longest(times, values, tests)
     levels = plateaus(Samples(times, values)) if levels is None else levels
     if levels:
         return _among_steps(times, values, levels)
@@ -126,6 +115,22 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
     if isinstance(between_ramps, SteadyState) and between_ramps.confidence < _LEAST_CONFIDENCE:
         return NotSteady("where the load becomes steady, or ends to be, cannot be told closely", known=False)
     return between_ramps
+
+
+def _in_longest(times: Times, values: Values, tests: Sequence[tuple[int, int]]) -> SteadyState | NotSteady:
+    """Return the steady state of the longest of several tests, or why it has none."""
+    spans = tuple((int(times[begin]), int(times[end - 1])) for begin, end in tests)
+    at = max(range(len(tests)), key=lambda at: spans[at][1] - spans[at][0])
+    state = steady_state(times[slice(*tests[at])], values[slice(*tests[at])])
+    if isinstance(state, NotSteady):
+        return NotSteady(f"{state.why} in the longest of {len(tests)} tests", state.known, spans)
+    near = round(NEAR * int(times[-1] - times[0]))
+    begin, end = (
+        None if edge in (times[0], times[-1]) else Boundary(edge, edge - near, edge + near, _EDGE_IS_NEAR)
+        for edge in spans[at]
+    )
+    confidence = min(state.confidence, _OF_EPISODE)
+    return SteadyState(state.begin or begin, state.end or end, state.level, confidence, spans)
 
 
 def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> SteadyState | NotSteady:
@@ -232,35 +237,6 @@ def _without_bursts(values: Floats) -> Floats:
     away = values - middle
     most = _BURST * median(np.abs(away))
     return middle + np.clip(away, -most, most)
-
-
-def longest_episode(times: Times, values: Values) -> Episode | None:
-    """Return the longest part with a load; None if that is the whole run without a pause."""
-    count = len(values)
-    busy = values[values > np.quantile(values, 0.9) / 2]
-    if not len(busy):
-        return None
-    level = median(busy)
-    low = median_filter(values, _SMOOTHED, "edge") < _LOW * level
-    pauses = [(start, end) for start, end in find_runs(low) if end - start >= max(2, _LASTS * count)]
-    dips = [pause for pause in pauses if _is_dip(values, *pause, level)]
-    edges = [0, *(at for pause in pauses if pause not in dips for at in pause), count]
-    parts = list(zip(edges[::2], edges[1::2], strict=True))
-    first, last = max(parts, key=lambda pair: int(times[pair[1] - 1] - times[pair[0]]) if pair[1] > pair[0] else -1)
-    inside = np.zeros(count, dtype=bool)
-    inside[first:last] = True
-    for start, end in dips:
-        inside[max(first, start - 2) : end + 2] = False
-    return None if inside.all() else Episode(first, last, inside)
-
-
-def _is_dip(values: Values, start: int, end: int, level: float) -> bool:
-    """Return whether a pause is short, with the load at its level just before and after."""
-    width = max(3, round(_BESIDE * len(values)))
-    before, after = values[max(0, start - width) : start], values[end : end + width]
-    if end - start > _DIP * len(values) or min(len(before), len(after)) < width:
-        return False
-    return min(median(before), median(after)) > _LEVEL_AGAIN * level
 
 
 def not_steady(fit: RampFit) -> NotSteady | None:

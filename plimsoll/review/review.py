@@ -290,7 +290,7 @@ class Review:
         start, end = _span(logs, self.question)
         phases, loss = self.phases_found, None
         if phases is not None and start is not None and end is not None:
-            phases, loss = _phases_and_loss(every_load, start, end)
+            phases, loss = _phases_and_loss(every_load, start, end, self.zone)
         return replace(
             self,
             logs=tuple(logs),
@@ -321,7 +321,7 @@ class Review:
     @cached_property
     def zone(self) -> Zone:
         """The time zone for display: that of the first log that gives one."""
-        return next((log.zone for log in self.logs if log.zone.is_specified), self.logs[0].zone)
+        return _zone(self.logs)
 
     @cached_property
     def start(self) -> int | None:
@@ -362,7 +362,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     phases, loss = None, None
     to_judge_by: tuple[Phase, ...] = ()
     if not question.phases and not question.in_operation and start is not None and end is not None:
-        phases, loss = _phases_and_loss(every_load, start, end)
+        phases, loss = _phases_and_loss(every_load, start, end, _zone(logs))
         to_judge_by = phases.to_judge_by(start, end) if phases.sure and not question.whole_run else ()
     part = question.start is not None or question.end is not None
     whole = RecordedSignals(logs, replace(question, start=None, end=None), facts) if part else signals
@@ -393,11 +393,17 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     return replace(judged_review, remarks=(*everything, *more_remarks))
 
 
-def _phases_and_loss(every_load: Sequence[Load], start: int, end: int) -> tuple[FoundPhases, ThroughputLoss | None]:
+def _zone(logs: Sequence[Log]) -> Zone:
+    return next((log.zone for log in logs if log.zone.is_specified), logs[0].zone)
+
+
+def _phases_and_loss(
+    every_load: Sequence[Load], start: int, end: int, zone: Zone
+) -> tuple[FoundPhases, ThroughputLoss | None]:
     """Return the phases and the loss of throughput of a run; what was offered tells the phases where work was lost."""
     loss = throughput_loss(every_load, start, end)
     by_offered = (loss.offered, *every_load) if loss and loss.offered else every_load
-    return find_phases(by_offered, start, end), loss
+    return find_phases(by_offered, start, end, zone), loss
 
 
 def _span(logs: Sequence[Log], question: Question) -> tuple[int | None, int | None]:

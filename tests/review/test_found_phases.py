@@ -67,6 +67,23 @@ def test_connections_do_not_hide_that_operations_are_never_steady():
     assert found(review).sentence.startswith("No steady state was found: ")
 
 
+SHAPES = {
+    "two tests": (
+        np.interp(AT, (0, 0.05, 0.4, 0.41, 0.5, 0.55, 1), (0, 1, 1, 0, 0, 1, 1)),
+        "has 2 tests, 22:14–22:54 and 23:04–23:53; ",
+    ),
+    "cycles": (np.where(AT * 9.9 % 1 < 0.6, 1, 0.05), "No steady state was found: the load comes and goes, 10 times"),
+    "a load that ends early": (ramp() * (AT < 0.7), "min 50 s, no load 30 min; confidence"),
+}
+
+
+@pytest.mark.parametrize(("shape", "said"), SHAPES.values(), ids=SHAPES)
+def test_several_tests_cycles_and_a_load_that_ends_are_said(shape, said):
+    sentence = found(reviewed(a_log({BATCHES: 500 * shape * (1 + noise(8))}))).sentence
+    assert said in sentence
+    assert ("second was judged" in sentence) == ("tests" in said)
+
+
 def test_phases_set_by_hand_are_kept():
     given = Phase("steady", START + 10 * SECOND, START + 900 * SECOND)
     review = reviewed(a_log({BATCHES: 500 * (ramp() + noise(7))}), phases=[given])

@@ -20,7 +20,7 @@ from plimsoll.model.log import Values
 from plimsoll.model.remark import counted
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.rules.schema import field_types
@@ -72,6 +72,8 @@ _FEWEST_STEPS = 3  # levels: of stairs, none of which may be as long as a steady
 _LONGEST_RAMP = 0.5  # of the run; these three are our choice
 _LONGEST_STORM = 0.25  # of the run: a load that is higher than the steady one
 _HIGHER = 1.1  # times the level
+# Our choices: of the level, in all but a few of the samples after a steady state, there is no load, and no ramp-down.
+_IDLE, _IDLE_QUANTILE, _FEWEST_IDLE = 0.1, 0.95, 5
 
 
 @dataclass(frozen=True)
@@ -126,19 +128,22 @@ class FoundPhases:
         return tuple((boundary.low, boundary.high) for boundary in self.boundaries if boundary)
 
 
-def find_phases(loads: Sequence[Load], start: int, end: int) -> FoundPhases:
-    """Return the phases of a run from `start` to `end` (UTC ns), from the first load that shows them."""
+def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> FoundPhases:
+    """Return the phases of a run from `start` to `end` (UTC ns), from the first load that shows them.
+
+    `zone` is that of the times in the sentence.
+    """
     if not loads:
         return FoundPhases((), None, "Phases are not known: no load was recorded.", known=False)
     tried: list[tuple[Load, SteadyState | NotSteady]] = []
     for load in loads[:_MOST_TRIED]:
         tried.append((load, steady_state(load.samples.times, load.samples.values, load.plateaus)))
         if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].known:
-            return _describe_phases(*tried[-1], start, end)
-    return _describe_phases(*tried[0], start, end)
+            return _describe_phases(*tried[-1], start, end, zone)
+    return _describe_phases(*tried[0], start, end, zone)
 
 
-def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> FoundPhases:
+def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end: int, zone: Zone) -> FoundPhases:
     """Return the found phases, and a sentence on them and the load they are from."""
     title = load.signal.title + (f" of {counted(len(load.hosts), 'host')}" if len(load.hosts) > 1 else "")
     no_load = "; no load was recorded, so this is from processor time" if load.kind is None else ""
@@ -149,17 +154,20 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
         return FoundPhases(
             (),
             None,
-            f"{answer}: {state.why} ({title}){no_load}.",
+            f"{answer}: {state.why} ({title}){no_load}.{_tests_text(state.tests, None, zone)}",
             load.name,
             title,
             known=state.known,
             fallback=load.kind is None,
         )
-    first, last = _recorded(load, start, end)
+    test = _judged_test(state)
+    first, last = test or _recorded(load, start, end)
     begin = state.begin.at if state.begin else first
     finish = state.end.at if state.end else last
     spans = ((RAMP_UP, first, begin - 1), (STEADY, begin, finish), ("ramp-down", finish + 1, last))
     phases = tuple(Phase(*span) for span in spans if span[2] > span[1])
+    gone = 0 if state.tests else _gone_for(load, state, finish, last)
+    phases = phases[:-1] if gone else phases
     boundaries = (state.begin, state.end)
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
     shown = min(confidence, _SUREST if confidence >= SURE else SURE - 0.001)  # not rounded to what is sure enough
@@ -169,7 +177,8 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     return FoundPhases(
         phases,
         confidence,
-        f"Phases found from {title}: {parts}; confidence {percent(shown)}{no_load}.",
+        f"Phases found from {title}: {parts}{f', no load {duration_text(gone)}' if gone else ''}; "
+        f"confidence {percent(shown)}{no_load}.{_tests_text(state.tests, test, zone)}",
         load.name,
         title,
         boundaries,
@@ -179,6 +188,29 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
 
 
 _NAMES = {RAMP_UP: "ramp-up", STEADY: "steady state", "ramp-down": "ramp-down"}
+
+
+def _judged_test(state: SteadyState) -> tuple[int, int] | None:
+    """Return the start and the end of the test that has the steady state, if there are several; else None."""
+    begin, end = (boundary.at if boundary else None for boundary in (state.begin, state.end))
+    return next((test for test in state.tests if (begin or 0) < test[1] and (end is None or end > test[0])), None)
+
+
+def _tests_text(tests: Sequence[tuple[int, int]], test: tuple[int, int] | None, zone: Zone) -> str:
+    """Return a sentence on the tests of a log, if there are several: when they were, and which was judged."""
+    spans = ["–".join(zone.clock(at, date=False)[:5] for at in span) for span in tests]
+    if not spans:
+        return ""
+    ordinals = "first", "second", "third", *(f"{at}th" for at in range(4, len(spans) + 1))
+    judged = f"; the {ordinals[tests.index(test)]} was judged" if test else ""
+    return f" The log has {len(spans)} tests, {', '.join(spans[:-1])} and {spans[-1]}{judged}."
+
+
+def _gone_for(load: Load, state: SteadyState, finish: int, last: int) -> int:
+    """Return for how long (ns) there was next to no load from `finish` to `last`; 0 where there was, as on a ramp."""
+    rest = load.samples.between(finish + 1, last).present.values
+    is_gone = len(rest) >= _FEWEST_IDLE and float(np.quantile(rest[2:], _IDLE_QUANTILE)) < _IDLE * state.level
+    return round((last - finish) / SECOND) * SECOND if is_gone else 0
 
 
 def _is_ramp(load: Load, state: SteadyState, share: float) -> bool:
