@@ -16,6 +16,7 @@ from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter, as_options
 from plimsoll.model.remark import counted
+from plimsoll.model.run import AcceptedChange
 from plimsoll.model.styled import plain
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
@@ -29,13 +30,14 @@ class CompareOptions:
     """How to compare, as given by the user: by which phase, and how many of the first runs are the baseline.
 
     With `match_hosts`, hosts with different names are matched in order. With `ends_at_change`, the baseline runs are in
-    order of time, and the baseline ends before a change for the worse.
+    order of time, and the baseline ends before a change for the worse, and begins with the latest that was `accepted`.
     """
 
     phase: str | None = None
     match_hosts: bool = False
     baselines: int = 1
     ends_at_change: bool = False
+    accepted: tuple[AcceptedChange, ...] = ()
 
 
 def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: CompareOptions) -> list[Comparison]:
@@ -51,13 +53,20 @@ def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: Com
     sides = _sides(inputs.sources, [review for review, _, _ in read])
     _, path, configured = read[0]
     treatments = checked(configured.compare, path, sides[0].review.question.signals)
-    baselines, changed = sides[: compare_options.baselines], None
+    baselines, changed, accepted = sides[: compare_options.baselines], None, None
     if compare_options.ends_at_change:
         means = [RunMeans.of(side.name, side.review) for side in sides]
-        if changed := change_for_the_worse(means, treatments):
+        if changed := change_for_the_worse(means, treatments, compare_options.accepted):
             baselines = baselines[: means.index(changed.run)]
+        names = [side.name for side in baselines]
+        accepted = max(
+            (change for change in compare_options.accepted if change.run in names),
+            key=lambda change: names.index(change.run),
+            default=None,
+        )
+        baselines = baselines[names.index(accepted.run) :] if accepted else baselines
     *earlier, baseline = baselines
-    options_of_all = compare_options.match_hosts, compare_options.phase, tuple(earlier), changed
+    options_of_all = compare_options.match_hosts, compare_options.phase, tuple(earlier), changed, accepted
     return [Comparison(baseline, other, treatments, *options_of_all) for other in sides[compare_options.baselines :]]
 
 

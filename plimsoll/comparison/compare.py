@@ -15,6 +15,7 @@ from plimsoll.comparison.signal_pairs import Lone, Pair, Proposal, pairs, propos
 from plimsoll.comparison.signal_settings import LoadEffect, Treatments
 from plimsoll.comparison.trend import Change
 from plimsoll.insights.insights import Insights
+from plimsoll.model.run import AcceptedChange
 from plimsoll.model.series import host_key
 from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.review.review import Review
@@ -81,7 +82,7 @@ class Comparison:
     """A run (`second`) compared with its baseline: one run (`first`), or several (`earlier`, then `first`).
 
     `requested_phase` is the phase to judge; None for the usual one. `changed` is the change of level before which the
-    baseline ends; None if there is none.
+    baseline ends; None if there is none. `accepted` is the change that the baseline begins with; None likewise.
     """
 
     first: RunSide
@@ -91,6 +92,7 @@ class Comparison:
     requested_phase: str | None = None
     earlier: tuple[RunSide, ...] = ()
     changed: Change | None = None
+    accepted: AcceptedChange | None = None
     _cache: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any], init=False, repr=False)
 
     @cached_property

@@ -205,15 +205,22 @@ def _same(comparison: Comparison) -> str:
 
 
 def _ended(comparison: Comparison) -> str:
-    """Return a sentence that the baseline ends before a change for the worse; empty if it does not."""
-    change = comparison.changed
+    """Return sentences on the accepted change the baseline begins with, and on the one for the worse it ends before."""
+    change, accepted = comparison.changed, comparison.accepted
+    sentences: list[str] = []
+    if accepted:
+        changed = comparison.second.review.question.signals[accepted.signal].title
+        sentences.append(
+            f"The baseline begins with {accepted.run}, whose change was accepted: {changed}, {accepted.reason}."
+        )
     if change is None:
-        return ""
+        return " ".join(sentences)
     before, after = (quantity(value, change.signal.unit) for value in (change.point.before, change.point.after))
-    return (
+    sentences.append(
         f"The baseline changed with {change.run.name} and ends before it, with {comparison.first.called}: "
         f"{change.signal.title} of {change.subject} went from {before} to {after}."
     )
+    return " ".join(sentences)
 
 
 def _tolerated(comparison: Comparison) -> str:

@@ -11,6 +11,7 @@ from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.signal_settings import Treatment, Treatments, weight
 from plimsoll.model.log import Values
+from plimsoll.model.run import AcceptedChange
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -108,7 +109,9 @@ class HistoryTrend:
         return self.visible(0.5) <= _VISIBLE
 
 
-def change_for_the_worse(runs: Sequence[RunMeans], treatments: Treatments) -> Change | None:
+def change_for_the_worse(
+    runs: Sequence[RunMeans], treatments: Treatments, accepted: Sequence[AcceptedChange] = ()
+) -> Change | None:
     """Return the earliest change for the worse that lasted two runs or more and was not made up for; None if none.
 
     A baseline ends before it, so that a regression does not become the usual level.
@@ -116,10 +119,17 @@ def change_for_the_worse(runs: Sequence[RunMeans], treatments: Treatments) -> Ch
     if len(runs) < FEWEST:
         return None
     lasting: list[Change] = []
+    names = [run.name for run in runs]
     for course in trend(runs, treatments, since=2).courses:
         better = max((at for at, change in enumerate(course.changes) if not change.is_worse), default=-1)
-        lasting += course.changes[better + 1 :][:1]
+        lasting += [change for change in course.changes[better + 1 :] if not _is_accepted(change, accepted, names)][:1]
     return min(lasting, key=lambda change: runs.index(change.run), default=None)
+
+
+def _is_accepted(change: Change, accepted: Sequence[AcceptedChange], names: Sequence[str]) -> bool:
+    """Return whether a change of the same signal was accepted with its run, or one beside it: places are unsure."""
+    of_signal = [names.index(other.run) for other in accepted if other.signal == change.name and other.run in names]
+    return any(abs(at - names.index(change.run.name)) <= 1 for at in of_signal)
 
 
 def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_BEFORE) -> HistoryTrend:

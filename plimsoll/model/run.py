@@ -119,3 +119,16 @@ class StoredRun:
     def values(self) -> int:
         """The number of values in the logs of the run."""
         return sum(sum(recording.present) for recording in self.recordings)
+
+
+@dataclass(frozen=True)
+class AcceptedChange:
+    """A change of a signal with a run that was accepted, so that baselines begin with that run.
+
+    `until` is the day (YYYY-MM-DD) after which it no longer holds for runs; empty if it holds for all.
+    """
+
+    run: str
+    signal: str
+    reason: str
+    until: str = ""

@@ -2,6 +2,8 @@
 
 import json as json_module
 from collections.abc import Mapping, Sequence
+from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -23,8 +25,11 @@ from plimsoll.ingest.runs.read_run import nothing_known
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed
+from plimsoll.model.run import AcceptedChange
 from plimsoll.model.times import duration_text, iso
 from plimsoll.report.comparison import trend as trend_report
+from plimsoll.rules.load import load_signals
+from plimsoll.store.folders.runs import RunFolders
 from plimsoll.store.lease import LIFE_S, described
 from plimsoll.store.protocol import Claim, RunSummary, StoreState
 
@@ -184,6 +189,7 @@ def judge(
     """Compare a run with similar earlier runs, its baseline: whether it is worse."""
     with open_store(store, notify=print_notice) as opened:
         runs, where = opened.runs.summaries(), opened.name
+        accepted = opened.runs.accepted() if isinstance(opened.runs, RunFolders) else []
     new = next((run_summary for run_summary in runs if run_summary.name == run), None)
     if new is None:
         raise Unusable(f'run "{run}" is not in {where}; plimsoll runs list tells which are')
@@ -199,11 +205,46 @@ def judge(
     comparisons = write_comparison(
         inputs,
         ReviewSettings(),
-        CompareOptions(baselines=len(before), ends_at_change=True),
+        CompareOptions(
+            baselines=len(before),
+            ends_at_change=True,
+            accepted=tuple(change for change in accepted if not change.until or iso(new.start)[:10] <= change.until),
+        ),
         Outputs(out, json, junit, markdown),
         details=details,
     )
     raise typer.Exit(exit_status(comparisons) if fail_on else 0)
+
+
+@app.command(
+    "accept",
+    epilog=args.examples('plimsoll runs accept nightly-42 --signal cpu.busy --reason "TLS 1.3" --until 2026-12-31'),
+)
+def accept(
+    run: RunArgument,
+    signal: str = typer.Option(..., "--signal", metavar="SIGNAL", help="The signal, as in rules counters."),
+    reason: str = typer.Option(..., "--reason", metavar="TEXT", help="Why that is right.", callback=args.not_empty),
+    until: str | None = typer.Option(
+        None, "--until", metavar="DATE", help="For runs until this day (UTC), as 2026-12-31. Default: all."
+    ),
+    store: args.StoreOption = None,
+) -> None:
+    """Accept a change of a signal: the baseline of later runs begins with the run since which it is."""
+    if until is not None:
+        try:
+            until = date.fromisoformat(until).isoformat()
+        except ValueError:
+            raise Unusable(f'--until "{until}": write a day as 2026-12-31') from None
+    if signal not in (signals := load_signals()):
+        near = get_close_matches(signal, signals, 1)
+        raise Unusable(f'--signal "{signal}": no signal has this name' + (f"; did you mean {near[0]}?" if near else ""))
+    with open_store(store, notify=print_notice) as opened:
+        if not isinstance(opened.runs, RunFolders):
+            raise Unusable(f"{opened.name}: cannot hold accepted changes; {Parameter.STORE} runs:FOLDER can")
+        if find(opened.runs, run) is None:
+            raise Unusable(f'run "{run}" is not in {opened.name}; plimsoll runs list tells which are')
+        opened.runs.accept(AcceptedChange(run, signal, reason, until or ""))
+    print_line(f"Accepted: {signals[signal].title} changed with {run}; the baseline of later runs begins with it")
 
 
 @app.command(

@@ -6,6 +6,7 @@
                       000000-....parquet
     FOLDER/.GENERATION/            a run that is being loaded, or deleted
     FOLDER/.claims/                who loads or deletes a run
+    FOLDER/accepted.json           the changes that were accepted
 
 A folder has the run's name only when the run is complete. A run is deleted with all that is in its folder.
 """
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.points import Points
-from plimsoll.model.run import StoredRun
+from plimsoll.model.run import AcceptedChange, StoredRun
 from plimsoll.model.times import SECOND
 from plimsoll.store import run_document
 from plimsoll.store.folders import files, samples
@@ -33,6 +34,7 @@ from plimsoll.store.store import Store
 
 _CLAIM = ".json"
 _BEAT = ".beat"
+_ACCEPTED = "accepted.json"
 
 
 class FolderClaims:
@@ -214,6 +216,24 @@ class RunFolders:
             if kept.folder == hidden and state is StoreState.COMPLETE:
                 files.move(hidden, self._folder / files.folder_name(run.name))
         return marked
+
+    def accepted(self) -> list[AcceptedChange]:
+        """Return the changes that were accepted. Raise Unusable if their file cannot be read."""
+        path = self._folder / _ACCEPTED
+        with files.translated_errors(self._folder):
+            if not path.exists():
+                return []
+            try:
+                return [AcceptedChange(**change) for change in json.loads(path.read_bytes())]
+            except (ValueError, TypeError) as error:
+                raise Unusable(f"{path}: cannot be read ({error}); correct it, or delete it") from None
+
+    def accept(self, change: AcceptedChange) -> None:
+        """Save an accepted change in place of one of the same run and signal."""
+        other = [old for old in self.accepted() if (old.run, old.signal) != (change.run, change.signal)]
+        content = json.dumps([asdict(accepted) for accepted in (*other, change)], ensure_ascii=False, indent=2)
+        with files.translated_errors(self._folder):
+            files.write(self._folder / _ACCEPTED, content.encode())
 
     def summaries(self) -> list[RunSummary]:
         """Return all runs, latest first."""
