@@ -52,23 +52,23 @@ MEANWHILE = ["basedpyright"]  # takes half a minute, so it runs while the others
 
 
 class Unable(Exception):
-    """Set-up cannot go on; the message says, in one line, what failed and what to do."""
+    """The error that set-up cannot continue; the message says, in one line, what failed and what to do."""
 
 
 def say(line: str) -> None:
-    """One line of progress."""
+    """Print one line of progress."""
     print(line, file=sys.stderr, flush=True)
 
 
 def tool(name: str) -> str:
-    """The path of a program in .venv."""
+    """Return the path of a program in .venv."""
     return str(SCRIPTS / (name + (".exe" if os.name == "nt" else "")))
 
 
 def call(command: list[str], output: "IO[bytes] | None" = None) -> int:
-    """Runs a program of .venv in the checkout, as if .venv were activated; its exit status.
+    """Run a program of .venv in the checkout, as if .venv were activated; return its exit status.
 
-    What it prints goes to `output` where that is given.
+    Its output goes to `output`, if given.
     """
     env = dict(os.environ, VIRTUAL_ENV=str(VENV), PATH=os.pathsep.join([str(SCRIPTS), os.environ.get("PATH", "")]))
     env.pop("PYTHONHOME", None)
@@ -81,7 +81,7 @@ def call(command: list[str], output: "IO[bytes] | None" = None) -> int:
 
 
 def wait_for(process: "subprocess.Popen[bytes]") -> int:
-    """The exit status of a program. Ctrl-C reaches the program too, which is given the time to end in order."""
+    """Return the exit status of a program. Ctrl-C also reaches the program, which gets time to end in order."""
     try:
         return process.wait()
     except KeyboardInterrupt:
@@ -93,7 +93,7 @@ def wait_for(process: "subprocess.Popen[bytes]") -> int:
 
 
 def venv_version() -> "str | None":
-    """The version of .venv's Python; None where there is none, or one that does not run or has no pip."""
+    """Return the version of .venv's Python; None if there is none, if it does not run, or if it has no pip."""
     ask = "import pip, sys; print('%d.%d' % sys.version_info[:2])"
     try:
         answer = subprocess.run([tool("python"), "-I", "-c", ask], capture_output=True, text=True, check=False)
@@ -103,7 +103,7 @@ def venv_version() -> "str | None":
 
 
 def make_venv() -> None:
-    """Makes .venv anew, whatever was there."""
+    """Make .venv again, whatever was there."""
     missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
     if missing and sys.base_prefix == "/usr" and shutil.which("apt"):
         sudo = "" if os.geteuid() == 0 else "sudo "
@@ -125,7 +125,7 @@ def make_venv() -> None:
 
 
 def pip_install(what: str, *arguments: str) -> None:
-    """Installs into .venv; pip itself says what went wrong."""
+    """Install into .venv; pip itself reports errors."""
     say("Installing " + what)
     pip = ["python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet"]
     if call([*pip, *arguments]) != 0:
@@ -136,7 +136,7 @@ def pip_install(what: str, *arguments: str) -> None:
 
 
 def set_up(locks: list[str]) -> None:
-    """Makes .venv hold what the locks pin and this checkout; does nothing where it does."""
+    """Make .venv have what the locks pin and this checkout; do nothing if it has."""
     version = venv_version()
     installed = set(STAMP.read_text("utf-8").splitlines()) if STAMP.is_file() else set[str]()
     place = {"python %s" % version, "checkout %s" % ROOT}  # the programs in .venv name both in their first line
@@ -156,7 +156,7 @@ def set_up(locks: list[str]) -> None:
 
 
 def test(arguments: list[str]) -> int:
-    """Runs all checks, whatever the first ones say; 1 where any failed."""
+    """Run all checks, even if earlier ones fail; return 1 if any failed."""
     failed: list[str] = []
     with tempfile.TemporaryFile() as output, ThreadPoolExecutor(1) as background:
         meanwhile = background.submit(call, MEANWHILE, output)
@@ -175,7 +175,7 @@ def test(arguments: list[str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """The exit status: the main job's own, or 2 where it could not be started."""
+    """Return the exit status: that of the main job, or 2 if it could not be started."""
     if arguments in (["-h"], ["--help"]):
         print(USAGE)
         return 0

@@ -1,9 +1,10 @@
-"""What each command costs, in readings of the same file by bare polars: python -m bench [--small] [--write].
+"""Measures the cost of each command relative to reading the same file with bare polars.
 
-CPU seconds of ours over CPU seconds of bare polars, the least of several turns, in one run: other work on the machine
-changes both alike. A review is measured on logs of six kinds, and held to the ratio of the worst. Fails where a ratio
-is 1.3 times that of bench/ratios.json, also when it is measured again. `--small` is for every change: smaller logs, in
-a minute. `--write` writes what was measured; a commit that raises a ratio gives its reason in the file.
+Run `python -m bench [--small] [--write]`. Each ratio is our CPU seconds divided by those of bare polars, the lowest of
+several rounds in one process, so that other work on the machine affects both alike. A review is measured on six kinds
+of log, and the worst ratio counts. The benchmark fails if a ratio, measured twice, is 1.3 times that in
+bench/ratios.json. `--small` uses smaller logs, for every change; it takes a minute. `--write` saves the ratios; a
+commit that raises one gives the reason in the file.
 """
 
 import argparse
@@ -54,7 +55,7 @@ print(min(taken))
 
 
 def main() -> int:
-    """Measure everything, print the table, and say whether all of it is as fast as it was."""
+    """Measure everything, print the table, and return the exit status: 1 if a ratio has risen."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--write", action="store_true")
@@ -85,14 +86,14 @@ def main() -> int:
 
 
 def _prepare(folder: Path, rows: int, columns: int, hosts: int) -> Callable[..., dict[str, float]]:
-    """Write the logs; return a function that measures everything, or what is named."""
+    """Write the logs; return a function that measures everything, or only the named costs."""
     logs = [folder / name for name in ("first.csv", "second.csv")]
     for log in logs:
         write_big_log(log, rows, columns)
     for kind, write in KINDS.items():
         write(folder / f"{kind}.csv", rows)
     log, other = map(str, logs)
-    # Compiled modules are kept for the next turn, whatever the caller's settings.
+    # Keep compiled modules for the next round, whatever the caller's settings.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
     written = "--out", str(folder / "report.html"), "--json", str(folder / "review.json")
@@ -125,7 +126,7 @@ def _prepare(folder: Path, rows: int, columns: int, hosts: int) -> Callable[...,
 
 
 def _of_kind(log: str) -> float:
-    """Return what a review costs in programs that import polars and read its log, which run before and after it.
+    """Return the cost of a review in programs that import polars and read its log, run before and after it.
 
     Starting takes most of the time of a small log, so both programs include it.
     """
@@ -140,7 +141,7 @@ def _columns(log: str) -> int:
 
 
 def _printed(program: str, *arguments: str) -> float:
-    """The seconds that a program prints."""
+    """Return the seconds that a program prints."""
     done = subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True, cwd=_ROOT)
     return float(done.stdout)
 
@@ -150,7 +151,7 @@ def _least(*arguments: str) -> float:
 
 
 def _taken(*arguments: str) -> float:
-    """The CPU seconds of a run of Python."""
+    """Return the CPU seconds of a run of Python."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     _run(*arguments)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -158,7 +159,7 @@ def _taken(*arguments: str) -> float:
 
 
 def _modules(*arguments: str) -> int:
-    """How many modules a command imports."""
+    """Return how many modules a command imports."""
     return _run("-X", "importtime", *_PROGRAM, *arguments).count(b"import time:") - 1
 
 

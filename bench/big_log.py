@@ -38,7 +38,7 @@ _EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def counters(count: int) -> list[str]:
-    """Counter paths like those of a database server's log, filled up with processes."""
+    """Return counter paths as in the log of a database server, completed with processes."""
     paths = list(_SHARED)
     for path, instances in _PER_INSTANCE:
         paths += [path.format(n=n) for n in range(instances)]
@@ -47,7 +47,7 @@ def counters(count: int) -> list[str]:
 
 
 def write_big_log(path: Path, rows: int, columns: int, blanks: float = 0.02) -> None:
-    """Write a log whose values repeat after a block of rows, with 15 significant digits; a share of cells is blank."""
+    """Write a log whose values repeat after a block of rows, with 15 significant digits and a share of blank cells."""
     random = np.random.default_rng(1)
     values = random.gamma(2.0, 12.0, (min(rows, _BLOCK), columns))
     values[random.random(values.shape) < blanks] = np.nan
@@ -56,20 +56,20 @@ def write_big_log(path: Path, rows: int, columns: int, blanks: float = 0.02) -> 
 
 
 def write_without_memory(path: Path, rows: int) -> None:
-    """Write 1,000 counters that are all judged, with values that do not depend on the ones before them."""
+    """Write 1,000 judged counters whose values do not depend on earlier ones."""
     random = np.random.default_rng(2)
     _write_judged(path, (random.gamma(2.0, 1.0, sum(count for _, count, _ in _JUDGED)) for _ in range(rows)))
 
 
 def write_alternating(path: Path, rows: int) -> None:
-    """Write 1,000 counters that are all judged, whose conditions change at every third sample."""
+    """Write 1,000 judged counters whose conditions change at every third sample."""
     random = np.random.default_rng(3)
     columns = sum(count for _, count, _ in _JUDGED)
     _write_judged(path, ((4.0 if row // 3 % 2 else 0.2) * random.uniform(0.9, 1.1, columns) for row in range(rows)))
 
 
 def write_tiled(source: Path, path: Path, rows: int) -> None:
-    """Write the rows of another log again and again, its times going on."""
+    """Write the rows of another log repeatedly, with continuing times."""
     header, *lines = source.read_text("cp1252").splitlines()
     values = [line.split(",", 1)[1] for line in lines if line.startswith('"')]
     with path.open("w", encoding="cp1252", newline="") as file:

@@ -1,4 +1,4 @@
-"""A simulated fleet: all signals of Windows and Linux hosts, as Telegraf, sadf and probes record them."""
+"""A simulated fleet: all signals of Windows and Linux hosts, as recorded by Telegraf, sadf and probes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -33,14 +33,16 @@ class Host(NamedTuple):
 
 
 def hosts(count: int) -> list[Host]:
-    """A number of hosts, half of them Windows; the first two Linux hosts also run a directory and a database."""
+    """Return simulated hosts, half of them Windows; the first two Linux hosts also run a directory and a database."""
     windows = [Host(f"WIN{n:02}", "windows") for n in range(count - count // 2)]
     linux = [Host(f"lnx{n:02}", "telegraf") for n in range(count // 2)]
     return [*windows, *linux, Host("lnx00", None), Host("lnx01", None)]
 
 
 def series_of(host: Host, signals: Sequence[str] = (), *, every: bool = False) -> list[tuple[Series, Selection]]:
-    """The series of a host with their selections: from the best source of each signal, or from every one."""
+    """Return the series of a host with their selections: from the best source of each signal, or with `every` from
+    all.
+    """
     found: dict[object, tuple[Series, Selection]] = {}
     for name, signal in load_signals().items():
         if signal.derived or (signals and name not in signals):
@@ -55,7 +57,7 @@ def series_of(host: Host, signals: Sequence[str] = (), *, every: bool = False) -
 
 
 def log(host: Host, times: Times, signals: Sequence[str] = (), *, every: bool = False) -> Log:
-    """A recording of a host: values that vary around 50, and growing counters. A host always gives the same values."""
+    """Return a recording of a host: values around 50, and growing counters; equal for equal arguments."""
     random = np.random.default_rng([*host.name.encode()])
     recorded = series_of(host, signals, every=every)
     columns = [_values(selection, len(times), random) for _, selection in recorded]
@@ -64,7 +66,7 @@ def log(host: Host, times: Times, signals: Sequence[str] = (), *, every: bool = 
 
 
 def times(start: int, end: int, step: int = 10 * SECOND) -> Times:
-    """Instants from start to before end."""
+    """Return the instants (UTC ns) from start to before end."""
     return np.arange(start, end, step, dtype=np.int64)
 
 

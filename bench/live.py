@@ -1,9 +1,7 @@
-"""How long an evaluation of a large live fleet takes, and how much memory its windows need.
+"""Measures how long an evaluation of a large live fleet takes, and how much memory its windows use.
 
-    python -m bench.live [--hosts 1000]
-
-The store answers from memory: what is measured is the judging. One of ten evaluations of the last minutes is counted
-after the first, which plans.
+Run `python -m bench.live [--hosts 1000]`. The store answers from memory, so that only the evaluation is measured. The
+first evaluation, which plans, is not counted; the mean of the next ten is.
 """
 
 import argparse
@@ -45,23 +43,23 @@ class Fleet:
                 self._samples[_of_host(series, f"{series.host}{host}")] = Samples(shifted, values)
 
     def series(self, start: int, end: int, *, live: bool = False) -> SimpleNamespace:
-        """All series."""
+        """Return all series."""
         return SimpleNamespace(series=[*self._samples])
 
     def read(self, series: list[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
-        """Samples as a store gives them: of each series in arrays of their own."""
+        """Return samples as a store does: each series in arrays of its own."""
         found = [self._samples[one].between(start, end) for one in series]
         return [Samples(one.times.copy(), one.values.copy()) for one in found]
 
 
 def _of_host(series: Series, host: str) -> Series:
-    """The series as another host records it, which is also the source of its Windows counters."""
+    """Return the series as another host records it, which is also the source of its Windows counters."""
     tags = tuple((name, host if name == "source" else value) for name, value in series.tags)
     return replace(series, host=host, tags=tags)
 
 
 def evaluation(hosts: int) -> tuple[float, float]:
-    """The CPU seconds of one evaluation, and the bytes of each sample that is held in windows."""
+    """Return the CPU seconds of one evaluation, and the bytes per sample in the windows."""
     store = Fleet(hosts)
     tracemalloc.start()
     judge = Evaluator(store, Site(load()), {}, {})  # pyright: ignore[reportArgumentType]

@@ -12,7 +12,7 @@ Damage = Callable[[random.Random, bytes], bytes]
 
 
 def flip_bytes(chance: random.Random, log: bytes) -> bytes:
-    """A few bytes change."""
+    """Change a few bytes."""
     out = bytearray(log)
     for _ in range(chance.choice([1, 3, 20])):
         out[chance.randrange(len(out))] = chance.randrange(256)
@@ -20,7 +20,7 @@ def flip_bytes(chance: random.Random, log: bytes) -> bytes:
 
 
 def cut_lines(chance: random.Random, log: bytes) -> bytes:
-    """A few lines end too soon."""
+    """Cut a few lines short."""
     lines = log.split(b"\n")
     for _ in range(chance.choice([1, 5])):
         at = chance.randrange(len(lines))
@@ -29,7 +29,7 @@ def cut_lines(chance: random.Random, log: bytes) -> bytes:
 
 
 def drop_lines(chance: random.Random, log: bytes) -> bytes:
-    """A line is missing or repeated, or two are swapped."""
+    """Remove or repeat a line, or swap two."""
     lines = log.split(b"\n")
     at, other = chance.randrange(len(lines)), chance.randrange(len(lines))
     match chance.randrange(3):
@@ -43,7 +43,7 @@ def drop_lines(chance: random.Random, log: bytes) -> bytes:
 
 
 def shift_columns(chance: random.Random, log: bytes) -> bytes:
-    """Some lines lose a cell, or have one twice."""
+    """Remove or repeat a cell in some lines."""
     lines = log.split(b"\n")
     for at in chance.sample(range(len(lines)), min(len(lines), chance.choice([1, 4]))):
         cells = lines[at].split(b",")
@@ -54,7 +54,7 @@ def shift_columns(chance: random.Random, log: bytes) -> bytes:
 
 
 def mix_encodings(chance: random.Random, log: bytes) -> bytes:
-    """A part is in another encoding."""
+    """Encode a part differently."""
     at = chance.randrange(len(log))
     part = log[at : at + chance.choice([3, 200])].decode("latin-1")
     encoded = part.encode(chance.choice(["utf-16-le", "utf-16", "utf-8-sig", "cp037"]), "replace")
@@ -62,12 +62,12 @@ def mix_encodings(chance: random.Random, log: bytes) -> bytes:
 
 
 def truncate(chance: random.Random, log: bytes) -> bytes:
-    """The file is cut off at any byte."""
+    """Cut the file off at any byte."""
     return log[: chance.randrange(len(log))]
 
 
 def change_cells(chance: random.Random, log: bytes) -> bytes:
-    """Some cells have other contents."""
+    """Change the content of some cells."""
     lines = log.split(b"\n")
     for _ in range(chance.choice([1, 10])):
         at = chance.randrange(len(lines))
@@ -78,7 +78,7 @@ def change_cells(chance: random.Random, log: bytes) -> bytes:
 
 
 def add_noise(chance: random.Random, log: bytes) -> bytes:
-    """Random bytes are inserted."""
+    """Insert random bytes."""
     at = chance.randrange(len(log))
     return log[:at] + chance.randbytes(chance.choice([1, 50, 5000])) + log[at:]
 
@@ -96,7 +96,7 @@ DAMAGES: tuple[Damage, ...] = (
 
 
 def mutated(seed: int, log: bytes) -> bytes:
-    """The log with one to three kinds of damage."""
+    """Return the log with one to three kinds of damage."""
     chance = random.Random(seed)
     for damage in chance.choices(DAMAGES, k=chance.choice([1, 1, 2, 3])):
         if log:

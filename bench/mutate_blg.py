@@ -1,4 +1,4 @@
-"""Damages binary logs as disks, transfers and hostile people do. The same seed gives the same damage."""
+"""Damages binary logs as disks, transfers and attackers do. The same seed gives the same damage."""
 
 import random
 import struct
@@ -13,7 +13,7 @@ _ODD = (0, 1, 2, 7, 8, 0x7F, 0xFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFF
 
 
 def mutated(seed: int, log: bytes, buffer: int = 65536) -> bytes:
-    """The log with one to three kinds of damage."""
+    """Return the log with one to three kinds of damage."""
     chance = random.Random(seed)
     out = bytearray(log)
     for _ in range(chance.choice([1, 1, 2, 3])):
@@ -57,7 +57,7 @@ def _pack(out: bytearray, at: int, value: int) -> None:
 
 
 def outcome(path: Path) -> str:
-    """What reading a file comes to. AssertionError if that is neither a sound log nor a refusal of one line."""
+    """Return the outcome of reading a file. Raise AssertionError unless it is a sound log or a refusal of one line."""
     try:
         log = read_log(path)
     except Unusable as error:

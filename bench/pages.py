@@ -1,4 +1,4 @@
-"""What the pages of `plimsoll up` cost, with the hosts of a fleet that were watched for 80 minutes."""
+"""Measures the pages of `plimsoll up`, with the hosts of a fleet after 80 minutes of samples."""
 
 import gc
 import tempfile
@@ -60,7 +60,9 @@ _TURNS = 15  # what else the process does at the time varies threefold
 
 
 def seconds(hosts: int) -> dict[str, float]:
-    """The CPU seconds of each page, server and client together: the least of several requests after the first."""
+    """Return the CPU seconds of each page, server and client together: the lowest of several requests after the
+    first.
+    """
     found: dict[str, float] = {}
     with served(hosts) as address, urllib3.PoolManager() as pools:
         for name, path in PAGES.items():
@@ -77,7 +79,7 @@ def seconds(hosts: int) -> dict[str, float]:
 
 @contextmanager
 def served(count: int) -> Generator[str]:
-    """The address of a running server with so many hosts, which were judged once."""
+    """Yield the address of a running server with this number of hosts, after one evaluation."""
     gc.set_threshold(*COLLECTING)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -106,7 +108,7 @@ def served(count: int) -> Generator[str]:
 
 @contextmanager
 def serving_pages(store: Store, loop: AlertLoop, file: AlertsFile, site: Site, folder: Path) -> Generator[str]:
-    """The address of a server of the pages for what a loop has judged."""
+    """Yield the address of a server of the pages for the evaluations of a loop."""
     watched = Watched(
         store=store,
         file=file,

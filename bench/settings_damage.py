@@ -19,7 +19,7 @@ _PIECES = [
 
 
 def damaged(source, random_):
-    """Return a file with one to eight pieces deleted, doubled, moved, overwritten or put in."""
+    """Return a file with one to eight pieces deleted, doubled, moved, overwritten or inserted."""
     data = source.read_bytes()
     if source.suffix == ".md":
         data = data.split(b"```toml\n")[1].split(b"```")[0]

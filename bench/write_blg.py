@@ -1,4 +1,4 @@
-"""Writes binary logs (BLG) for tests and measurements: the structures are packed here again, apart from the reader.
+"""Writes binary logs (BLG) for tests and measurements; it packs the structures independently of the reader.
 
 A log is a list of messages; `log` puts them into events and buffers as the recorder does. Times are FILETIMEs.
 """
@@ -16,14 +16,14 @@ _FRAGMENT = 8000
 
 
 def filetime(text: str) -> int:
-    """The FILETIME of `2024-03-10T06:00:00`."""
+    """Return the FILETIME of `2024-03-10T06:00:00`."""
     seconds = datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
     return round(seconds * 1000) * 10_000 + 116_444_736_000_000_000
 
 
 @dataclass(frozen=True)
 class Recorder:
-    """The machine and the settings that a log is written by. Biases are minutes, as Windows counts them."""
+    """The machine and settings that a log is written with. Biases are minutes, as Windows counts them."""
 
     pointer: int = 8
     bias: int = 300
@@ -93,17 +93,17 @@ class Clocks:
 
 
 def utf16(text: str) -> bytes:
-    """A text with its zero character."""
+    """Return a text with its zero character."""
     return text.encode("utf-16-le") + b"\0\0"
 
 
 def padded(data: bytes, to: int = 8) -> bytes:
-    """Bytes up to a multiple of eight."""
+    """Return bytes padded to a multiple of eight."""
     return data + bytes(-len(data) % to)
 
 
 def names(host: str, by_number: Mapping[int, str]) -> list[bytes]:
-    """Messages with names, each of at most 8000 bytes."""
+    """Return messages with names, each of at most 8000 bytes."""
     found = [utf16(f"\\\\{host}")]
     for number, name in by_number.items():
         pair = utf16(str(number)) + utf16(name)
@@ -114,7 +114,7 @@ def names(host: str, by_number: Mapping[int, str]) -> list[bytes]:
 
 
 def counter_list(entries: Iterable[Entry]) -> bytes:
-    """The list of what is recorded."""
+    """Return the list of recorded counters."""
     out = struct.pack("<II", 0x6FF, 0x00020008)
     for one in entries:
         texts, places = b"", []
@@ -130,13 +130,13 @@ def counter_list(entries: Iterable[Entry]) -> bytes:
 
 
 def block(kind: int, content: bytes) -> bytes:
-    """A block of a sample."""
+    """Return a block of a sample."""
     content = padded(content)
     return b"BL" + struct.pack("<HI", kind, len(content) + 8) + content
 
 
 def sample(blocks: Iterable[bytes]) -> bytes:
-    """The content of a sample."""
+    """Return the content of a sample."""
     content = b"".join(blocks)
     return b"BL" + struct.pack("<HI", 3, len(content) + 8) + content
 
@@ -144,7 +144,7 @@ def sample(blocks: Iterable[bytes]) -> bytes:
 def whole_object(
     number: int, counters: Sequence[Counter], instances: Sequence[Instance] | Sequence[int], clocks: Clocks
 ) -> bytes:
-    """A block with a whole object: its instances, or the values of an object that has none."""
+    """Return a block with a whole object: its instances, or the values of an object without instances."""
     places, reach = [], 8
     for counter in counters:
         reach += -reach % (counter.size or 1)
@@ -197,12 +197,12 @@ def whole_object(
 
 
 def raw_counter(time: int, first: int, second: int, *, status: int = 0, multi: int = 1) -> bytes:
-    """A block with one counter; its time is a local FILETIME."""
+    """Return a block with one counter; its time is a local FILETIME."""
     return block(0x0103, struct.pack("<IQIqqII", status, time, 0, first, second, multi, 0))
 
 
 def raw_array(time: int, items: Sequence[tuple[str, int, int]], *, unknown: int = 0) -> bytes:
-    """A block with a counter of several instances: name, first and second value of each."""
+    """Return a block with a counter of several instances: name, first and second value of each."""
     head, texts = b"", b""
     for name, first, second in items:
         head += struct.pack("<IIqq", 24 + 24 * len(items) + len(texts), 0, first, second)
@@ -214,12 +214,12 @@ def raw_array(time: int, items: Sequence[tuple[str, int, int]], *, unknown: int 
 
 
 def catalogue(first: int, last: int, samples: int) -> bytes:
-    """What the recorder writes at the end, as far as it is read."""
+    """Return the recorder's last message, as far as the reader uses it."""
     return struct.pack("<qqIIII", first, last, samples, 0, 0, 0x5FF)
 
 
 def log(messages: Iterable[Message], recorder: Recorder = Recorder()) -> bytes:
-    """The file. Buffers follow each other in the order of the messages."""
+    """Return the file, with buffers in the order of the messages."""
     held: list[bytes] = []
     stamps: list[int] = []
     buffer = b""

@@ -21,7 +21,7 @@ _BEGIN = """\
 
 
 def windows() -> str:
-    """The new text of windows.conf: its present head, and the inputs."""
+    """Return the new text of windows.conf: its current head, and the inputs."""
     head, _, _ = WINDOWS.read_text(encoding="utf-8").partition(_BEGIN.partition("\n")[0])
     signals = load_signals()
     return f"{head.rstrip()}\n\n{_BEGIN}{telegraf.text(counters(signals, signals, [INSTANCE]))}"

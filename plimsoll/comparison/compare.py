@@ -284,7 +284,7 @@ class Comparison:
 
 
 def _rank(compared: Compared) -> tuple[object, ...]:
-    """Return the sort key of a comparison: regressions of critical signals first, and those that crossed a limit."""
+    """Return a sort key: regressions of critical signals come first, among these those that crossed a limit."""
     return (
         list(ComparisonOutcome).index(compared.outcome),
         not compared.treatment.critical,

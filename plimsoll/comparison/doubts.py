@@ -115,7 +115,7 @@ def news(comparison: Comparison) -> list[News]:
 
 
 def hidden(comparison: Comparison) -> list[str]:
-    """Return clauses on more noise of critical signals or the load, and on counters that are worse by their names."""
+    """Return clauses on critical signals or loads with more noise, and on counters that are worse by their names."""
     better = comparison.of(ComparisonOutcome.IMPROVEMENT)  # what is far from its limit now may well vary more
     reshapeds = [reshaped for reshaped in comparison.reshaped if reshaped.compared not in better]
     noisy = [(reshaped, reshaped.compared.treatment) for reshaped in reshapeds if reshaped.what == "noise"]

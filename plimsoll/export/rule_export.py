@@ -23,7 +23,7 @@ class RuleExport:
 
 
 class _RuleDumper(yaml.CSafeDumper):
-    """Writes short mappings and lists on one line, texts of several lines as blocks, and no references."""
+    """Writes YAML: short mappings and lists on one line, texts of several lines as blocks, no anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

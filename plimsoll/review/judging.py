@@ -173,7 +173,7 @@ class _RunJudge:
             yield from self._judged(bare, subjects)
 
     def _fitted(self, bare: Finding, host: str) -> Finding:
-        """Return the finding: unchanged if the rule is for this host, else as info, or not judged and why."""
+        """Return the finding if the rule is for this host; else with severity info, or as not judged."""
         fit = fitted(bare.rule, partial(self._facts.find, Subject(host)))
         only = f"it is for {hosts_text(fit.rule)}"
         if fit.outside:

@@ -239,7 +239,7 @@ class SignalValues:
         return [row for row, _ in rows], rows[0][1].operation, operands, weighed
 
     def _values(self, alike: _Alike, at: Times, window: int, reduce: Reduce) -> Values:
-        """Return one row for each source."""
+        """Return the values of sources at the evaluations `at`, a row for each source."""
         values = np.empty((alike.number, len(at)))
         if any(bounds.at is not at for bounds in self._bounds.values()):
             self._bounds.clear()

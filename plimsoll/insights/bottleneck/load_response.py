@@ -46,7 +46,7 @@ class LoadResponse:
         constant: Whether the work hardly changed.
         follows: Whether the work followed the load up to the highest; None if unknown.
         response: How the work grew with the load, if the offered load is recorded.
-        busy: Whether `top` was chosen because a resource was near its capacity, for lack of a load.
+        busy: Whether `top` is where a resource was near its capacity, because no load is recorded.
         fell: The highest and the later work, if `top` is the time after the highest work.
     """
 

@@ -119,7 +119,7 @@ class _NoLive(FolderSamples):
         """Do nothing, as nothing is open."""
 
     def write_points(self, points: Points) -> WriteResult:
-        """Raise Unusable."""
+        """Raise Unusable, as a folder of runs has no live samples."""
         raise Unusable(f"{self.name}: is a folder of runs, and keeps no live samples; name another store for them")
 
 

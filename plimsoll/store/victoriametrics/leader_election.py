@@ -57,7 +57,7 @@ class LeaderElection:
                 return
 
     def is_leader(self) -> bool:
-        """Return whether this process leads, or has not known the leader for a minute."""
+        """Return whether this process leads; also true if the leader has been unknown for a minute."""
         if self._leader is None:
             return self._clock() - self._begun > _UNKNOWN_S
         return self._leader == self._own

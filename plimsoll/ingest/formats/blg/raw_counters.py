@@ -37,7 +37,7 @@ class InstanceNumbers:
         self.names: list[str | None] = []
 
     def add(self, row: int, names: Sequence[str | None], sign: Hashable) -> None:
-        """Add a sample's instances in block order. An equal `sign` as in the last sample means equal `names`."""
+        """Add a sample's instances in block order. If `sign` equals the last sample's, `names` are equal too."""
         if self._latest is None or self._latest[0] != sign:
             numbers: list[int] = []
             for name in self._distinct(names):
