@@ -25,6 +25,7 @@ _NO_HOST = (
     "no host: nothing says which host samples are of; add the label host (or instance), or the resource attribute "
     "host.name (the processor resourcedetection)"
 )
+_DELTAS = "sums are sent as deltas, which are left out; send them cumulative (the processor deltatocumulative)"
 _NO_ROOM = "too many series; raise limits.series in up.toml if they are yours"
 # Returns the metrics in a body, which may be uncompressed to this many bytes.
 Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]
@@ -90,7 +91,7 @@ class MetricsEndpoint:
             headers = {"Retry-After": str(error.again_s)} if error.again_s else {}
             body = json.dumps({"message": error.why}).encode() if is_json else otlp.error_status(error.why)
             return Response(body, error.status, headers, kind)
-        rejected = taken.refused + taken.nameless
+        rejected = taken.refused + taken.nameless + taken.deltas
         return Response(otlp.response(rejected, why, is_json=is_json), media_type=kind)
 
     async def _take(self, request: Request, read: Read) -> tuple[AcceptedMetrics, str]:
@@ -120,4 +121,6 @@ def _why(taken: AcceptedMetrics, parsed: Parsed, result: WriteResult) -> str:
         return _NO_ROOM
     if taken.nameless:
         return _NO_HOST
+    if taken.deltas:
+        return _DELTAS
     return result.why if result.refused else ""

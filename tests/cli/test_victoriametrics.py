@@ -73,6 +73,29 @@ def test_what_agents_wrote_is_judged(plimsoll, address, server):
     assert "nothing of web3" in nobody.err
 
 
+def test_what_root_has_in_reserve_is_judged_alike_of_telegraf_and_of_sadf(plimsoll, address, server, tmp_path):
+    """One file system of 80 GB with 5 % for root and 3 GB left, as Telegraf 1.37.2 and sysstat 12.6.1 recorded it."""
+    disk = "disk,host=full,path=/,device=sda1,fstype=ext4,mode=rw "
+    disk += "total=80000000000i,free=3000000000i,used=73000000000i,used_percent=96.05263157894737"
+    times = range(BEGIN, BEGIN + 1201, 10)
+    lines = "".join(f"{disk} {at * SECOND}\n" for at in times)
+    assert urllib3.request("POST", f"{server.url}/write", body=lines.encode()).status == 204
+    server.show()
+    sadf = tmp_path / "full.sadf"
+    rows = [f"full;10;{time.strftime('%F %T', time.gmtime(at))} UTC;/dev/sda1;6676;69618;91.25;96.25" for at in times]
+    sadf.write_text(
+        "\n".join(["# hostname;interval;timestamp;FILESYSTEM;MBfsfree;MBfsused;%fsused;%ufsused", *rows, ""])
+    )
+    span = ("--from", "2023-11-14T22:10:00Z", "--to", "2023-11-14T22:30:00Z")
+    found = []
+    for source in (("live:full", *span, "--store", address), (sadf,)):
+        done = plimsoll("review", *source, "--json", tmp_path / "out.json")
+        assert done.status == 0, done.err
+        rules = json.loads((tmp_path / "out.json").read_text())["rules"]
+        found.append({rule["rule"] for rule in rules if rule["breaches"]})
+    assert found[0] == found[1] >= {"linux-file-system-full", "linux-file-system-full-critical"}
+
+
 OWN_PACK = """
 pack: queues
 title: Queues of an application

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import subprocess
 import sys
 import time
@@ -206,6 +207,15 @@ def test_otlp_without_a_host_says_what_to_do(here):
     assert not here.stored()
 
 
+def test_sums_as_deltas_are_refused_by_name_and_the_rest_is_kept(here):
+    message = json.dumps(otlp_json(*METRICS)).replace('"aggregationTemporality": 2', '"aggregationTemporality": 1')
+    told = json.loads(here.request("POST", OTLP, message.encode(), JSON).data)["partialSuccess"]
+    assert told["rejectedDataPoints"] == "3"
+    assert "deltatocumulative" in told["errorMessage"]
+    assert stored_short(here) == {("app02", "load1"): 1.5}
+    assert here.writing.state.names == {"system.filesystem.usage (delta)", "process.runtime.go"}
+
+
 @pytest.mark.parametrize(
     ("body", "headers", "status"),
     [
@@ -256,12 +266,18 @@ def test_a_real_prometheus_writes_what_a_real_node_exporter_gives(duckdb, tmp_pa
         ]
         try:
             wait_until(lambda: ("app03", "usage_idle") in stored_short(here))
+            running[0].terminate()
+            running[0].wait()
+            gone = time.time_ns()
+            time.sleep(3)  # some scrapes more, which fail
         finally:
             for one in running:
                 one.terminate()
                 one.wait()
         found = here.stored()
         assert {host for host, *_ in found} == {"app03"}
+        assert max(at for *_, at in found) <= gone  # the marks of its end are no samples
+        assert all(map(math.isfinite, found.values()))
         idle = [
             value
             for (_, name, tags, field, _), value in found.items()

@@ -1,10 +1,11 @@
-"""A host that a real Telegraf watches into a real InfluxDB, judged live by `plimsoll review live:HOST`."""
+"""A host that a real Telegraf watches into a real InfluxDB or VictoriaMetrics, judged by `plimsoll review live:HOST`."""
 
 import json
 import time
 
 import pytest
 
+from tests.conftest import VictoriaMetrics
 from tests.telegraf.conftest import TELEGRAF
 
 EVALUATED_EVERY_S = 10
@@ -24,8 +25,17 @@ reason = "a limit that no host crosses"
 """
 
 
-def test_what_telegraf_writes_into_influxdb_is_judged_live(collect, bucket, plimsoll, monkeypatch, tmp_path):
-    access = {"INFLUX_URL": bucket.url, "INFLUX_ORG": bucket.org, "INFLUX_BUCKET": bucket.bucket}
+@pytest.fixture(scope="module")
+def victoriametrics(tmp_path_factory):
+    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as made:
+        yield made
+
+
+@pytest.mark.parametrize("to", ["influxdb", "victoriametrics"])
+def test_what_telegraf_writes_is_judged_live(to, collect, bucket, victoriametrics, plimsoll, monkeypatch, tmp_path):
+    is_influxdb = to == "influxdb"
+    url = bucket.url if is_influxdb else victoriametrics.url
+    access = {"INFLUX_URL": url, "INFLUX_ORG": bucket.org, "INFLUX_BUCKET": bucket.bucket}
     begin = time.time()
     seconds = 5 + (-begin - 3) % EVALUATED_EVERY_S  # samples of three seconds at least before an evaluation
     sent = {**access, "INFLUX_TOKEN": bucket.telegraf_token}
@@ -34,13 +44,17 @@ def test_what_telegraf_writes_into_influxdb_is_judged_live(collect, bucket, plim
     host = points[0].tags["host"]
     used = [point.fields["used_percent"] for point in points if point.measurement == "disk"]
 
-    for name, value in {**access, "INFLUX_TOKEN": bucket.token}.items():
-        monkeypatch.setenv(name, value)
+    if is_influxdb:
+        for name, value in {**access, "INFLUX_TOKEN": bucket.token}.items():
+            monkeypatch.setenv(name, value)
+    else:
+        victoriametrics.show()
     settings = tmp_path / "plimsoll.toml"
     settings.write_text(SETTINGS)
     start = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begin))
     options = ("--config", settings, "--only", "linux", "--from", start, "--json", "-", "--fail-on", "warning")
-    outcome = plimsoll("review", f"live:{host}", *options)
+    store = () if is_influxdb else ("--store", f"victoriametrics://{victoriametrics.address}")
+    outcome = plimsoll("review", f"live:{host}", *options, *store)
     assert outcome.status == 1, outcome.err
     rules = json.loads(outcome.out)["rules"]
     worst = [

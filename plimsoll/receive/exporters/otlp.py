@@ -92,6 +92,7 @@ def _add_metric(metrics: AcceptedMetrics, metric: Any, host: str, scrape_times: 
     points = _points(metric)
     is_delta = metric.sum.aggregation_temporality == AGGREGATION_TEMPORALITY_DELTA
     if is_delta or metric.name not in metrics.metric_names:
+        metrics.deltas += len(points) if metric.name in metrics.metric_names else 0
         metrics.leave_out(f"{metric.name} (delta)" if is_delta else metric.name, len(points))
         return
     for point in points:

@@ -248,12 +248,12 @@ class AcceptedMetrics:
 
     `samples` counts all of them. Left out are `histograms`; `refused` samples, for which there was no memory;
     `nameless` samples, whose host is unknown; and `unread` samples, whose metrics nothing uses: `names` has the first
-    of these metrics.
+    of these metrics. Of `unread` are `deltas`, whose metrics would be used if they were cumulative.
     """
 
     def __init__(self, translator: Translator, now: int) -> None:
         self.lines = b""
-        self.samples = self.histograms = self.refused = self.nameless = self.unread = 0
+        self.samples = self.histograms = self.refused = self.nameless = self.unread = self.deltas = 0
         self.names: set[str] = set()
         self.metric_names = translator.metric_names
         self._translator = translator
