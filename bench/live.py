@@ -1,7 +1,7 @@
 """Measures how long an evaluation of a large live fleet takes, and how much memory its windows use.
 
 Run `python -m bench.live [--hosts 1000]`. The store answers from memory, so that only the evaluation is measured. The
-first evaluation, which plans, is not counted; the mean of the next ten is.
+first evaluation, which plans, is not counted; the median of the next ones is.
 """
 
 import argparse

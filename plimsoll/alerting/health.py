@@ -40,7 +40,7 @@ class Progress:
         left_out: The number of hosts that are not judged because there are too many.
         beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
         unsent: The resources that hosts (case-folded) stopped sending, each with the time of its newest sample (UTC
-        ns).
+            ns).
         begun: When (UTC ns) the first evaluation after a start or new settings began; None if it is over.
     """
 

@@ -86,12 +86,12 @@ class SignalLevel:
 
     @property
     def lowest(self) -> float:
-        """The lowest value."""
+        """The lowest sampled value."""
         return float(self.values.min())
 
     @property
     def highest(self) -> float:
-        """The highest value."""
+        """The highest sampled value."""
         return float(self.values.max())
 
     @cached_property

@@ -62,7 +62,7 @@ def resources(review: Review) -> tuple[Resource, ...]:
 
 
 def _processors(measured: Measured, host: str) -> Iterator[Resource]:
-    """Yield the processors of a host as one resource, and any that is much busier as its own."""
+    """Yield all processors of a host as one resource, and each much busier processor as a separate one."""
     signals, number = measured.review.signals, measured.review.facts.find(Subject(host), "processors")
     for subject, samples in signals.on("cpu.busy", host).items():
         if (bound := _first_limit(measured, "cpu.busy", subject)) is not None:

@@ -67,7 +67,7 @@ class RuleLine:
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """Return the pages."""
+    """Return the routes of the pages of rules."""
     catalogue = watched.site.catalogue
 
     def show_all(request: Request) -> Response:

@@ -29,7 +29,7 @@ _Text = Annotated[str, BeforeValidator(str)]
 
 
 class CitationPart(JsonPart):
-    """The source of a limit."""
+    """The source of a limit: a document, and the place in it."""
 
     document: str
     place: str

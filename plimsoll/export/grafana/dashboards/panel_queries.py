@@ -266,7 +266,7 @@ def _merge(candidates: Sequence[Variant], ask: Ask) -> Parts:
 
 
 def _best(queries: Sequence[Parts], group: Sequence[str]) -> Parts:
-    """Return the parts of a query for the values of the first of several queries that has any."""
+    """Return the parts of a query that, of several queries, uses the first one with values."""
     if len(queries) == 1:
         return queries[0]
     ranked = [
