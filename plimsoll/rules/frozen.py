@@ -1,11 +1,10 @@
 """Finds frozen counters, which repeat one value because their agent keeps sending the last one it read."""
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
-from itertools import pairwise
 
 import numpy as np
 
+from plimsoll.model.log import merge_times
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 
@@ -32,10 +31,11 @@ def frozen_times(series: Sequence[Samples]) -> list[tuple[int, int]]:
     filled = [part for part in (samples.present for samples in series) if len(part.times) > _SAMPLES]
     if not filled:
         return []
-    changes = reduce(np.union1d, [part.times[1:][np.diff(part.values) != 0] for part in filled])
-    first, last = min(int(part.times[0]) for part in filled), max(int(part.times[-1]) for part in filled)
-    bounds = np.unique(np.concatenate(([first], changes, [last]))).tolist()
-    long = [(begin, end) for begin, end in pairwise(bounds) if end - begin > _LONG]
+    changes = [part.times[1:][np.diff(part.values) != 0] for part in filled]
+    ends = min(part.times[0] for part in filled), max(part.times[-1] for part in filled)
+    bounds = merge_times([np.array(ends), *changes])
+    at = np.flatnonzero(np.diff(bounds) > _LONG)
+    long = zip(bounds[at].tolist(), bounds[at + 1].tolist(), strict=True)
     return [
         span
         for span in long

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plimsoll.model.log import Times
+from plimsoll.model.log import Times, merge_times
 from plimsoll.model.remark import counted
 from plimsoll.model.run import Planned
 from plimsoll.model.samples import Samples
@@ -55,7 +55,7 @@ class _HostWork:
 
     def add(self, name: str, samples: Samples) -> None:
         changed = samples.times[1:][np.diff(samples.values) != 0]
-        self.changes = np.union1d(self.changes, changed)
+        self.changes = merge_times([self.changes, changed])
         self.recorded.append((name, samples))
 
     @property
