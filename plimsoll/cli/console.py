@@ -4,52 +4,36 @@ Everything that a command prints goes through this module, which shows invisible
 parsed as markup: a style is given beside its text.
 """
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from types import ModuleType
+from typing import IO
 
 from plimsoll.model.errors import printable, printable_lines
 from plimsoll.model.parameters import as_options
 from plimsoll.model.remark import Remark
-from plimsoll.model.styled import Line, Part, breaks, hanging
+from plimsoll.model.styled import Line, Part, hanging
 
 _MOST_REMARKS = 20
 _REMARK = "remark: "
-_AS_WIDE_AS_IT_IS = 10_000
-
-
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        """Raise BrokenPipeError: the program that reads our output has ended. (rich would exit with status 1.)"""
-        raise BrokenPipeError
-
-
-def _stdout() -> Console:
-    """Return a console for results, without markup: `:cd:` is not replaced by an emoji."""
-    return _Console(emoji=False)
 
 
 def print_line(*parts: Part, indent: int = 0) -> None:
     """Print a line of a result. On a terminal, the lines it is wrapped into are indented by `indent`."""
-    _print(_stdout(), _text(parts), indent)
+    _print(sys.stdout, parts, indent)
 
 
 def print_lines(lines: Iterable[Line]) -> None:
     """Print a result line by line. On a terminal, long ones are wrapped with a hanging indent."""
-    console = _stdout()
     for line in lines:
-        text = _text(line)
-        _print(console, text, hanging(text.plain))
+        _print(sys.stdout, line, None)
 
 
 def width() -> int | None:
     """Return the number of columns of the terminal; None if results do not go to a terminal."""
-    console = _stdout()
-    return console.width if console.file.isatty() else None
+    return _terminal().console(sys.stdout).width if sys.stdout.isatty() else None
 
 
 def print_plain(text: str) -> None:
@@ -66,47 +50,39 @@ def print_error(line: str) -> None:
 def print_notice(text: str) -> None:
     """Print a sentence about what the command is waiting for, on stderr."""
     with suppress(BrokenPipeError):
-        _Console(stderr=True, emoji=False).print(_text([(text, "dim")]), soft_wrap=True, highlight=False)
+        _print(sys.stderr, [(text, "dim")], 0)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; the cells of its last column are aligned to the right."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        table.add_column(name, overflow="fold", justify="right" if name == columns[-1] else "left")
-    for row in rows:
-        table.add_row(*(_text([cell]) for cell in row))
-    console = _stdout()
-    if not console.file.isatty():
-        console.width = _AS_WIDE_AS_IT_IS  # for other programs, each row is one line
-    console.print(table)
-
-
-def _text(parts: Iterable[Part]) -> Text:
-    text = Text()
-    for part in parts:
-        name, style = (part, "") if isinstance(part, str) else part
-        text.append(printable(as_options(name)), style)
-    return text
+    _terminal().print_table(columns, [[_shown(cell) for cell in row] for row in rows])
 
 
 def print_remarks(remarks: Sequence[Remark | str]) -> None:
     """Print the first twenty remarks to stderr; the report and the JSON contain all of them."""
-    console = _Console(stderr=True, emoji=False)
-    texts = [printable(as_options(str(remark))) for remark in remarks[:_MOST_REMARKS]]
+    texts = list(map(str, remarks[:_MOST_REMARKS]))
     if (value := len(remarks) - _MOST_REMARKS) > 0:
         texts.append(f"{value} more; --json has them all")
     with suppress(BrokenPipeError):  # the reader of stderr has ended; the results must still be written
         for text in texts:
-            _print(console, Text(f"{_REMARK}{text}", style="dim"), len(_REMARK))
+            _print(sys.stderr, [(f"{_REMARK}{text}", "dim")], len(_REMARK))
 
 
-def _print(console: Console, text: Text, indent: int) -> None:
-    """Print a line, wrapped on a terminal. A word wider than the terminal is not split: paths can be copied."""
-    lines = [text]
-    if console.file.isatty():
-        lines = [*text.divide(breaks(text.plain, console.width, indent))]
-        for line in lines:
-            line.rstrip()
-    for at, line in enumerate(lines):
-        console.print(Text(" " * indent if at else "") + line, soft_wrap=True, highlight=False)
+def _shown(text: str) -> str:
+    return printable(as_options(text))
+
+
+def _print(stream: IO[str], parts: Iterable[Part], indent: int | None) -> None:
+    """Print a line; on a terminal with its styles, and wrapped. Without `indent`, it is that of the line's text."""
+    line = [(_shown(part), "") if isinstance(part, str) else (_shown(part[0]), part[1]) for part in parts]
+    text = "".join(name for name, _ in line)
+    if stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE"):
+        _terminal().print_line(stream, line, hanging(text) if indent is None else indent)
+    else:
+        print(text, file=stream)
+
+
+def _terminal() -> ModuleType:
+    from plimsoll.cli import terminal  # noqa: PLC0415  rich is slow to import, and a file or a pipe needs no styles
+
+    return terminal

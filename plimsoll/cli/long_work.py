@@ -29,11 +29,11 @@ def working_on(verb: str, sources: Sequence[str]) -> Generator[None]:
     if sum(sizes) < _LARGE_INPUT:
         yield
         return
-    from rich.console import Console  # noqa: PLC0415 - few need it
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich import console, progress  # noqa: PLC0415 - few need it
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    columns = progress.TextColumn("{task.description}", markup=False), progress.TimeElapsedColumn()
+    shown_on = console.Console(stderr=True)
+    with progress.Progress(progress.SpinnerColumn(), *columns, console=shown_on, transient=True) as shown:
         shown.add_task(f"{verb} {counted(len(sizes), 'file')}, {sum(sizes) / 1e6:,.0f} MB", total=None)
         yield
 

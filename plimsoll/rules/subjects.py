@@ -196,10 +196,19 @@ def is_total(instance: str) -> bool:
     return name in _TOTALS or name.endswith((_OF_NODE, _OF_ALL))
 
 
+def is_among(name: str, patterns: Iterable[str]) -> bool:
+    """Return whether a name is one of these, in any case; `*` at the end of one matches any text."""
+    folded = name.casefold()
+    return any(
+        folded.startswith(pattern[:-1]) if pattern.endswith("*") else folded == pattern
+        for pattern in map(str.casefold, patterns)
+    )
+
+
 def has_object(series: Series, objects: Sequence[str], measurements: Sequence[str]) -> bool:
     """Return whether a series belongs to one of these Perfmon objects or measurements."""
-    generic = generic_object(series.tag("objectname") or "")[0].casefold()
-    return series.measurement in measurements or any(fnmatchcase(generic, name.casefold()) for name in objects)
+    generic = generic_object(series.tag("objectname") or "")[0]
+    return series.measurement in measurements or is_among(generic, objects)
 
 
 def _keys(name: str) -> Iterator[_Key]:

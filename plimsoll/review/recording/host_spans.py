@@ -5,7 +5,6 @@ Windows leaves the counters of SQL Server, a directory or a web server empty whi
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import PurePath
 from typing import NamedTuple, TypeVar
@@ -24,7 +23,7 @@ from plimsoll.review.doubts import PAUSE, SHORTEST_ABSENCE, long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.rules.schema.pack import Pack
-from plimsoll.rules.subjects import has_object
+from plimsoll.rules.subjects import has_object, is_among
 
 _CHECK = "see whether it was down"
 
@@ -35,7 +34,7 @@ class _Services:
     def __init__(self, packs: Iterable[Pack]) -> None:
         no_services = _no_services()
         self._roles = [pack.applies_to for pack in packs if pack.applies_to and pack.pack not in no_services["packs"]]
-        self._left_out = [no_service.casefold() for no_service in no_services["objects"]]
+        self._left_out = no_services["objects"]
         self._named: dict[tuple[str, str | None], str | None] = {}
 
     def of(self, series: Series) -> str | None:
@@ -43,7 +42,7 @@ class _Services:
         key = series.measurement, series.tag("objectname")
         if key not in self._named:
             name = key[1] or key[0]
-            left_out = key[0] in LOAD_DRIVER or any(fnmatchcase(name.casefold(), text) for text in self._left_out)
+            left_out = key[0] in LOAD_DRIVER or is_among(name, self._left_out)
             is_wanted = any(
                 has_object(series, applies_to.objects, applies_to.measurements) for applies_to in self._roles
             )
