@@ -11,6 +11,7 @@ import ssl
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -106,6 +107,26 @@ class Certificate:
             ) from None
 
 
+class _Server(uvicorn.Server):
+    """A server that wakes once a second, for the header Date, and when it stops; uvicorn's wakes ten times a second."""
+
+    _wake: Callable[[], object] = staticmethod(lambda: None)
+
+    def stop(self) -> None:
+        """Have the server end; it may be called from another thread."""
+        self.should_exit = True
+        with suppress(RuntimeError):  # it has ended already
+            self._wake()
+
+    async def main_loop(self) -> None:
+        """Wait until the server shall stop."""
+        stopping = asyncio.Event()
+        self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, stopping.set)
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), 1)
+
+
 class Serving:
     """A running HTTP server. Raise Unusable if it cannot listen."""
 
@@ -147,7 +168,7 @@ class Serving:
             ssl_certfile=certificate.chain if certificate else None,
             ssl_keyfile=certificate.key if certificate else None,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config)
         self._ended = Event()
         self._thread = Thread(target=self._run, name="web server", daemon=True)
         self._thread.start()
@@ -160,7 +181,7 @@ class Serving:
 
     def stop(self) -> None:
         """Finish the requests in progress, then close all connections."""
-        self._server.should_exit = True
+        self._server.stop()
         self._thread.join()
         self._socket.close()
 

@@ -319,6 +319,7 @@ class Up:
         self._notifier.say(title, body)
 
     def _stepped(self, now: int) -> None:
+        self._watched.stepped.set()
         if self._watch:
             self._watch.look(now)
         self._notifier.stepped(now)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.health import Health, Progress
@@ -23,7 +24,8 @@ class Watched:
 
     `progress` returns the progress of the alert loop, `judged` its last evaluation, `health` the health of all hosts.
     `trials` sends test messages. `reload` reads the settings again and replaces `site` and `configured`; `reloaded` is
-    the result of the last time. Callbacks in `closing` are called when the server stops.
+    the result of the last time. `stepped` is set after each evaluation. Callbacks in `closing` are called when the
+    server stops.
     """
 
     store: Store
@@ -39,4 +41,5 @@ class Watched:
     reloaded: Reloaded | None = None
     trials: TargetTester = field(default_factory=TargetTester)
     limits: RequestLimits = field(default_factory=RequestLimits)
+    stepped: Event = field(default_factory=Event)
     closing: ExitStack = field(default_factory=ExitStack)

@@ -6,6 +6,7 @@ store in the background.
 
 import logging
 import sqlite3
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -25,7 +26,7 @@ from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health.host_cells import has_cell
-from plimsoll.pages.health.host_table import HostOverview
+from plimsoll.pages.health.host_table import HostChoice, HostOverview, HostTable, host_table
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.sparkline import LastHour, Sparkline
 from plimsoll.rules.schema.field_types import Worse
@@ -34,7 +35,8 @@ from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.up.watched import Watched
 
 READER = "recent values"  # the name of the thread that reads the values before the first evaluation
-_EVERY_S = 0.1  # how often a new evaluation is looked for, so that requests soon after it need not wait
+_EVERY_S = 1.0  # how often a new evaluation is looked for, if nothing tells of it
+_SEEN_S = 60.0  # how long after a visit the table is made again with each evaluation, so that the next need not wait
 _HOUR = 3600 * SECOND
 _WINDOW = 900 * SECOND  # read before the hour, for the windows of its first evaluations
 _GAP = 60 * SECOND  # a longer pause is read from the store
@@ -56,6 +58,7 @@ class LatestHealth:
         self._gone: Mapping[HostKey, Sequence[RuleState]] = {}
         self._hour = LastHour()
         self._drawn: dict[tuple[Key, float | None], Sparkline | None] = {}
+        self._seen = -_SEEN_S
         self._ends = Event()
         self._reader: Thread | None = None
         self._follower = Thread(target=self._follow, name="health follower")
@@ -77,6 +80,20 @@ class LatestHealth:
                 self._version = version
             hosts = self._hosts
         return health, HostOverview(health.hosts, health.firing, hosts, self._watched.site.labels)
+
+    def table(self, hosts: HostOverview, choice: HostChoice) -> tuple[HostTable, Mapping[Key, Sparkline | None]]:
+        """Return the table of the chosen hosts, and the sparklines of its cells.
+
+        A visit: while there are any, the cells are made with each evaluation, before the next viewer asks for them.
+        """
+        self._seen = time.monotonic()
+        return self._table(hosts, choice)
+
+    def _table(self, hosts: HostOverview, choice: HostChoice) -> tuple[HostTable, Mapping[Key, Sparkline | None]]:
+        table = host_table(hosts, choice, self._watched.site.catalogue)
+        cells = [cell for row in table.rows for cell in (*row.cells, *row.crossed) if cell and cell.standing != "none"]
+        lines = self.sparklines([(cell.key, cell.healthy.limit if cell.healthy else None) for cell in cells])
+        return table, {cell.key: line for cell, line in zip(cells, lines, strict=True)}
 
     def newest(self, key: Key) -> int | None:
         """Return the time (UTC ns) of the last value of a rule on a host or instance; None if unknown."""
@@ -103,17 +120,23 @@ class LatestHealth:
     def _follow(self) -> None:
         """Add every evaluation until the server stops, so that the first viewer finds an hour of values."""
         latest: int | None = None
-        while not self._ends.wait(_EVERY_S):
+        stepped = self._watched.stepped
+        while not self._ends.is_set():
+            stepped.wait(_EVERY_S)
+            stepped.clear()
             try:
                 evaluated = self._watched.progress().evaluated
                 if evaluated is not None and evaluated != latest:
                     latest = evaluated
-                    self.hosts()
+                    _, hosts = self.hosts()
+                    if time.monotonic() - self._seen < _SEEN_S:
+                        self._table(hosts, HostChoice())
             except (sqlite3.Error, NotKept, Unusable) as error:
                 _log.warning("the health page does not follow the evaluation: %s", error)
 
     def _end(self) -> None:
         self._ends.set()
+        self._watched.stepped.set()
         self._follower.join()
         if self._reader:
             self._reader.join()

@@ -20,7 +20,7 @@ from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.health.host_cells import CROSSED, HostCell
-from plimsoll.pages.health.host_table import STEP, HostChoice, HostRow, HostTable, Tile, host_table
+from plimsoll.pages.health.host_table import STEP, HostChoice, HostRow, HostTable, Tile
 from plimsoll.pages.health.judged_hosts import JudgedHosts
 from plimsoll.pages.health.latest_health import LatestHealth
 from plimsoll.pages.shared.frame import Frame
@@ -58,12 +58,10 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
     now, zone, links = time.time_ns(), frame.zone_of(request), frame.links(request)
     health, hosts = latest.hosts()
     choice, is_wall = HostChoice.of(request.query_params), "wall" in request.query_params
-    table = host_table(hosts, choice, watched.site.catalogue)
+    table, lines = latest.table(hosts, choice)
     incidents, active = health.firing.incidents, silences.active(watched.file, now)
     alerts = [incident.worst for incident in incidents]
     shown = incidents[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
-    cells = [cell for row in table.rows for cell in (*row.cells, *row.crossed) if cell and cell.standing != "none"]
-    lines = latest.sparklines([(cell.key, cell.healthy.limit if cell.healthy else None) for cell in cells])
     labels = {(name, value) for label in hosts.labels.values() for name, value in label.items()}
 
     def describe(cell: HostCell, row: HostRow) -> list[str]:
@@ -88,7 +86,7 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
         "data": data(health),
         "is_wall": is_wall,
         "wall": _tiles(table) if is_wall else None,
-        "lines": {cell.key: line for cell, line in zip(cells, lines, strict=True)},
+        "lines": lines,
         "words": describe,
         "address": lambda cell, host: cell.address(links, host),
     }
