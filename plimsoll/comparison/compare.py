@@ -164,9 +164,18 @@ class Comparison:
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     def within_limits(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the comparisons with one of these outcomes, without signals that crossed a limit in one run alone."""
+        """Return the comparisons with one of these outcomes, without signals that crossed a limit in one run alone.
+
+        A signal has the first outcome of its subjects: what moved on one disk is not among what did not change.
+        """
         crossed = {compared.name for compared in self.judged if compared.crossed_in}
-        return [compared for compared in self.of(*outcomes) if compared.name not in crossed]
+        order = [*ComparisonOutcome]
+        first = {
+            compared.name: compared.outcome
+            for compared in sorted(self.judged, key=lambda compared: -order.index(compared.outcome))
+            if compared.name not in crossed
+        }
+        return [compared for compared in self.of(*outcomes) if first.get(compared.name) in outcomes]
 
     @cached_property
     def unassigned_counters(self) -> Counters:

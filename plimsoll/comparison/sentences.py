@@ -75,7 +75,7 @@ def _per_operation(compared: Compared) -> str:
 
 
 def _signed(share: float) -> str:
-    return f"{'+' if share > 0 else '−' if share < 0 else '±'}{percent(abs(share))}"
+    return f"{'+' if share > 0 else '−' if share < 0 else '±'}{percent(abs(share)).lstrip('<> ')}"
 
 
 def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:

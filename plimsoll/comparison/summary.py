@@ -228,7 +228,7 @@ def _tolerated(comparison: Comparison) -> str:
     worse = {"higher": 1, "lower": -1, "either": 0}
     compareds = [
         compared
-        for compared in comparison.of(ComparisonOutcome.WITHIN)
+        for compared in comparison.within_limits(ComparisonOutcome.WITHIN)
         if compared.treatment.critical
         and compared.difference.value * worse[compared.treatment.worse] > comparison.load.tolerance * compared.before
     ]
