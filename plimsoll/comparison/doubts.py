@@ -132,7 +132,7 @@ def hidden(comparison: Comparison) -> list[str]:
 def counter_text(counter: Counter) -> str:
     r"""Return the change of a counter: `\App(_Total)\Response Time of WEB1 rose from 12 to 36`."""
     verb = "rose" if counter.after > counter.before else "fell"
-    of = "the 99th percentile of " if counter.peaks else "the increase of " if counter.grows else ""
+    of = "the peaks of " if counter.peaks else "the increase of " if counter.grows else ""
     return f"{of}{counter.label} {verb} from {number(counter.before)} to {number(counter.after)}"
 
 

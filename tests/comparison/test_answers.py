@@ -68,7 +68,7 @@ def compared(first, second):
         (
             {READ: lambda one: np.where(AT_THE_END, 2.4 * one, one)},
             Answer.WORSE,
-            "99th percentile of disk read latency",
+            "peaks of disk read latency",
         ),
         (
             {REQUESTS: lambda one: np.where(FOR_LONG, 0, one)},
