@@ -79,9 +79,15 @@ def _signed(share: float) -> str:
 
 
 def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
-    """Return the comparisons in groups, one for each signal, in their order."""
-    groups = group_pairs((compared.name, compared) for compared in compareds)
-    return list(groups.values())
+    """Return the comparisons in groups, one for each signal, in their order.
+
+    Of signals that are two names of the same figures, as processor time is where nobody waits for a disk, one is left.
+    """
+    groups = group_pairs((compared.name, compared) for compared in compareds).values()
+    figures: dict[tuple[str, str], list[Compared]] = {}
+    for group in groups:
+        figures.setdefault((str(group[0].subject), moved(group[0])), group)
+    return list(figures.values())
 
 
 def title(compared: Compared) -> str:

@@ -17,6 +17,7 @@ from plimsoll.review.statistics import WHOLE_RUN
 
 _ALIKE = (ComparisonOutcome.SAME, ComparisonOutcome.WITHIN)
 _MOST_NAMED = 3
+_FIRST_LINE = 230  # characters of a sentence that people read first
 _MOST_SAME = 2
 _SEVERAL = 5  # baselines that show by how much runs differ
 
@@ -70,9 +71,12 @@ def account(comparison: Comparison) -> list[str]:
     left = [doubt for doubt in doubts(comparison) if (doubt.partition(": ")[2] or doubt) not in shown]
     if not left:
         return sentences
-    why = f"{'; '.join(left)}."
-    begins_with_a_name = why.startswith((f"{comparison.first.called} ", f"{comparison.second.called} "))
-    return [why if begins_with_a_name else f"{why[0].upper()}{why[1:]}", *sentences]
+    first, *more = left
+    while more and len(first) + len(more[0]) < _FIRST_LINE:
+        first = f"{first}; {more.pop(0)}"
+    also = [f"Also: {'; '.join(more)}."] if more else []
+    begins_with_a_name = first.startswith((f"{comparison.first.called} ", f"{comparison.second.called} "))
+    return [f"{first if begins_with_a_name else f'{first[0].upper()}{first[1:]}'}.", *also, *sentences]
 
 
 def _load(comparison: Comparison) -> str:
@@ -231,6 +235,7 @@ def _tolerated(comparison: Comparison) -> str:
         for compared in comparison.within_limits(ComparisonOutcome.WITHIN)
         if compared.treatment.critical
         and compared.difference.value * worse[compared.treatment.worse] > comparison.load.tolerance * compared.before
+        and compared.treatment.tolerance * abs(compared.before) >= compared.treatment.smallest  # else it is a trifle
     ]
     if not compareds:
         return ""
@@ -238,8 +243,7 @@ def _tolerated(comparison: Comparison) -> str:
         compareds,
         key=lambda compared: (compared.signal.response_time, abs(compared.difference.value) / compared.tolerated),
     )
-    share, smallest = most.treatment.tolerance, most.treatment.smallest  # near zero shares mean nothing
-    allowed = percent(share) if share * abs(most.before) >= smallest else _amount(most, smallest)
+    allowed = percent(most.treatment.tolerance)
     return f"{most.signal.title} of {place(most)} {moved(most)}, within the {allowed} that are tolerated."
 
 

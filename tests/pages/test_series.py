@@ -83,6 +83,7 @@ def test_each_signal_over_the_runs_and_since_which_run_it_changed(nights, chromi
         with opened(chromium, f"{nights.address}/runs", width=width, scheme=scheme) as view:
             view.page.click("text=Signals over the runs")
             view.page.locator("h2", has_text="Became worse.").wait_for()
+            view.page.locator("#listed [role=status]").wait_for(state="detached")
             charts = view.page.locator("figure").all()
             assert [chart.locator("h3").inner_text() for chart in charts] == [
                 "Processor time of DC01",

@@ -30,7 +30,7 @@ _USUAL_TOLERANCE = 0.05  # of the level, for the load
 
 
 def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
-    """Return the page. It waits for missing reviews, and for those without stored means."""
+    """Return the page. Runs without a review, or without stored means, follow when they are reviewed."""
     labels = [label for label in request.query_params.getlist("label") if label]
     complete = [review for review in reviews.runs() if review.run.complete]
     values: dict[str, set[str]] = {}
@@ -41,7 +41,7 @@ def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response
     chosen = [review if review.has_means or review.has_failed else reviews.make(review) for review in chosen]
     ready = [review for review in chosen if review.has_means]
     waiting = [review for review in chosen if review.is_underway and not review.has_means]
-    trend = reviews.trend(ready) if len(ready) >= FEWEST and not waiting else None
+    trend = reviews.trend(ready) if len(ready) >= FEWEST else None
     return frame.page(
         request,
         "runs/series.html.j2",

@@ -35,6 +35,7 @@ from plimsoll.report.comparison.charts import Overlaid
 from plimsoll.report.render.markdown import render_markdown
 from plimsoll.report.render.terminal import render_lines
 from plimsoll.report.wording import scope
+from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence
 
 _MOST_IN_FULL = 2
@@ -271,12 +272,13 @@ def _charts(
 def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
     """Yield the limits crossed in only one run, and those crossed in both."""
     thresholds, most = comparison.thresholds, _BRIEF_CROSSED if brief else _MOST_CROSSED
-    for side, findings in ((comparison.second, thresholds.only_second), (comparison.first, thresholds.only_first)):
+    baseline = comparison.first.called if not comparison.earlier else "the baseline"
+    for side, findings in ((comparison.second.called, _lone(comparison, 1)), (baseline, _lone(comparison, 0))):
         if findings:
             limits: list[Text] = [
                 (("", finding.rule.severity), f" {breach_sentence(finding)}") for finding in findings[:most]
             ]
-            heading, hidden = f"Limits crossed only in {side.called}", max(0, len(findings) - most)
+            heading, hidden = f"Limits crossed only in {side}", max(0, len(findings) - most)
             yield Section(heading, (Bullets(tuple(limits)),), hidden=hidden, what="limits")
     texts = (
         ("Crossed in both", [second for _, second in thresholds.both]),
@@ -289,6 +291,17 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
     ]
     if notes and not brief:
         yield Section("Other crossed limits", tuple(notes))
+
+
+def _lone(comparison: Comparison, side: int) -> list[Finding]:
+    """Return the limits that only the run crossed (side 1), or only the baseline (side 0), and all runs of it did."""
+
+    def of(other: Comparison) -> dict[object, Finding]:
+        findings = (other.thresholds.only_first, other.thresholds.only_second)[side]
+        return {(finding.rule.id, finding.subject and finding.subject.key): finding for finding in findings}
+
+    others = [of(other) for other in comparison.against]
+    return [finding for key, finding in of(comparison).items() if all(key in other for other in others)]
 
 
 def _rest(comparison: Comparison) -> Iterator[Section]:
