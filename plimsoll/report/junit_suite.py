@@ -58,7 +58,7 @@ def _check(findings: Sequence[Finding], why: str, zone: Zone) -> DocumentCheck:
     crossed = [finding for finding in findings if finding.outcome in CROSSED]
     details, others = tuple(_details(crossed, zone)), tuple(_other_findings(findings))
     name = f"{first.rule.id} on {first.subject.host}" if first.subject else first.rule.id
-    longest = max(sum(crossing.duration for crossing in finding.counted) for finding in findings) / SECOND
+    longest = max(int(finding.counted.durations.sum()) for finding in findings) / SECOND
     if any(finding.severe for finding in crossed):
         text = f" (and {len(crossed) - 1} more)" if len(crossed) > 1 else ""
         message = f"{breach_sentence(crossed[0])}{text}"

@@ -211,7 +211,7 @@ def _group(group: Group, zone: Zone) -> Iterator[Line]:
     sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
     yield head(group)
     yield (f"    {when(worst, zone)}",)
-    longest = max(worst.counted, key=lambda crossing: crossing.duration)
+    longest = worst.counted.longest(1)[0]
     if processes := used_by(worst, longest.start):
         yield (f"    {processes}",)
     yield f"    {worst.rule.summary}  ", dim(sources)
@@ -265,7 +265,7 @@ def _table(groups: Sequence[Sequence[Finding]], zone: Zone, width: int) -> Itera
     for row, group in zip(rows(groups[:_MOST_HELD], width), groups, strict=False):
         yield row
         nearest = group[0]
-        if nearest.brief and nearest.outcome == Outcome.HELD:
+        if nearest.crossed_briefly and nearest.outcome == Outcome.HELD:
             yield (f"      crossed: {spans_text(zone, nearest, nearest.brief, _MOST_SPANS)}",)
         reasons = dict.fromkeys(
             reason(finding) for finding in group if finding.outcome == Outcome.TOO_SHORT and finding.undecided

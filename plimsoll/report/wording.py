@@ -163,7 +163,7 @@ def margin(finding: Finding) -> str:
     Only values while a rule's further conditions were met count.
     """
     share = finding.room
-    if share is None and finding.outcome == Outcome.HELD and finding.brief:
+    if share is None and finding.outcome == Outcome.HELD and finding.crossed_briefly:
         return "crossed briefly"
     if share is None:
         is_unmet = finding.track and not finding.track.other_conditions_hold.any()
@@ -188,10 +188,9 @@ def extreme(finding: Finding) -> str:
 
 def brief_crossings(finding: Finding) -> str:
     """Return the number of crossings that did not fire, and the longest: `3, longest 40 s`."""
-    if not finding.brief:
-        return ""
-    longest = max(crossing.duration for crossing in finding.brief)
-    return number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "")
+    brief = finding.brief
+    longest = int(brief.durations.max(initial=0))
+    return f"{number(len(brief))}{f', longest {duration_text(longest)}' if longest else ''}" if brief else ""
 
 
 def where(group: Group) -> str:

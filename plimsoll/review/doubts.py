@@ -13,7 +13,6 @@ from plimsoll.model.times import SECOND, duration_text
 from plimsoll.review.findings import JUDGED, Doubt, Finding, Outcome
 from plimsoll.review.recording.impossible import BadCounter
 from plimsoll.review.sentences import breach_sentence, limit_of, subject_title, worst_text
-from plimsoll.rules.crossings import CrossingColumns
 from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import EVALUATION_INTERVAL, Truth
@@ -150,11 +149,7 @@ def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
     """Yield doubts about thresholds crossed before and after a gap, which may also have been crossed during it."""
     for finding in findings:
-        gap = (
-            _gap(finding.columns, finding.track, finding.rule.for_)
-            if finding.track and finding.outcome == Outcome.HELD
-            else None
-        )
+        gap = _gap(finding.track, finding.rule.for_) if finding.track and finding.outcome == Outcome.HELD else None
         if finding.severe and finding.track and gap:
             side = _SIDES[finding.track.healthy.worse]
             counts = f"and a crossing counts after {duration_text(finding.rule.for_)}"
@@ -162,12 +157,12 @@ def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
             yield Doubt(f"{subject_title(finding)} went {side} its limit {when}, {counts}", about=finding)
 
 
-def _gap(crossings: CrossingColumns, track: RuleEvaluation, for_: int) -> int | None:
+def _gap(track: RuleEvaluation, for_: int) -> int | None:
     """Return the length (ns) of a gap that, with the crossings on both sides, is as long as `for_`; else None.
 
     Very long gaps do not count, as the crossings may be separate troubles.
     """
-    over_gap = track.matrix.gaps_crossed(track.row)
+    crossings, over_gap = track.crossings, track.matrix.gaps_crossed(track.row)
     if not over_gap.any():
         return None
     starts, ends = crossings.starts.tolist(), crossings.ends.tolist()

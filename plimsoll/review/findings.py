@@ -1,7 +1,7 @@
 """The question that is asked of a run, and the answer: a finding for each rule and subject."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from math import isnan, log
@@ -17,7 +17,6 @@ from plimsoll.rules.evaluations import RuleEvaluation
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.states import Truth
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import SEVERITIES
 
@@ -107,31 +106,28 @@ class Finding:
         return self.override.documented if self.override else self.rule
 
     @cached_property
-    def columns(self) -> CrossingColumns:
-        """All crossings as columns, in time order; empty if the rule was not judged."""
-        return self.track.crossings if self.track else NO_CROSSINGS
-
-    @cached_property
-    def crossings(self) -> tuple[Crossing, ...]:
+    def crossings(self) -> CrossingColumns:
         """All crossings, in time order; the last evaluation of a run may be after its last sample, their end is not."""
-        crossings = self.columns.crossings()
-        if self.ended is None or not crossings or crossings[-1].end <= self.ended:
-            return crossings
-        last = crossings[-1]
-        return *crossings[:-1], replace(last, start=min(last.start, self.ended), end=self.ended)
+        crossings = self.track.crossings if self.track else NO_CROSSINGS
+        return crossings if self.ended is None else crossings.until(self.ended)
 
     @property
-    def breaches(self) -> tuple[Crossing, ...]:
+    def breaches(self) -> CrossingColumns:
         """The crossings that fired."""
-        return tuple(crossing for crossing in self.crossings if crossing.fired_at is not None)
+        return self.crossings[self.crossings.fired]
 
     @property
-    def brief(self) -> tuple[Crossing, ...]:
+    def brief(self) -> CrossingColumns:
         """The crossings that ended before they fired."""
-        return tuple(crossing for crossing in self.crossings if crossing.fired_at is None)
+        return self.crossings[~self.crossings.fired]
 
     @property
-    def counted(self) -> tuple[Crossing, ...]:
+    def crossed_briefly(self) -> bool:
+        """Whether any crossing ended before it fired."""
+        return self.track is not None and self.track.matrix.any_brief[self.track.row]
+
+    @property
+    def counted(self) -> CrossingColumns:
         """The crossings that make the finding crossed: those that fired, or all if it was often crossed."""
         return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
 
@@ -156,10 +152,10 @@ class Finding:
 
         The latter only counts in a recording shorter than twice `for`.
         """
-        if self.outcome == Outcome.TOO_SHORT and any(crossing.cut for crossing in self.crossings):
+        if self.outcome == Outcome.TOO_SHORT and self.crossings.cut.any():
             return True
         once = self.outcome in (Outcome.TOO_SHORT, Outcome.HELD) and (self.stretch or 0) < 2 * self.rule.for_
-        return once and bool((2 * (self.columns.ends - self.columns.starts) > self.rule.for_).any())
+        return once and self.track is not None and 2 * self.track.longest_crossing > self.rule.for_
 
     @property
     def unfinished(self) -> Crossing | None:
@@ -167,11 +163,11 @@ class Finding:
 
         Also None for a rule judged in one phase: there the phase ends the crossing, not the recording.
         """
-        if self.outcome != Outcome.HELD or self.track is None or not len(self.columns):
+        if self.outcome != Outcome.HELD or self.track is None or not self.crossings:
             return None
-        last_judged = self.track.times[self.track.truths != Truth.NO_DATA][-1]
         kept_to_phase = self.rule.phase and self.track.is_phase_determined
-        return self.crossings[-1] if self.columns.ends[-1] == last_judged and not kept_to_phase else None
+        goes_on = self.track.crossings.ends[-1] == self.track.last_judged and not kept_to_phase
+        return self.crossings[-1] if goes_on else None
 
     @property
     def stood_at_end(self) -> bool:
@@ -325,7 +321,7 @@ def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
     If other conditions of the rule were never met, the value nearest to the limit comes first.
     """
     room = finding.room
-    brief = finding.track is not None and finding.track.matrix.any_brief[finding.track.row]
+    brief = finding.crossed_briefly
     crossed = -(finding.share_of_time or 0) if brief else 0.0
     lower = finding.rule.healthy.worse == "lower"
     worst = float("inf") if isnan(finding.worst) else finding.worst if lower else -finding.worst

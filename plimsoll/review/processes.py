@@ -5,6 +5,7 @@ The resource is the first signal in the rule's `look_at` that is recorded per pr
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.review.findings import CROSSED, Finding, Processes, Use
-from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.crossings import CrossingColumns
 from plimsoll.rules.schema.signal import Signal
 
 _LEAST_SHARE = 0.05  # our choice: of the samples in a phase; fewer say nothing of it
@@ -48,35 +49,38 @@ def with_processes(
 
 
 def _users(
-    breaches: Sequence[Sequence[Crossing]],
+    breaches: Sequence[CrossingColumns],
     recorded: Callable[[], Iterable[tuple[str, Samples]]],
     phases: Sequence[Phase],
 ) -> list[dict[int, tuple[Use, ...]]]:
     """Return, for each list of breaches, the processes that used most, by the start of the breach."""
-    chosen = [sorted(crossings, key=lambda crossing: -crossing.duration)[:MOST_BREACHES] for crossings in breaches]
-    spans = [(crossing.start, crossing.end) for crossings in chosen for crossing in crossings]
-    names, means = _highest(recorded(), *np.array(spans, dtype=np.int64).reshape(-1, 2).T)
+    chosen = [crossings.longest(MOST_BREACHES) for crossings in breaches]
+    starts = np.concatenate([crossings.starts for crossings in chosen])
+    names, means = _highest(recorded(), starts, np.concatenate([crossings.ends for crossings in chosen]))
     users = set(names[np.isfinite(means)].tolist())
+    if not users:
+        return [{} for _ in breaches]
     otherwise: dict[tuple[str, int, str], float | None] = {}
-    phases_of = [{crossing.start: phase_of([crossing], phases) for crossing in crossings} for crossings in chosen]
-    for name, samples in recorded() if users else ():
+    phases_of = [_phases_of(crossings, phases) for crossings in chosen]
+    for name, samples in recorded():
         if name in users:
             present = samples.present
             for at, breach in enumerate(breaches):
-                for phase in {phase for phase in phases_of[at].values() if phase is not None}:
+                for phase in {phase for phase in phases_of[at] if phase is not None}:
                     values = present.values[in_rest_of_phase(present.times, phase, breach, phases)]
                     otherwise[name, at, phase] = float(values.mean()) if len(values) else None
     uses_list: list[dict[int, tuple[Use, ...]]] = []
     row = 0
     for at, breach in enumerate(chosen):
         by_breach: dict[int, tuple[Use, ...]] = {}
-        for crossing in breach:
+        for start, phase in zip(breach.starts.tolist(), phases_of[at], strict=True):
             ranked = zip(names[row].tolist(), means[row].tolist(), strict=True)
-            phase = phases_of[at][crossing.start] or ""
             uses = tuple(
-                Use(name, mean, otherwise.get((name, at, phase)), phase) for name, mean in ranked if np.isfinite(mean)
+                Use(name, mean, otherwise.get((name, at, phase or "")), phase or "")
+                for name, mean in ranked
+                if isfinite(mean)
             )
-            by_breach |= {crossing.start: uses} if uses else {}
+            by_breach |= {start: uses} if uses else {}
             row += 1
         uses_list.append(by_breach)
     return uses_list
@@ -129,18 +133,21 @@ def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
         return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
 
-def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | None:
+def phase_of(crossings: CrossingColumns, phases: Sequence[Phase]) -> str | None:
     """Return the name of the phase that contains all of the crossings; None if no single phase does."""
-    names = {
-        next((phase.name for phase in phases if phase.start <= crossing.start and crossing.end <= phase.end), None)
-        for crossing in crossings
-    }
+    names = set(_phases_of(crossings, phases))
     return names.pop() if len(names) == 1 else None
 
 
-def in_rest_of_phase(
-    times: Times, name: str, crossings: Sequence[Crossing], phases: Sequence[Phase]
-) -> NDArray[np.bool_]:
+def _phases_of(crossings: CrossingColumns, phases: Sequence[Phase]) -> list[str | None]:
+    """Return the name of the first phase that contains each crossing; None where no single phase does."""
+    names = np.full(len(crossings), None, dtype=object)
+    for phase in reversed(phases):
+        names[(crossings.starts >= phase.start) & (crossings.ends <= phase.end)] = phase.name
+    return names.tolist()
+
+
+def in_rest_of_phase(times: Times, name: str, crossings: CrossingColumns, phases: Sequence[Phase]) -> NDArray[np.bool_]:
     """Return which times are in the phases of this name but in no crossing; none if hardly any are left."""
     inside = np.zeros(len(times), dtype=bool)
     for phase in phases:
@@ -150,11 +157,7 @@ def in_rest_of_phase(
     return rest if rest.sum() > _LEAST_SHARE * inside.sum() else np.zeros_like(rest)
 
 
-def in_crossings(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:
+def in_crossings(times: Times, crossings: CrossingColumns) -> NDArray[np.bool_]:
     """Return which times are in one of the crossings; those are in time order."""
-    if not crossings:
-        return np.zeros(len(times), dtype=bool)
-    starts = np.array([crossing.start for crossing in crossings], dtype=np.int64)
-    ends = np.array([crossing.end for crossing in crossings], dtype=np.int64)
-    at = np.searchsorted(starts, times, side="right") - 1
-    return (at >= 0) & (times <= ends[np.maximum(at, 0)])
+    at = np.searchsorted(crossings.starts, times, side="right") - 1
+    return (at >= 0) & (times <= np.append(crossings.ends, 0)[at])

@@ -7,7 +7,7 @@ import numpy as np
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import CROSSED, Finding, Outcome
-from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.crossings import CrossingColumns
 from plimsoll.rules.evaluations import RuleEvaluation, spans_of
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.states import State, Truth
@@ -57,10 +57,12 @@ def _conditions(track: RuleEvaluation) -> str:
 
 def _not_back(finding: Finding, track: RuleEvaluation) -> str:
     """Return `, and did not come back to 20 % for 25 min` if `recover` prolonged an alert; else empty."""
-    recover, longest = finding.rule.recover, max((crossing.duration for crossing in finding.crossings), default=0)
+    recover, longest = finding.rule.recover, int(finding.crossings.durations.max(initial=0))
+    if recover is None or finding.rule.scale or longest >= finding.rule.for_:
+        return ""
     active = (track.states == State.PENDING) | (track.states == State.FIRING)
     kept = max((int(track.times[span][-1] - track.times[span][0]) for span in spans_of(active)), default=0)
-    if recover is None or finding.rule.scale or longest >= finding.rule.for_ or kept <= longest:
+    if kept <= longest:
         return ""
     return f", and did not come back to {exactly(recover.limit, finding.signal.unit)} for {duration_text(kept)}"
 
@@ -76,8 +78,8 @@ def _throughout(finding: Finding, track: RuleEvaluation) -> str:
 
 def worst_crossed(finding: Finding) -> float:
     """Return the value furthest past the limit within the crossings, where all conditions of the rule were met."""
-    limit, worst = limit_of(finding).limit, [crossing.worst for crossing in shown_crossings(finding)]
-    return max(worst, key=lambda value: abs(value - limit), default=finding.worst)
+    worst = shown_crossings(finding).worst
+    return float(worst[np.abs(worst - limit_of(finding).limit).argmax()]) if len(worst) else finding.worst
 
 
 def worst_shown(finding: Finding) -> float:
@@ -169,12 +171,12 @@ def in_phase(finding: Finding) -> str:
 def how_long(finding: Finding) -> str:
     """Return `for 1 h 24 min`, or `3 times (41 min in all)`."""
     crossed = shown_crossings(finding)
-    total = sum(crossing.duration for crossing in crossed)
+    total = int(crossed.durations.sum())
     if len(crossed) == 1:
         return f"for {duration_text(total)}" if total else "at one evaluation"
     return f"{len(crossed)} times ({f'{duration_text(total)} in all' if total else 'one evaluation each'})"
 
 
-def shown_crossings(finding: Finding) -> Sequence[Crossing]:
+def shown_crossings(finding: Finding) -> CrossingColumns:
     """Return the crossings that count; if none does, all of them."""
     return finding.counted or finding.crossings

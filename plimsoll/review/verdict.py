@@ -194,7 +194,7 @@ def _longer(group: Group) -> Finding | None:
 
 
 def _counted(finding: Finding) -> int:
-    return sum(crossing.duration for crossing in finding.counted)
+    return int(finding.counted.durations.sum())
 
 
 def _both_clauses(worst: Finding, longer: Finding) -> str:
@@ -225,8 +225,8 @@ def _closest(findings: Sequence[Finding]) -> str:
     if closest is None:
         return f"{which} threshold held."
     start = f"{which} threshold held; closest was"
-    if closest.brief:
-        return f"{start} {_crossed_briefly(closest, sum(1 for finding in within_limits if finding.brief) - 1)}"
+    if closest.crossed_briefly:
+        return f"{start} {_crossed_briefly(closest, sum(finding.crossed_briefly for finding in within_limits) - 1)}"
     return f"{start} {subject_title(closest)} with {worst_text(closest, closest.nearest)}, limit {threshold(closest)}."
 
 
@@ -237,7 +237,7 @@ def _within_limits(findings: Sequence[Finding]) -> list[Finding]:
 def closest_of(findings: Sequence[Finding]) -> Finding | None:
     """Return the finding that held and came closest to its limit: crossed briefly for longest, else with least room."""
     within_limits = _within_limits(findings)
-    if briefly := [finding for finding in within_limits if finding.brief]:
+    if briefly := [finding for finding in within_limits if finding.crossed_briefly]:
         return max(briefly, key=lambda finding: finding.share_of_time or 0)
     with_room = (finding for finding in within_limits if finding.room is not None)
     return min(with_room, key=lambda finding: finding.room or 0.0, default=None)

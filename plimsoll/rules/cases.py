@@ -37,7 +37,7 @@ def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | Non
         return str(error)
     if track is None or not track.judged:
         return None if case.fires is None else f"expected {_EXPECTED[case.fires]}, but {_no_data(rule, case, signals)}"
-    fired_at = [crossing.fired_at for crossing in track.crossings.crossings() if crossing.fired_at is not None]
+    fired_at = [crossing.fired_at for crossing in track.crossings if crossing.fired_at is not None]
     if case.fires is bool(fired_at):
         return None
     unit = signals[rule.signal].unit
@@ -129,7 +129,7 @@ def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
 
 def _why_not(rule: Rule, track: RuleEvaluation, unit: str) -> str:
     """Return a sentence on why a judged rule did not fire."""
-    brief = track.crossings.crossings()
+    brief = track.crossings
     if brief:
         longest = max(brief, key=lambda crossing: crossing.duration)
         lasted = f"for {duration_text(longest.duration)}" if longest.duration else "at one evaluation"

@@ -1,9 +1,9 @@
 """A rule judged for several subjects as a matrix, and its crossings: those that fired, and brief ones."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,10 @@ class Crossing:
 
 
 @dataclass(frozen=True, eq=False)
-class CrossingColumns:
+class CrossingColumns(Sequence[Crossing]):
     """Crossings in time order as one array for each attribute, since most are only counted and compared.
+
+    A `Crossing` is made for each one that is looked at.
 
     Attributes:
         starts: The first evaluation of each crossing (UTC ns).
@@ -68,17 +70,28 @@ class CrossingColumns:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def part(self, first: int, stop: int) -> "CrossingColumns":
-        """Return the crossings from index `first` to before `stop`."""
-        return CrossingColumns(*(column[first:stop] for column in vars(self).values()))
+    def __iter__(self) -> Iterator[Crossing]:
+        for start, end, at, fired, *rest in zip(*(column.tolist() for column in vars(self).values()), strict=True):
+            yield Crossing(start, end, at if fired else None, *rest)
 
-    def crossings(self) -> tuple[Crossing, ...]:
-        """Return the crossings as `Crossing` objects."""
-        rows = zip(*(column.tolist() for column in vars(self).values()), strict=True) if len(self) else ()
-        return tuple(
-            Crossing(start, end, at if fired else None, worst, mean, cut)
-            for start, end, at, fired, worst, mean, cut in rows
-        )
+    def __getitem__(self, at: Any) -> Any:
+        """Return one `Crossing` by its index; the crossings of a slice, a mask or several indices as columns."""
+        if isinstance(at, int):
+            return next(iter(self[[at]]))
+        return CrossingColumns(*(column[at] for column in vars(self).values()))
+
+    @property
+    def durations(self) -> Times:
+        """The time from the first to the last evaluation of each crossing (ns)."""
+        return self.ends - self.starts
+
+    def until(self, end: int) -> "CrossingColumns":
+        """Return the crossings, none of which is after `end` (UTC ns)."""
+        return replace(self, starts=np.minimum(self.starts, end), ends=np.minimum(self.ends, end))
+
+    def longest(self, count: int) -> "CrossingColumns":
+        """Return the longest crossings, at most `count`, the longest first."""
+        return self[np.argsort(-self.durations, kind="stable")[:count]]
 
 
 NO_CROSSINGS = CrossingColumns(
@@ -181,7 +194,18 @@ class EvaluationMatrix:
     def longest_fired(self) -> Sequence[int]:
         """The duration (ns) of the longest crossing that fired in each row; -1 if none fired."""
         columns = self.crossings
-        return self._longest(self._true.row, np.where(columns.fired, columns.ends - columns.starts, -1), -1)
+        return self._longest(self._true.row, np.where(columns.fired, columns.durations, -1), -1)
+
+    @cached_property
+    def longest_crossing(self) -> Sequence[int]:
+        """The duration (ns) of the longest crossing in each row; -1 for a row without crossings."""
+        return self._longest(self._true.row, self.crossings.durations, -1)
+
+    @cached_property
+    def last_judged(self) -> Sequence[int]:
+        """The last evaluation with data in each row (UTC ns); -1 for a row without data."""
+        spans = self._stretches
+        return self._longest(spans.row, self._time(spans.stop - 1), -1)
 
     @cached_property
     def any_brief(self) -> Sequence[bool]:
@@ -287,7 +311,7 @@ class EvaluationMatrix:
 
     def crossings_of(self, row: int) -> CrossingColumns:
         """Return the crossings of one row."""
-        return self.crossings.part(self._bounds[row], self._bounds[row + 1])
+        return self.crossings[self._bounds[row] : self._bounds[row + 1]]
 
     @cached_property
     def _bounds(self) -> Sequence[int]:

@@ -54,6 +54,8 @@ class RuleEvaluation:
     impossible = _Cell[Values]("impossible")
     judged = _Cell[int]("judged")
     longest_stretch = _Cell[int]("longest_stretch")
+    longest_crossing = _Cell[int]("longest_crossing")
+    last_judged = _Cell[int]("last_judged")
     worst = _Cell[float]("worst")
     nearest = _Cell[float]("nearest")
 

@@ -79,8 +79,8 @@ def test_more_severe_data_never_gives_fewer_breaches(rule, samples, more):
     before, after = track(rule, samples), track(rule, Samples(samples.times, samples.values + worse))
     firing, firing_after = before.states == State.FIRING, after.states == State.FIRING
     assert not (firing & ~firing_after).any()
-    fired = [one for one in before.crossings.crossings() if one.fired_at is not None]
-    fired_after = [one for one in after.crossings.crossings() if one.fired_at is not None]
+    fired = [one for one in before.crossings if one.fired_at is not None]
+    fired_after = [one for one in after.crossings if one.fired_at is not None]
     for breach in fired:
         assert any(one.start <= breach.start and one.end >= breach.end for one in fired_after)
 
@@ -92,7 +92,7 @@ def test_pauses_left_out_of_the_grid_change_nothing(rule, samples):
     kept = np.isin(full.times, short.times)
     assert full.states[kept].tolist() == short.states.tolist()
     assert np.isnan(full.values[~kept]).all()
-    assert short.crossings.crossings() == full.crossings.crossings()
+    assert [*short.crossings] == [*full.crossings]
 
 
 @given(rules, recordings())

@@ -79,7 +79,7 @@ def test_worked_case(case):
         name = NAMES.get(State(state), "not-judged") + stale
         got.append([int(at) // SECOND, name, None if np.isnan(value) else round(float(value), 6)])
     assert got == case["expect"]
-    crossings = [[one.start // SECOND, one.end // SECOND] for one in track.crossings.crossings()]
+    crossings = [[one.start // SECOND, one.end // SECOND] for one in track.crossings]
     assert crossings == case.get("crossings", crossings)
 
 

@@ -90,7 +90,7 @@ class CrossedSections:
         """Return a finding with all details; its `title` distinguishes it from the others of its signal."""
         crossings, unit = finding.counted, finding.signal.unit
         most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
-        longest = sorted(crossings, key=lambda crossing: -crossing.duration)[:most]
+        longest = crossings.longest(most)
         several = len(crossings) > 1 or finding.outcome == Outcome.OFTEN
         several_places = len({finding.subject for finding in group.findings}) > 1
         titles = (place(finding) if several_places else "", threshold(finding) if len(group.rules) > 1 else "")

@@ -68,7 +68,7 @@ def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
         severity = finding.rule.severity
         return MARKS[severity], f"{severity}, crossed", severity, link_of(finding)
     if finding.outcome == Outcome.HELD:
-        word, sign = _BRIEF if finding.brief else _WITHIN_LIMITS
+        word, sign = _BRIEF if finding.crossed_briefly else _WITHIN_LIMITS
         return sign, word, "quiet", link_of(finding)
     word, sign = _OTHER[finding.outcome]
     return sign, word, "quiet", link_of(finding) if finding.outcome == Outcome.TOO_SHORT else "unjudged"
@@ -79,5 +79,5 @@ def _rank(finding: Finding) -> tuple[float, float]:
     if finding.outcome in CROSSED:
         return (SEVERITIES.index(finding.rule.severity), -(finding.share_of_time or 0))
     if finding.outcome == Outcome.HELD:
-        return (4 if finding.brief else 5, finding.room if finding.room is not None else float("inf"))
+        return (4 if finding.crossed_briefly else 5, finding.room if finding.room is not None else float("inf"))
     return (3 if finding.outcome == Outcome.TOO_SHORT else 6, 0)

@@ -69,7 +69,6 @@ def _related(
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
     if always := constant(lines, signal.unit):
         return {"title": signal.title, "place": str(first), "summary": always, "chart": None}
-    longest = sorted(finding.counted, key=lambda crossing: -crossing.duration)[:_MOST_SHADED]
     return {
         "title": signal.title,
         "place": str(first),
@@ -79,7 +78,7 @@ def _related(
             signal.unit,
             f"Chart: {signal.title} of {first}: {summary}.",
             limits=[ChartLimit.of(limit, signal.unit)] if near and limit is not None else [],
-            spans=[Span(crossing.start, crossing.end) for crossing in longest],
+            spans=[Span(crossing.start, crossing.end) for crossing in finding.counted.longest(_MOST_SHADED)],
             severity=finding.rule.severity,
             marks=2,
         ),
