@@ -20,6 +20,7 @@ from plimsoll.model.log import Times, Values
 FEWEST_BEATS = 4
 _SHORTEST, _LONGEST = 0.55, 1.35  # the periods that are tried, in medians of the intervals
 _FINEST = 0.01  # step between them for the first measure
+_ROUNDING = 1e-9  # of an agreement
 _LONGEST_GAP = 4  # an interval is at most so many periods
 _FEWEST_NEXT = 0.5  # the share of intervals that are a single period
 _TOO_CLOSE = 0.2  # of the usual interval: events closer together are one
@@ -321,27 +322,40 @@ def rhythm(times: Values, shortest: float) -> Rhythm | None:
 
 def by_neighbours(intervals: Values) -> tuple[float, float]:
     """Return the period that fits the intervals between neighbouring events best, and the agreement."""
-    tried = median(intervals) * _factors(_FINEST)
+    tried = _tried(intervals, _FINEST)
+    # At an even pace few intervals are different. Periods that agree nearly as well are then compared exactly.
+    different, counts = np.unique(intervals, return_counts=True)
+    agreement = _agreement(different, tried) @ counts / len(intervals)
+    tried = tried[agreement >= agreement.max(initial=-1) - _ROUNDING]
+    return _best(tried, _agreement(intervals, tried).mean(axis=1))
+
+
+def _agreement(intervals: Values, tried: Values) -> Values:
+    """Return how well each interval agrees with each period, a row for each period."""
     ratio = intervals / tried[:, np.newaxis]
     whole = np.rint(ratio)
-    agreement = np.where((whole >= 1) & (whole <= _LONGEST_GAP), np.cos(2 * np.pi * ratio), -0.5).mean(axis=1)
-    agreement[(whole == 1).mean(axis=1) < _FEWEST_NEXT] = -1
-    best = int(np.argmax(agreement))
-    return float(tried[best]), float(agreement[best])
+    return np.where((whole >= 1) & (whole <= _LONGEST_GAP), np.cos(2 * np.pi * ratio), -0.5)
 
 
 def by_phase(times: Values) -> tuple[float, float]:
     """Return the period that fits the phases of the events best, and the agreement."""
-    intervals = np.diff(times)
-    tried = median(intervals) * _factors(min(_FINEST, 0.2 / len(times)))
-    agreement = np.abs(np.exp(2j * np.pi * times / tried[:, np.newaxis]).mean(axis=1))
-    agreement[(np.rint(intervals / tried[:, np.newaxis]) == 1).mean(axis=1) < _FEWEST_NEXT] = -1
-    best = int(np.argmax(agreement))
-    return float(tried[best]), float(agreement[best])
+    tried = _tried(np.diff(times), min(_FINEST, 0.2 / len(times)))
+    return _best(tried, np.abs(np.exp(2j * np.pi * times / tried[:, np.newaxis]).mean(axis=1)))
 
 
-def _factors(step: float) -> Values:
-    return np.exp(np.arange(np.log(_SHORTEST), np.log(_LONGEST), step))
+def _best(tried: Values, agreement: Values) -> tuple[float, float]:
+    """Return the period that agrees best, and its agreement; 0 and -1 if none was tried."""
+    best = int(np.argmax(agreement)) if len(tried) else None
+    return (0.0, -1.0) if best is None else (float(tried[best]), float(agreement[best]))
+
+
+def _tried(intervals: Values, step: float) -> Values:
+    """Return the periods around the usual interval to try: those that enough of the intervals are nearest to."""
+    usual = median(intervals)
+    tried = usual * np.exp(np.arange(np.log(_SHORTEST), np.log(_LONGEST), step))
+    different, counts = np.unique(intervals, return_counts=True)
+    next_to = (np.rint(different / tried[:, np.newaxis]) == 1) @ counts
+    return tried[next_to >= _FEWEST_NEXT * len(intervals)]
 
 
 def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: float) -> Rhythm:

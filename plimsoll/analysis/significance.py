@@ -6,6 +6,7 @@ Rank tests are not affected by the size of outliers.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ _TIMES = 3  # correlation times in a block: neighbouring means of an AR(1) proce
 MOST = 100
 LEAST = 5  # blocks of a run; with fewer, ranks cannot show anything
 _FEWEST_PAIRS = 8
+_Number = TypeVar("_Number", float, Values)
 _MOST_NOISE = 3.3  # standard errors: of a few hundred pairs without any relation, one in a thousand gets there
 
 
@@ -160,7 +162,7 @@ def _last_significant(values: Values, covariances: Values, most: int, insignific
     return int(flatnonzero[0]) if len(flatnonzero) else None
 
 
-def effective_samples(count: float, correlation: float) -> float:
+def effective_samples(count: float, correlation: _Number) -> _Number:
     """Return how many independent samples tell as much about a mean as `count` samples of AR(1) noise.
 
     The formula (Bartlett, 1935) is for many samples. For few samples use `effective_in_window`; for noise of other

@@ -6,7 +6,7 @@ many of them are independent (Santer et al., "Statistical significance of trends
 layer-average atmospheric temperature time series", Journal of Geophysical Research 105, 2000).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -96,17 +96,21 @@ class Trend:
 
 def trend(seconds: Values, values: Values) -> Trend | None:
     """Return the trend of finite values at ascending times; None if there are too few to tell."""
-    if len(values) < _FEWEST_SAMPLES:
-        return None
-    parts = _parts(seconds, _PARTS)
+    return trends_of(seconds, [values])[0]
+
+
+def trends_of(seconds: Values, rows: Sequence[Values]) -> list[Trend | None]:
+    """Return the trend of each row of values, all of which were sampled at the same times."""
+    parts = _parts(seconds, _PARTS) if len(seconds) >= _FEWEST_SAMPLES else np.empty(0, dtype=np.intp)
     if len(parts) < _FEWEST_PARTS + 1:
-        return None
-    counts = np.diff(parts)
-    times = np.add.reduceat(seconds, parts[:-1]) / counts
-    means = np.add.reduceat(values, parts[:-1]) / counts
-    line = _line(times, means)
-    start, end = (line.offset + line.slope * float(at) for at in (seconds[0], seconds[-1]))
-    return Trend(line, start, end, _direction(times, means, values, parts, line.slope))
+        return [None] * len(rows)
+    counts, ends = np.diff(parts), (float(seconds[0]), float(seconds[-1]))
+    times, *means = (np.add.reduceat(values, parts[:-1]) / counts for values in (seconds, *rows))
+    results: list[Trend | None] = []
+    for line, row, values in zip(_lines(times, np.stack(means)), means, rows, strict=True):
+        start, end = (line.offset + line.slope * at for at in ends)
+        results.append(Trend(line, start, end, _direction(times, row, values, parts, line)))
+    return results
 
 
 def _parts(seconds: Values, count: int) -> NDArray[np.intp]:
@@ -115,37 +119,39 @@ def _parts(seconds: Values, count: int) -> NDArray[np.intp]:
     return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
 
 
-def _line(times: Values, means: Values) -> Line:
-    """Return the least-squares line through the means."""
+def _lines(times: Values, means: Values) -> list[Line]:
+    """Return the least-squares line through each row of means."""
     middle = times - times.mean()
-    slope = float((middle * means).sum() / (middle * middle).sum())
-    offset = float(means.mean() - slope * times.mean())
-    residuals = means - offset - slope * times
-    return Line(slope, *error_of(middle, residuals, 2), offset)
+    slopes = (middle * means).sum(axis=1) / (middle * middle).sum()
+    offsets = means.mean(axis=1) - slopes * times.mean()
+    residuals = means - offsets[:, np.newaxis] - slopes[:, np.newaxis] * times
+    columns = (slopes, *_errors_of(middle, residuals, 2), offsets)
+    return [Line(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def error_of(middle: Values, residuals: Values, fitted: int) -> tuple[float, float]:
-    """Return the standard error of a coefficient and its degrees of freedom, from the effective number of samples."""
-    count = len(residuals)
-    squares = float((residuals * residuals).sum())
-    if squares == 0:
-        return 0.0, float(count - fitted)
-    neighbours = float((residuals[1:] * residuals[:-1]).sum()) / squares
-    neighbours = min(0.99, max(0.0, neighbours + (1 + 4 * neighbours) / count))
-    freedom = max(_LEAST_FREEDOM, effective_samples(count, neighbours) - fitted)
-    return float(np.sqrt(squares / freedom / (middle * middle).sum())), freedom
+def _errors_of(middle: Values, residuals: Values, fitted: int) -> tuple[Values, Values]:
+    """Return the standard error of a coefficient and its degrees of freedom, for each row of residuals.
+
+    Both are from the effective number of samples. `middle` are the times less their mean, `fitted` the coefficients.
+    """
+    count = residuals.shape[1]
+    squares = (residuals * residuals).sum(axis=1)
+    exact = squares == 0
+    neighbours = (residuals[:, 1:] * residuals[:, :-1]).sum(axis=1) / np.where(exact, 1.0, squares)
+    neighbours = np.clip(neighbours + (1 + 4 * neighbours) / count, 0.0, 0.99)
+    freedom = np.maximum(_LEAST_FREEDOM, effective_samples(count, neighbours) - fitted)
+    return np.sqrt(squares / freedom / (middle * middle).sum()), np.where(exact, count - fitted, freedom)
 
 
-def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], slope: float) -> int:
-    """Return 1 if values climb throughout, -1 if they fall throughout, else 0."""
-    sign = 1 if slope > 0 else -1
-    rising = sign * means
-    sure = _line(times, rising)
+def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], line: Line) -> int:
+    """Return 1 if values climb throughout, -1 if they fall throughout, else 0. `line` is that of the means."""
+    sign = 1 if line.slope > 0 else -1
+    rising, sure = sign * means, replace(line, slope=abs(line.slope))
     if not sure.climbs(SURE):
         return 0
     # A falling series is negated, so that it climbs.
     floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
-    floor = _line(times, floors)
+    (floor,) = _lines(times, floors[np.newaxis])
     if not floor.climbs(SURE) or floor.slope < FLOOR_FOLLOWS * sure.slope:
         return 0
     return 0 if is_doubtful(times, rising, sure.slope) else sign
@@ -183,16 +189,17 @@ def _levels_off(times: Values, means: Values) -> bool:
     (_, slope, curve), *_ = np.linalg.lstsq(basis, means, rcond=None)
     bend = unit * unit - np.polyval(np.polyfit(unit, unit * unit, 1), unit)
     residuals = means - basis @ np.linalg.lstsq(basis, means, rcond=None)[0]
-    error = error_of(bend, residuals, 3)
-    return curve < -_CURVED * error[0] and slope + 2 * curve < _STILL_AT_END * (slope + curve)
+    (error,), _ = _errors_of(bend, residuals[np.newaxis], 3)
+    return curve < -_CURVED * error and slope + 2 * curve < _STILL_AT_END * (slope + curve)
 
 
 def trend_beside(
-    seconds: Values, values: Values, load: Values | None = None, smallest_change: float = 0.0
-) -> Trend | None:
-    """Return the trend of finite values at ascending times, corrected for other influences; None for too few values.
+    alone: Trend, seconds: Values, values: Values, load: Values | None = None, smallest_change: float = 0.0
+) -> Trend:
+    """Return the trend of finite values at ascending times, corrected for other influences.
 
     Args:
+        alone: The trend of the values alone.
         seconds: The times.
         values: The values.
         load: The load at these times; None if it is not known.
@@ -200,8 +207,7 @@ def trend_beside(
         other
             influence is tried.
     """
-    alone = trend(seconds, values)
-    if alone is None or alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
+    if alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
         return alone
     days = float(seconds[-1] - seconds[0]) / _DAY_S
     parts = _parts(seconds, min(_MOST_PARTS, max(_PARTS_BESIDE, round(_PARTS_OF_DAY * days))))
@@ -276,5 +282,5 @@ def _line_beside(times: Values, means: Values, values: Values) -> Line:
     coefficients = _coefficients(basis, means)
     beside = basis[:, [0, *range(2, basis.shape[1])]]
     alone = basis[:, 1] - beside @ _coefficients(beside, basis[:, 1])
-    error, freedom = error_of(alone, means - basis @ coefficients, basis.shape[1])
-    return Line(float(coefficients[1]), error, freedom, float(coefficients[0]))
+    (error,), (freedom,) = _errors_of(alone, (means - basis @ coefficients)[np.newaxis], basis.shape[1])
+    return Line(float(coefficients[1]), float(error), float(freedom), float(coefficients[0]))

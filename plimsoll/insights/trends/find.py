@@ -11,7 +11,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from plimsoll.analysis.trend import Trend, trend, trend_beside
+from plimsoll.analysis.filters import median
+from plimsoll.analysis.trend import Trend, trend, trend_beside, trends_of
 from plimsoll.insights.leading_signals import smallest_change
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Values
@@ -184,26 +185,29 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
         for finding in review.findings
         if finding.track and finding.severe
     )
+    span = looked_at.start, looked_at.end
+    shortest = max(_SHORTEST, _OF_PHASE * (looked_at.end - looked_at.start))
     for name, signal in review.question.signals.items():
         if signal.trend is None:
             continue
-        for subject, samples in review.signals.of(name).items():
-            recorded = samples.present
-            longest = restarts.longest(name, subject, recorded.between(looked_at.start, looked_at.end))
-            if not len(longest.times) or (name.startswith(_PROCESS) and not _may_change(longest.values, signal)):
-                continue
-            start, end = int(longest.times[0]), int(longest.times[-1])
-            if end - start < max(_SHORTEST, _OF_PHASE * (looked_at.end - looked_at.start)):
-                continue
-            line = _trend_beside(longest, signal, load)
+        parts = [
+            (subject, samples.present, restarts.longest(name, subject, samples.present.between(*span)))
+            for subject, samples in review.signals.of(name).items()
+        ]
+        long = [part for part in parts if len(part[2].times) and _may_have_trend(name, signal, part[2], shortest)]
+        for (subject, recorded, longest), (line, smallest) in zip(
+            long, _trends_beside([longest for *_, longest in long], signal, load), strict=True
+        ):
             if line is None:
                 continue
-            moved = line.direction and abs(line.end - line.start) >= _smallest(signal, longest.values)
+            start, end = int(longest.times[0]), int(longest.times[-1])
+            moved = line.direction and abs(line.end - line.start) >= smallest
             movement = Movement.NONE if not moved else Movement.CLIMBS if line.direction > 0 else Movement.FALLS
             explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(line)))
             of_subject = judged.get((name, subject), [])
             last, after_middle_s = _last_level(line, longest, recorded)
-            passed = [finding for finding in of_subject if _is_passed(finding, recorded, last)]
+            levels = np.array([last, median(recorded.values[-_LAST_SAMPLES:])])
+            passed = [finding for finding in of_subject if _is_passed(finding, levels)]
             limit = _limit([finding for finding in of_subject if finding not in passed], line, last)
             yield SignalTrend(
                 name,
@@ -226,21 +230,48 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
             )
 
 
+def _may_have_trend(name: str, signal: Signal, samples: Samples, shortest: float) -> bool:
+    """Return whether samples last for long enough (ns), and those of a process change: there may be hundreds."""
+    if samples.times[-1] - samples.times[0] < shortest:
+        return False
+    return not name.startswith(_PROCESS) or _may_change(samples.values, signal)
+
+
 def _may_change(values: Values, signal: Signal) -> bool:
-    """Return whether the last third differs from the first: a cheap check, as there may be hundreds of processes."""
+    """Return whether the last third differs from the first: a cheap check."""
     third = max(1, len(values) // 3)
     change = abs(float(values[-third:].mean() - values[:third].mean()))
     return change >= smallest_change(signal.unit) / 4
 
 
-def _trend_beside(samples: Samples, signal: Signal, load: Load | None) -> Trend | None:
-    """Return a signal's trend corrected for other influences: caches that fill at first, the load, the time of day."""
-    seconds = _seconds(samples)
+def _trends_beside(
+    recorded: Sequence[Samples], signal: Signal, load: Load | None
+) -> Iterator[tuple[Trend | None, float]]:
+    """Yield the trend of each part of a signal, and the least change that is a trend.
+
+    The trend is corrected for other influences: caches that fill at first, the load, the time of day.
+    """
     loads = load.samples.present if load else None
-    around = None
-    if loads is not None and loads.times[0] <= samples.times[0] and loads.times[-1] >= samples.times[-1]:
-        around = np.interp(seconds, (loads.times - samples.times[0]) / SECOND, loads.values)
-    return trend_beside(seconds, samples.values, around, _smallest(signal, samples.values))
+    for samples, *others in _sampled_together(recorded):
+        seconds, rows = _seconds(samples), [one.values for one in (samples, *others)]
+        around = None
+        if loads is not None and loads.times[0] <= samples.times[0] and loads.times[-1] >= samples.times[-1]:
+            around = np.interp(seconds, (loads.times - samples.times[0]) / SECOND, loads.values)
+        for values, alone in zip(rows, trends_of(seconds, rows), strict=True):
+            smallest = _smallest(signal, values)
+            yield alone and trend_beside(alone, seconds, values, around, smallest), smallest
+
+
+def _sampled_together(recorded: Sequence[Samples]) -> Iterator[list[Samples]]:
+    """Yield the samples in their order, those that follow each other and have the same times together."""
+    alike: list[Samples] = []
+    for samples in recorded:
+        if alike and not np.array_equal(alike[0].times, samples.times):
+            yield alike
+            alike = []
+        alike.append(samples)
+    if alike:
+        yield alike
 
 
 def _smallest(signal: Signal, values: Values) -> float:
@@ -293,12 +324,11 @@ def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | Non
     return min(ahead, key=lambda f: abs(limit_of(f).limit - last), default=None)
 
 
-def _is_passed(finding: Finding, recorded: Samples, last: float) -> bool:
-    """Return whether the last samples, or the line, are past a limit while the rule's other conditions are met."""
+def _is_passed(finding: Finding, levels: Values) -> bool:
+    """Return whether a level at the end is past a limit while the rule's other conditions are met."""
     track = finding.track
     if track is None or finding.rule.reduce == "increase" or finding.signal.trend == "should_rise":
         return False
-    levels = np.array([last, np.median(recorded.values[-_LAST_SAMPLES:])])
     return bool(track.other_conditions_hold[-1]) and not track.healthy.holds(levels).all()
 
 
