@@ -10,7 +10,7 @@ from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Times, Values, sampling_interval
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
-from plimsoll.rules.window import Cut, Together, WindowBounds
+from plimsoll.rules.window import Arrays, Cut, Together, WindowBounds
 from plimsoll.store.protocol import SampleReader
 
 _KEPT_UP = 5  # this many equal steps in a row make an interval; fewer may be chance
@@ -113,6 +113,7 @@ class RecentSamples:
         self._rows: dict[Series, SampleRow] = {}
         self._again: set[Series] = set()
         self._clocks: list[SampleMatrix] = []
+        self.arrangement = 0  # a number that changes with the numbers of the clocks
         self._arranged = 0  # clocks
         self._order: list[Series] = []
         self._end: int | None = None
@@ -255,6 +256,7 @@ class RecentSamples:
         return clocks
 
     def _number(self) -> None:
+        self.arrangement += 1
         for number, clock in enumerate(self._clocks, 1):
             clock.number = number
         self._order = [window.series for window in chain.from_iterable(clock.windows for clock in self._clocks)]
@@ -288,11 +290,20 @@ class _Rows:
     def __init__(self, buffers: RecentSamples, windows: Sequence[SampleRow]) -> None:
         self._buffers = buffers
         self._windows = windows
+        self._clocks: tuple[int, NDArray[np.intp]] = -1, np.empty(0, np.intp)  # by the arrangement that they are of
+
+    def arrays(self) -> Arrays:
+        """Return all times and values of the series."""
+        windows = self._windows
+        return [w.clock.times for w in windows], [w.row[w.clock.first : w.clock.end] for w in windows]
 
     def cut(self, bounds: WindowBounds) -> Cut:
         """Return the samples of the rows in the windows."""
-        windows = self._windows
-        clocks = np.fromiter((window.clock.number for window in windows), np.intp, len(windows))
+        windows, arrangement = self._windows, self._buffers.arrangement
+        if self._clocks[0] != arrangement:
+            clocks = np.fromiter((window.clock.number for window in windows), np.intp, len(windows))
+            self._clocks = arrangement, clocks
+        clocks = self._clocks[1]
         first, last = self._buffers.spans(bounds.at, bounds.window, clocks)
         begin, end = first[:, 0], last[:, -1]
         ends = np.cumsum(end - begin)

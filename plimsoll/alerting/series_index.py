@@ -31,6 +31,7 @@ class SeriesIndex:
         self._entries: dict[object, _Entry] = {}
         # By identity: stores give the same objects again and again, and keys take long to make.
         self._recent: dict[int, tuple[Series, _Entry]] = {}
+        self._before: tuple[Sequence[Series], list[_Entry], dict[str, str]] = [], [], {}
         self._hosts: dict[str, None] = {}
         self.left_out: Collection[str] = ()
 
@@ -59,14 +60,7 @@ class SeriesIndex:
 
         Return the hosts of these series, and whether the series of the index changed.
         """
-        series = self._store.series(start, end).series
-        if len(self._recent) > 2 * max(len(series), len(self._entries)):  # of series that are gone, or were left out
-            self._recent = {}
-        recent = self._recent
-        entries = [recent[id(series)][1] if id(series) in recent else self._find_entry(series) for series in series]
-        names: dict[str, str] = {}
-        for entry in entries:
-            names.setdefault(entry.host, entry.name)
+        entries, names = self._entries_of(self._store.series(start, end).series)
         new = sorted(names.keys() - self._hosts, key=lambda host: (self._rank.get(host, len(self._rank)), host))
         self._hosts |= dict.fromkeys(new[: max(0, self._most_hosts - len(self._hosts))])
         self.left_out = [name for host, name in names.items() if host not in self._hosts]
@@ -84,6 +78,19 @@ class SeriesIndex:
             sending = {entry.host for entry in self._entries.values()}
             self._hosts = {host: None for host in self._hosts if host in sending}
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
+
+    def _entries_of(self, series: Sequence[Series]) -> "tuple[list[_Entry], dict[str, str]]":
+        """Return the entries of series, and their hosts with their names; mostly they are those of the last call."""
+        if series != self._before[0]:
+            if len(self._recent) > 2 * max(len(series), len(self._entries)):  # of series that are gone, or left out
+                self._recent = {}
+            recent = self._recent
+            entries = [recent[id(part)][1] if id(part) in recent else self._find_entry(part) for part in series]
+            names: dict[str, str] = {}
+            for entry in entries:
+                names.setdefault(entry.host, entry.name)
+            self._before = [*series], entries, names
+        return self._before[1:]
 
     def _find_entry(self, series: Series) -> "_Entry":
         """Return the entry of a series; an equal series seen before has the same entry."""

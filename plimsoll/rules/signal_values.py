@@ -29,6 +29,7 @@ from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import (
     Apart,
+    Arrays,
     FlatPairs,
     Together,
     WindowBounds,
@@ -56,15 +57,34 @@ class _Alike(NamedTuple):
     Attributes:
         recorded: Series with the same transform and use of rates.
         derived: Sources derived by one operation, with their operands and weights.
-        by_form: Fields and times per request of one form.
+        by_form: Fields and times per request of one form, with the series that they read.
         single: Sources that are computed alone.
     """
 
     number: int
     recorded: list[tuple[list[int], Together, Transform, bool]]
     derived: list[tuple[list[int], Operation, "list[_Alike]", Sequence[Values]]]
-    by_form: list[tuple[list[int], list[Recorded]]]
+    by_form: list[tuple[list[int], "_Formed"]]
     single: list[tuple[int, ResolvedSource]]
+
+
+class _Columns(NamedTuple):
+    """Sources of one form: the first of them, and the series of all, those of each field together."""
+
+    form: ResolvedRecording
+    fields: list[Together]
+
+    def arrays(self) -> list[Arrays]:
+        """Return the samples of each field."""
+        return [field.arrays() for field in self.fields]
+
+
+class _Formed(NamedTuple):
+    """Sources of one form, and what they read; for times per request also their rates, if these were recorded."""
+
+    sources: Sequence[Recorded]
+    values: _Columns
+    rates: _Columns | None
 
 
 class Layout(NamedTuple):
@@ -219,16 +239,28 @@ class SignalValues:
             len(sources),
             [self._recorded_alike(rows) for rows in recorded.values()],
             [self._derived_alike(rows) for rows in derived.values()],
-            [([row for row, _ in rows], [recorded for _, recorded in rows]) for rows in by_form.values()],
+            [([row for row, _ in rows], self._formed([source for _, source in rows])) for rows in by_form.values()],
             single,
         )
 
     def _recorded_alike(
         self, rows: Sequence[tuple[int, ResolvedSeries]]
     ) -> tuple[list[int], Together, Transform, bool]:
-        series = [resolved.series for _, resolved in rows]
-        together = self.together(series) if self.together else Apart(list(map(self.samples, series)))
+        together = self._together([resolved.series for _, resolved in rows])
         return [row for row, _ in rows], together, rows[0][1].transform, rows[0][1].rate
+
+    def _together(self, series: Sequence[Series]) -> Together:
+        return self.together(series) if self.together else Apart(list(map(self.samples, series)))
+
+    def _formed(self, sources: Sequence[Recorded]) -> _Formed:
+        """Return several sources of one form with what they read."""
+        rates = [source.rate for source in sources if isinstance(source, ResolvedRequestTime) and source.rate]
+        values = [source.value if isinstance(source, ResolvedRequestTime) else source for source in sources]
+        return _Formed(sources, self._columns(values), self._columns(rates) if rates else None)
+
+    def _columns(self, sources: Sequence[ResolvedRecording]) -> _Columns:
+        fields = zip(*map(series_of, sources), strict=True)
+        return _Columns(sources[0], [self._together(column) for column in fields])
 
     def _derived_alike(
         self, rows: Sequence[tuple[int, ResolvedDerivation]]
@@ -248,42 +280,25 @@ class SignalValues:
             values[rows] = reduce_rows(series, bounds, reduce, partial(_changed, transform), rate=rate)
         for row, source in alike.single:
             values[row] = self._value(source, at, window, reduce)
-        for rows, sources in alike.by_form:
-            values[rows] = self._recorded(sources, at, window, reduce)
+        for rows, formed in alike.by_form:
+            values[rows] = self._recorded(formed, at, window, reduce)
         for rows, operation, operands, weights in alike.derived:
             parts = [self._values(operand, at, window, reduce) for operand in operands]
             values[rows] = combined(operation, parts, weights)
         return values
 
-    def _recorded(self, sources: Sequence[Recorded], at: Times, window: int, reduce: Reduce) -> Values:
+    def _recorded(self, formed: _Formed, at: Times, window: int, reduce: Reduce) -> Values:
         """Return one row for each of several sources of one form, together unless there are too many samples."""
-        recorded = [self.samples(series) for source in sources for series in series_of(source)]
-        if len(sources) > 1 and not _fit_together(recorded, len(sources)):
-            return np.concatenate([self._recorded([source], at, window, reduce) for source in sources])
-        times = self._flat([source.value if isinstance(source, ResolvedRequestTime) else source for source in sources])
-        weighted = [source.rate for source in sources if isinstance(source, ResolvedRequestTime)]
-        if not weighted:
+        sources, values, rates = formed
+        fields, rated = values.arrays(), rates.arrays() if rates else []
+        if len(sources) > 1 and not _fit_together([*fields, *rated]):
+            return np.concatenate([self._recorded(self._formed([source]), at, window, reduce) for source in sources])
+        times = _flat(values.form, fields)
+        if not isinstance(sources[0], ResolvedRequestTime):
             return reduce_pairs(times, len(sources), at, window, reduce)
-        rates = [rate for rate in weighted if rate]
-        per_second = requests_per_second(times, self._flat(rates) if rates else None, len(sources))
+        per_second = requests_per_second(times, _flat(rates.form, rated) if rates else None, len(sources))
         busy = per_second > 0
         return reduce_pairs(times.where(busy), len(sources), at, window, reduce, per_second[busy])
-
-    def _flat(self, sources: Sequence[ResolvedRecording]) -> FlatPairs:
-        """Return the pairs of several sources of one form."""
-        match sources[0]:
-            case ResolvedSeries(_, rate, transform):
-                recorded = [self.samples(series) for source in sources for series in series_of(source)]
-                return FlatPairs.of_samples(recorded, transform, rate=rate)
-            case ResolvedFields(operation, _, rate, transform):
-                rows = [[self.samples(series) for series in series_of(source)] for source in sources]
-                fields = [FlatPairs.of_samples(column, rate=rate) for column in zip(*rows, strict=True)]
-                together = combine_fields(operation, fields, transform)
-                if together:
-                    return together
-                # The fields were not sampled at the same times.
-                pairs = [combined_fields(operation, row, transform, rate=rate) for row in rows]
-                return FlatPairs.of_rows(pairs)
 
     def _value(self, source: ResolvedSource, at: Times, window: int, reduce: Reduce) -> Values:
         match source:
@@ -295,13 +310,27 @@ class SignalValues:
                 return self._values(self._alike([source]), at, window, reduce)[0]
 
 
-def _fit_together(recorded: Sequence[Samples], rows: int) -> bool:
+def _fit_together(fields: Sequence[Arrays]) -> bool:
     """Return whether samples are few and close enough for the keys of all rows to fit into 64 bits."""
-    if sum(len(samples.times) for samples in recorded) > _MOST_SAMPLES:
+    filled = [times for field, _ in fields for times in field if len(times)]
+    if sum(map(len, filled)) > _MOST_SAMPLES:
         return False
-    filled = [samples.times for samples in recorded if len(samples.times)]
     span = max(int(times[-1]) for times in filled) - min(int(times[0]) for times in filled) if filled else 0
-    return (span + 3) * rows < _LARGEST
+    return (span + 3) * len(fields[0][0]) < _LARGEST
+
+
+def _flat(form: ResolvedRecording, fields: Sequence[Arrays]) -> FlatPairs:
+    """Return the pairs of several sources of one form."""
+    match form:
+        case ResolvedSeries(_, rate, transform):
+            return FlatPairs.of_arrays(fields[0], transform, rate=rate)
+        case ResolvedFields(operation, _, rate, transform):
+            together = combine_fields(operation, [FlatPairs.of_arrays(field, rate=rate) for field in fields], transform)
+            if together:
+                return together
+            # The fields were not sampled at the same times.
+            rows = zip(*([*map(Samples, *field)] for field in fields), strict=True)
+            return FlatPairs.of_rows([combined_fields(operation, row, transform, rate=rate) for row in rows])
 
 
 def _changed(transform: Transform, values: Values) -> Values:

@@ -6,7 +6,7 @@ interval would count as 0, and one slow request at night as a slow hour.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Across, Operation, Reduce
 from plimsoll.rules.schema.signal import Transform
 
+Arrays: TypeAlias = tuple[Sequence[Times], Sequence[Values]]  # of several series: the times and the values of each
 OCCUPIED = 0.5  # from this many outstanding requests on average, few requests mean slow ones, not idleness; our choice
 
 
@@ -38,10 +39,14 @@ class FlatPairs:
 
     @classmethod
     def of_samples(cls, recorded: Sequence[Samples], transform: Transform | None = None, *, rate: bool) -> "FlatPairs":
-        """Return the samples of each row, or their increase per second; a decrease is a reset and gives no pair."""
-        values = np.concatenate([samples.values for samples in recorded])
-        row = np.repeat(np.arange(len(recorded)), [len(samples.values) for samples in recorded])
-        times = np.concatenate([samples.times for samples in recorded])
+        """Return the samples of each row, or their increase per second; a decrease is a reset, and gives no pair."""
+        return cls.of_arrays(Apart(recorded).arrays(), transform, rate=rate)
+
+    @classmethod
+    def of_arrays(cls, arrays: "Arrays", transform: Transform | None = None, *, rate: bool) -> "FlatPairs":
+        """Return the same of the times and values of each row."""
+        times, values = np.concatenate(arrays[0]), np.concatenate(arrays[1])
+        row = np.repeat(np.arange(len(arrays[0])), list(map(len, arrays[0])))
         present = np.isfinite(values)
         if not present.all():
             times, values, row = times[present], values[present], row[present]
@@ -109,6 +114,10 @@ class Cut(NamedTuple):
 class Together(Protocol):
     """Several series that are reduced at once."""
 
+    def arrays(self) -> Arrays:
+        """Return all times and values of the series."""
+        ...
+
     def cut(self, bounds: WindowBounds) -> Cut:
         """Return the part of the series that lies in the windows."""
         ...
@@ -119,6 +128,10 @@ class Apart:
 
     def __init__(self, recorded: Sequence[Samples]) -> None:
         self._recorded = recorded
+
+    def arrays(self) -> Arrays:
+        """Return all times and values of the series."""
+        return [samples.times for samples in self._recorded], [samples.values for samples in self._recorded]
 
     def cut(self, bounds: WindowBounds) -> Cut:
         """Return the part of the series that lies in the windows."""

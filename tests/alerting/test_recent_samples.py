@@ -1,5 +1,6 @@
 """Windows of many series hold what each series has in the store, whichever of them share their times."""
 
+from itertools import chain
 from typing import cast
 
 import numpy as np
@@ -58,9 +59,12 @@ def test_windows_hold_what_the_store_has(seed):
             np.testing.assert_array_equal(held.between(at - REACH, at).values, known.values)
         assert buffers.size == sum(len(buffers.samples(one).times) for one in reach)
         bounds = WindowBounds(np.array([at - EVALUATION_INTERVAL, at]), 60 * SECOND)
-        cut, apart = together.cut(bounds), Apart([buffers.samples(one) for one in reach]).cut(bounds)
-        for one, other in zip((*cut[:1], cut.times(), *cut[2:]), (*apart[:1], apart.times(), *apart[2:]), strict=True):
-            np.testing.assert_array_equal(one, other)
+        apart = Apart([buffers.samples(one) for one in reach])
+        rows, other_rows = ([*chain(*samples.arrays())] for samples in (together, apart))
+        cut, other = together.cut(bounds), apart.cut(bounds)
+        rows += [cut.values, cut.times(), *cut[2:]]
+        for one, same in zip(rows, [*other_rows, other.values, other.times(), *other[2:]], strict=True):
+            np.testing.assert_array_equal(one, same)
         buffers.forget([every[int(random.integers(len(every)))]])
 
 
