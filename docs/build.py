@@ -58,6 +58,14 @@ _COMPATIBILITY = """\
 
 Recorders, load drivers, exporters and engines that look alike and are not. Versions are those that were tried. What
 they do by themselves is shown by the scripts in `findings/`."""
+_TRIAL = """\
+## One machine, four recorders
+
+What `python -m bench.recorders --write` measured: the mean of each signal over two minutes of one loaded machine, by
+Plimsoll's collector, Telegraf 1.37.2, node_exporter 1.5.0 and sadc 12.6.1 side by side. **\\*** marks what is further
+apart than 3 % and than sampling explains: sysstat's cache leaves out what of the slab can be reclaimed, and the kernel
+writes averages of pressure to a hundredth, where Plimsoll computes them of node_exporter's totals.
+"""
 _COMPARISON = """\
 # plimsoll.comparison/1
 
@@ -154,6 +162,8 @@ def compatibility_page() -> str:
             for row in group["rows"]
         ]
         tables.append("\n".join([f"## {group['group']}\n", head, *rows]))
+    trial = (HERE.parent / "bench" / "recorders.md").read_text(encoding="utf-8")
+    tables.append(f"{_TRIAL}\n{trial.strip()}")
     return "\n\n".join([_COMPATIBILITY, *tables]) + "\n\n" + _GENERATED.format("docs/compatibility.yaml")
 
 

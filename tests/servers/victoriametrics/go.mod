@@ -13,7 +13,7 @@ tool (
 require (
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect
 	github.com/VictoriaMetrics/VictoriaLogs v1.51.1-0.20260624061259-dc94972a8708 // indirect
-	github.com/VictoriaMetrics/VictoriaMetrics v1.150.0 // indirect
+	github.com/VictoriaMetrics/VictoriaMetrics v1.151.0 // indirect
 	github.com/VictoriaMetrics/easyproto v1.2.0 // indirect
 	github.com/VictoriaMetrics/fastcache v1.13.3 // indirect
 	github.com/VictoriaMetrics/metrics v1.44.0 // indirect

@@ -1,0 +1,159 @@
+"""Records this machine by several recorders side by side, and prints the mean of each signal by each.
+
+`python -m bench.recorders [--seconds 120]`, on Linux: our collector, Telegraf with telegraf/linux.conf (built by
+`python -m tests.servers.build telegraf`), node_exporter, and sysstat's sadc; one that is not installed is left out.
+`--write` puts what is printed into bench/recorders.md, which docs/build.py makes a part of docs/compatibility.md.
+Signals that are 0 throughout are left out, so load the machine meanwhile.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import urllib3
+
+from plimsoll.collect.collector import Collector
+from plimsoll.ingest.read import read_log
+from plimsoll.ingest.reading import ReadOptions
+from plimsoll.model.points import Points, joined
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.receive.exporters.scrape import ScrapeTarget, read
+from plimsoll.receive.exporters.translate import Translator
+from plimsoll.receive.line_protocol.parse import Parser
+from plimsoll.review.recorded_signals import signal_samples
+from plimsoll.rules.load import load
+from plimsoll.rules.signal_finder import Finder
+from tests.servers.programs import TELEGRAF
+
+STEP_S = 5
+APART = 0.03  # of the mean: a larger difference that sampling does not explain is marked
+ROOT = Path(__file__).parents[1]
+SADC = Path("/usr/lib/sysstat/sadc")
+EXPORTER = "prometheus-node-exporter"
+PORT = 19_917
+Recorded = dict[Series, Samples]
+Mean = tuple[float, float]
+
+
+def recorded(points: Points) -> Recorded:
+    """Return the samples of points by series."""
+    points = points.last_of_each
+    rows = {series: np.flatnonzero(points.which == at) for at, series in enumerate(points.series)}
+    return {series: Samples(points.times[at], points.values[at]) for series, at in rows.items()}
+
+
+def means(found: Recorded) -> dict[tuple[str, str], Mean]:
+    """Return the mean of each signal of a host and its standard error, by signal and instance."""
+    signals = load().signals
+    finder = Finder(signals, list(found), lambda _: True)
+    pairs = (
+        (name, subject, signal_samples(origin, found.__getitem__, where_shared=True))
+        for name, signal in signals.items()
+        if not signal.fact
+        for subject, origin in finder.find(name).values()
+    )
+    return {
+        (name, subject.instance or ""): (float(np.mean(values)), float(np.std(values)) / len(values) ** 0.5)
+        for name, subject, samples in pairs
+        if samples is not None and len(values := samples.present.values)
+    }
+
+
+def polled(seconds: int, ask: Callable[[int], Points]) -> Points:
+    """Return the points of a source that is asked every STEP_S seconds of the clock."""
+    parts: list[Points] = []
+    end = time.time() + seconds
+    while time.time() < end:
+        time.sleep(STEP_S - time.time() % STEP_S + 0.01)  # none wakes a little before its time
+        parts.append(ask(time.time_ns()))
+    return joined(parts)
+
+
+def trial(seconds: int, folder: Path) -> Iterator[tuple[str, Recorded]]:
+    """Record with all recorders at once; yield the name and the samples of each."""
+    telegraf, exporter = TELEGRAF.path, shutil.which(EXPORTER)
+    processes: list[subprocess.Popen[bytes]] = []
+    lines, binary = folder / "telegraf.lp", folder / "sa"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    if telegraf.is_file():
+        (folder / "out.conf").write_text(f'[[outputs.file]]\n  files = ["{lines}"]\n', "utf-8")
+        text = (ROOT / "telegraf" / "linux.conf").read_text("utf-8")
+        (folder / "linux.conf").write_text(text.replace('interval = "10s"', f'interval = "{STEP_S}s"', 1), "utf-8")
+        files = ["--config", folder / "linux.conf", "--config", folder / "out.conf", "--output-filter", "file"]
+        variables = {**os.environ, "INFLUX_URL": "http://127.0.0.1:9", "INFLUX_TOKEN": "-"}
+        processes.append(subprocess.Popen([telegraf, *files], env=variables, **quiet))
+    if exporter:
+        processes.append(subprocess.Popen([exporter, f"--web.listen-address=127.0.0.1:{PORT}"], **quiet))
+    if SADC.is_file():
+        time.sleep(STEP_S - time.time() % STEP_S)
+        count = str(seconds // STEP_S + 1)
+        processes.append(subprocess.Popen([SADC, "-S", "XALL", str(STEP_S), count, binary], **quiet))
+    collector, translator, parser = Collector("here"), Translator(load().signals), Parser()
+    target = ScrapeTarget(f"http://127.0.0.1:{PORT}/metrics", labels={"host": "here"})
+    scraped: list[Points] = []
+
+    def ask(now: int) -> Points:
+        if exporter:
+            text = urllib3.request("GET", target.url, retries=False, timeout=STEP_S).data
+            scraped.append(parser.parse(read(text, target, translator, now).lines, now=now).points)
+        return collector.collect(now)
+
+    try:
+        collected = polled(seconds, ask)
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait()
+    yield "collector", recorded(collected)
+    if telegraf.is_file():
+        yield "Telegraf", recorded(parser.parse(lines.read_bytes(), now=time.time_ns()).points)
+    if exporter:
+        yield "node_exporter", recorded(joined(scraped))
+    if SADC.is_file():
+        text = subprocess.run(["sadf", "-d", binary, "--", "-A"], capture_output=True, check=True).stdout
+        (folder / "sa.csv").write_bytes(text)
+        log = read_log(folder / "sa.csv", ReadOptions())
+        columns = (Samples(log.times, pl.Series(column).to_numpy()) for column in log.columns)
+        yield "sadc", dict(zip(log.series, columns, strict=True))
+
+
+def table(found: dict[str, dict[tuple[str, str], Mean]]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown: the signals that two recorders have or more."""
+    yield f"| signal | {' | '.join(found)} | apart |"
+    yield "|---" * (len(found) + 2) + "|"
+    for key in sorted({key for values in found.values() for key in values}):
+        measured = [of[key] for of in found.values() if key in of]
+        values, errors = (np.array(part) for part in zip(*measured, strict=True))
+        if len(values) > 1 and values.any():
+            middle, apart = abs(values.mean()), np.ptp(values)
+            differs = apart > max(APART * middle, 2 * float(np.hypot.reduce(errors)))
+            cells = [f"{of[key][0]:.4g}" if key in of else "" for of in found.values()]
+            shown = f"{apart / middle:.1%}" + " **\\***" * bool(differs)
+            yield f"| {' '.join(key).strip()} | {' | '.join(cells)} | {shown} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the trial, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=120, choices=range(20, 1201), metavar="20..1200")
+    parser.add_argument("--write", action="store_true", help="write bench/recorders.md")
+    options = parser.parse_args(arguments)
+    seconds = options.seconds
+    with tempfile.TemporaryDirectory() as folder:
+        found = {name: means(samples) for name, samples in trial(seconds, Path(folder))}
+    text = "\n".join(table(found))
+    print(text)
+    if options.write:
+        (ROOT / "bench" / "recorders.md").write_text(f"{text}\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
