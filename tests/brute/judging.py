@@ -41,11 +41,11 @@ def grid(first: int, last: int) -> list[int]:
     return list(range(-(-first // EVERY) * EVERY, -(-last // EVERY) * EVERY + 1, EVERY))
 
 
-def judge(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evaluations: list[int], over: int):
+def judge(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evaluations: list[int], over: int, ended: int):
     """Return the outcome of a rule for a subject, as the program's JSON has it; durations in ms.
 
     Limits of the conditions are already multiplied by facts; a signal the subject does not have is without data.
-    `over` is how far back the rule's window looks.
+    `over` is how far back the rule's window looks, `ended` the last sample of the host, with which crossings end.
     """
     moments = _moments(conditions, evaluations)
     _run_states(moments, rule.for_, rule.recover)
@@ -80,8 +80,8 @@ def judge(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evaluat
         else "too-short"
         if stretch < rule.for_
         else "held",
-        "breaches": [_breach(run, badness, inside) for run in breaches],
-        "brief": [len(brief), max(map(_length, brief), default=0)],
+        "breaches": [_breach(run, badness, inside, ended) for run in breaches],
+        "brief": [len(brief), max((end - start for start, end in (_span(run, ended) for run in brief)), default=0)],
         "share_of_time": share,
         "evaluations": len(with_data),
         "stretch": stretch,
@@ -184,17 +184,18 @@ def _within_the_data(moments: list[Moment], over: int) -> set[int]:
     return inside or {moment.at for moment in moments}
 
 
-def _breach(crossing: list[Moment], badness, inside: set[int]):
+def _breach(crossing: list[Moment], badness, inside: set[int], ended: int):
     """Start, end, when it fired, length, worst and mean value."""
     values = [moment.value for moment in crossing if moment.value is not None]
     alert = crossing[0].alert
     assert alert
     assert alert.fired_at is not None
-    start, end = crossing[0].at, crossing[0].at + _length(crossing)
+    start, end = _span(crossing, ended)
     worst = max((row.value for row in crossing if row.at in inside and row.value is not None), key=badness)
-    return [start, end, max(alert.fired_at, start), end - start, worst, sum(values) / len(values)]
+    return [start, end, max(alert.fired_at, crossing[0].at), end - start, worst, sum(values) / len(values)]
 
 
-def _length(crossing: list[Moment]) -> int:
-    """From its first evaluation to the last with a new sample that makes it true; to its last if there is none."""
-    return next((row.at for row in reversed(crossing) if row.renewed), crossing[-1].at) - crossing[0].at
+def _span(crossing: list[Moment], ended: int) -> tuple[int, int]:
+    """Its first evaluation and the last with a new sample that makes it true, or its last; not after the last sample."""
+    last = next((row.at for row in reversed(crossing) if row.renewed), crossing[-1].at)
+    return min(crossing[0].at, ended), min(last, ended)
