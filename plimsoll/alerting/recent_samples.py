@@ -1,6 +1,7 @@
 """The newest samples of live series, as far back as any rule needs them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -8,9 +9,9 @@ from numpy.typing import NDArray
 
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Times, Values, sampling_interval
-from plimsoll.model.samples import Samples
+from plimsoll.model.samples import Samples, validity
 from plimsoll.model.series import Series
-from plimsoll.rules.window import Arrays, Cut, Together, WindowBounds
+from plimsoll.rules.window import Arrays, Breaks, Cut, Together, WindowBounds, find_breaks
 from plimsoll.store.protocol import SampleReader
 
 _KEPT_UP = 5  # this many equal steps in a row make an interval; fewer may be chance
@@ -168,19 +169,25 @@ class RecentSamples:
         """The number of samples in memory."""
         return sum(len(clock.times) * len(clock.windows) for clock in self._clocks)
 
-    def spans(self, at: Times, window: int, clocks: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the columns (first, end) of each matrix, by number, in the window of each evaluation."""
+    def spans(self, at: Times, window: int, clocks: NDArray[np.intp]) -> "_Spans":
+        """Return the columns of these matrices, by number, in the window of each evaluation."""
         key = at.tobytes(), window
         span = self._spans.get(key)
         if span is None:
-            span = self._spans[key] = _Spans(len(self._clocks), len(at))
+            span = self._spans[key] = _Spans.of(len(self._clocks), len(at))
         missing = np.unique(clocks[~span.computed[clocks]]).tolist()
         for number in missing:
             clock = self._clocks[number - 1]
-            span.first[number] = clock.times.searchsorted(at - window, side="left") + clock.first
-            span.last[number] = clock.times.searchsorted(at, side="right") + clock.first
+            begin = clock.times.searchsorted(at - window, side="left")
+            span.first[number], span.last[number] = (
+                begin + clock.first,
+                clock.times.searchsorted(at, "right") + clock.first,
+            )
+            times = clock.times[max(int(begin[0]) - 1, 0) :]
+            span.inside[number], since = find_breaks(times, times + validity(clock.interval or 0), at)
+            span.since[number], span.resumed[number] = since, clock.times.searchsorted(since) + clock.first
         span.computed[missing] = True
-        return span.first[clocks], span.last[clocks]
+        return _Spans(*(column[clocks] for column in vars(span).values()))
 
     def _arrange(self, reach: Mapping[Series, int]) -> None:
         """Keep only these series, and join matrices with equal times."""
@@ -274,14 +281,33 @@ def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
     return clock
 
 
+@dataclass(frozen=True, slots=False)
 class _Spans:
-    """A cache of the columns of each matrix in the window of each evaluation; number 0 has no columns."""
+    """The columns of matrices in the window of each evaluation, from `first` to before `last`, and their breaks.
 
-    def __init__(self, clocks: int, evaluations: int) -> None:
-        self.first = np.zeros((clocks + 1, evaluations), dtype=np.intp)
-        self.last = np.zeros((clocks + 1, evaluations), dtype=np.intp)
-        self.computed = np.zeros(clocks + 1, dtype=np.bool_)
-        self.computed[0] = True
+    `resumed` are the first columns after the last break. Number 0 has no columns.
+    """
+
+    first: NDArray[np.intp]
+    last: NDArray[np.intp]
+    resumed: NDArray[np.intp]
+    inside: NDArray[np.bool_]
+    since: Times
+    computed: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, clocks: int, evaluations: int) -> "_Spans":
+        """Return spans of which none is computed yet."""
+        shape = clocks + 1, evaluations
+        columns = (np.zeros(shape, dtype=np.intp) for _ in range(3))
+        computed = np.zeros(clocks + 1, dtype=np.bool_)
+        computed[0] = True
+        return cls(*columns, np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.int64), computed)
+
+    def rows(self, *, anew: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the columns of each window: none in a break, and none before the last break if it begins `anew`."""
+        first = np.maximum(self.first, self.resumed) if anew else self.first
+        return first, np.where(self.inside, first, np.maximum(first, self.last))
 
 
 class _Rows:
@@ -297,15 +323,23 @@ class _Rows:
         windows = self._windows
         return [w.clock.times for w in windows], [w.row[w.clock.first : w.clock.end] for w in windows]
 
-    def cut(self, bounds: WindowBounds) -> Cut:
-        """Return the samples of the rows in the windows."""
-        windows, arrangement = self._windows, self._buffers.arrangement
+    def _spans(self, bounds: WindowBounds) -> "_Spans":
+        arrangement = self._buffers.arrangement
         if self._clocks[0] != arrangement:
-            clocks = np.fromiter((window.clock.number for window in windows), np.intp, len(windows))
-            self._clocks = arrangement, clocks
-        clocks = self._clocks[1]
-        first, last = self._buffers.spans(bounds.at, bounds.window, clocks)
-        begin, end = first[:, 0], last[:, -1]
+            numbers = (window.clock.number for window in self._windows)
+            self._clocks = arrangement, np.fromiter(numbers, np.intp, len(self._windows))
+        return self._buffers.spans(bounds.at, bounds.window, self._clocks[1])
+
+    def breaks(self, bounds: WindowBounds) -> Breaks:
+        """Return the breaks of each row."""
+        spans = self._spans(bounds)
+        return Breaks(spans.inside, spans.since)
+
+    def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
+        """Return the samples of the rows in the windows."""
+        windows = self._windows
+        first, last = self._spans(bounds).rows(anew=anew)
+        begin, end = first[:, 0], last.max(axis=1)
         ends = np.cumsum(end - begin)
         shift = (ends - end)[:, np.newaxis]
         cuts = [*zip(windows, begin.tolist(), end.tolist(), strict=True)]

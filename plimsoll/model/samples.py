@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from plimsoll.model.log import Log, Stretch, Times, Values, other_intervals, sampling_interval
 from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
 
+_SHORTEST_BREAK = 60 * SECOND  # as long as the shortest window of a rule
+_LOST = 2.5  # intervals, as in the pauses of a log
 _FIRST = 100  # rows, nearly always enough to see whether there are any values
 
 
@@ -20,13 +23,15 @@ class Samples:
     """Times (UTC ns, strictly ascending) and values of one series; NaN in rows without a sample.
 
     `declared` is the sampling interval (ns) if it is known from elsewhere, as for live series. `timed_as` are other
-    samples with identical times, so that intervals are computed only once.
+    samples with identical times, so that intervals are computed only once. `whole` are the samples that these were
+    chosen from.
     """
 
     times: Times
     values: Values
     declared: int | None = None
     timed_as: "Samples | None" = None
+    whole: "Samples | None" = None
 
     @cached_property
     def interval(self) -> int | None:
@@ -41,6 +46,26 @@ class Samples:
         if self.timed_as:
             return self.timed_as.other_intervals
         return [] if self.declared else other_intervals(self.times)
+
+    @cached_property
+    def valid_until(self) -> Times:
+        """Until when each row counts as the newest (UTC ns): see `validity`."""
+        if self.timed_as:
+            return self.timed_as.valid_until
+        usual = validity(self.interval or 0)
+        until = self.times + usual
+        for part in self.other_intervals:
+            first, last = self.times.searchsorted((part.before, part.end)).tolist()
+            until[first : last + 1] = self.times[first : last + 1] + validity(part.interval)
+            until[[first, last]] = self.times[[first, last]] + max(usual, validity(part.interval))
+        return until
+
+    @cached_property
+    def sampled(self) -> "Samples":
+        """The rows that tell when a value was recorded: those that hold one. A first row without is left in."""
+        if self.whole:
+            return self.whole.sampled
+        return self if np.isfinite(self.values[1:]).all() else self.present
 
     @cached_property
     def any_present(self) -> bool:
@@ -64,7 +89,7 @@ class Samples:
     def chosen(self, condition: Callable[[Times], NDArray[np.bool_]]) -> "Samples":
         """Return the rows whose times fulfil a condition."""
         rows = condition(self.times)
-        return Samples(self.times[rows], self.values[rows])
+        return Samples(self.times[rows], self.values[rows], whole=self)
 
 
 class Recorded:
@@ -105,6 +130,11 @@ def _shared_samples(log: Log, column: int) -> Samples:
         samples = by_column[column] = Samples(log.times, log.column(column), timed_as=timed)
         by_column[-1] = timed
     return samples
+
+
+def validity(interval: int) -> int:
+    """Return how long (ns) a sample counts as the newest: a longer step is a break, in which nothing was recorded."""
+    return max(_SHORTEST_BREAK, round(_LOST * interval))
 
 
 def joined(parts: Sequence[Samples]) -> Samples:

@@ -294,11 +294,17 @@ class SignalValues:
         if len(sources) > 1 and not _fit_together([*fields, *rated]):
             return np.concatenate([self._recorded(self._formed([source]), at, window, reduce) for source in sources])
         times = _flat(values.form, fields)
+        breaks = [field.breaks(self._bounds[window]) for part in (values, rates) if part for field in part.fields]
+        begin = np.tile(at - window, (len(sources), 1))
+        if not values.form.rate:  # growing counts tell what happened in a break, too
+            begin = np.maximum.reduce([begin, *(one.since for one in breaks)])
         if not isinstance(sources[0], ResolvedRequestTime):
-            return reduce_pairs(times, len(sources), at, window, reduce)
-        per_second = requests_per_second(times, _flat(rates.form, rated) if rates else None, len(sources))
-        busy = per_second > 0
-        return reduce_pairs(times.where(busy), len(sources), at, window, reduce, per_second[busy])
+            reduced = reduce_pairs(times, at, begin, window, reduce)
+        else:
+            per_second = requests_per_second(times, _flat(rates.form, rated) if rates else None, len(sources))
+            busy = per_second > 0
+            reduced = reduce_pairs(times.where(busy), at, begin, window, reduce, per_second[busy])
+        return np.where(np.logical_or.reduce([one.inside for one in breaks]), np.nan, reduced)
 
     def _value(self, source: ResolvedSource, at: Times, window: int, reduce: Reduce) -> Values:
         match source:

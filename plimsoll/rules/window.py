@@ -16,6 +16,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Across, Operation, Reduce
 from plimsoll.rules.schema.signal import Transform
+from plimsoll.rules.states import EVALUATION_INTERVAL
 
 Arrays: TypeAlias = tuple[Sequence[Times], Sequence[Values]]  # of several series: the times and the values of each
 OCCUPIED = 0.5  # from this many outstanding requests on average, few requests mean slow ones, not idleness; our choice
@@ -74,8 +75,30 @@ class FlatPairs:
 
 OPERATORS: Mapping[Operation, str] = {"sum": "+", "difference": "-", "ratio": "/", "product": "*"}
 _MOST_CACHED = 1_000_000  # cached bounds of arrays of times; cached samples of windows of one length
+_NEVER = np.iinfo(np.int64).min
 _NO_TIMES = np.empty(0, dtype=np.int64)
 _EPSILON = np.finfo(np.float64)
+
+
+class Breaks(NamedTuple):
+    """The breaks between samples, at some evaluations.
+
+    `inside` are the evaluations in a break, and the first after each, so that a break has one wherever samples fall
+    between evaluations. `since` is when the samples began that have no break before the evaluation (UTC ns).
+    """
+
+    inside: NDArray[np.bool_]
+    since: Times
+
+
+def find_breaks(times: Times, valid_until: Times, at: Times) -> Breaks:
+    """Return the breaks at evaluations: where the next sample comes after the time until which one counts."""
+    newest = times.searchsorted(at, side="right")
+    resumed = times[1:][times[1:] > valid_until[:-1]]
+    over = resumed.searchsorted(at, side="right")
+    ended = over > resumed.searchsorted(at - EVALUATION_INTERVAL, side="right")
+    begins = np.append(resumed, _NEVER)[over - 1]
+    return Breaks(ended | ((newest > 0) & (at > valid_until[newest - 1])), np.where(over > 0, begins, _NEVER))
 
 
 class WindowBounds:
@@ -84,6 +107,7 @@ class WindowBounds:
     def __init__(self, at: Times, window: int) -> None:
         self.at = at
         self.window = window
+        self._breaks: dict[int, tuple[Times, Breaks]] = {}
         self._rows_by_times: dict[int, tuple[Times, NDArray[np.intp], NDArray[np.intp]]] = {}
 
     def __call__(self, times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -95,6 +119,28 @@ class WindowBounds:
             first = np.searchsorted(times, self.at - self.window, side="left")
             cached = self._rows_by_times[id(times)] = times, first, np.searchsorted(times, self.at, side="right")
         return cached[1], cached[2]
+
+    def unbroken(self, samples: Samples, *, anew: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the rows of each window: none in a break, and none before the last break if it begins `anew`."""
+        first, last = self(samples.times)
+        inside, since = self.breaks(samples)
+        if anew:
+            first = np.maximum(first, samples.times.searchsorted(since))
+        return first, np.where(inside, first, np.maximum(first, last))
+
+    def breaks(self, samples: Samples) -> Breaks:
+        """Return the breaks of samples at the evaluations."""
+        sampled = samples.sampled
+        if not len(sampled.times):
+            return Breaks(np.zeros(len(self.at), dtype=bool), np.full(len(self.at), _NEVER))
+        until = sampled.valid_until
+        cached = self._breaks.get(id(until))
+        if cached is None:
+            cached = self._breaks[id(until)] = until, find_breaks(sampled.times, until, self.at)
+        if np.isfinite(sampled.values[0]):
+            return cached[1]
+        begun = self.at - EVALUATION_INTERVAL >= sampled.times[min(1, len(sampled.times) - 1)]
+        return Breaks(cached[1].inside & begun, cached[1].since)
 
 
 class Cut(NamedTuple):
@@ -118,8 +164,12 @@ class Together(Protocol):
         """Return all times and values of the series."""
         ...
 
-    def cut(self, bounds: WindowBounds) -> Cut:
-        """Return the part of the series that lies in the windows."""
+    def breaks(self, bounds: WindowBounds) -> Breaks:
+        """Return the breaks of each series, a row for each."""
+        ...
+
+    def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
+        """Return the part of the series that lies in the windows, which begin `anew` after each break if asked to."""
         ...
 
 
@@ -133,11 +183,16 @@ class Apart:
         """Return all times and values of the series."""
         return [samples.times for samples in self._recorded], [samples.values for samples in self._recorded]
 
-    def cut(self, bounds: WindowBounds) -> Cut:
-        """Return the part of the series that lies in the windows."""
+    def breaks(self, bounds: WindowBounds) -> Breaks:
+        """Return the breaks of each series, a row for each."""
+        breaks = [bounds.breaks(samples) for samples in self._recorded]
+        return Breaks(np.stack([one.inside for one in breaks]), np.stack([one.since for one in breaks]))
+
+    def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
+        """Return the part of the series that lies in the windows, which begin `anew` after each break if asked to."""
         recorded, shape = self._recorded, (len(self._recorded), len(bounds.at))
-        spans = [bounds(samples.times) for samples in recorded]
-        cuts = [slice(int(first[0]), int(last[-1])) for first, last in spans]
+        spans = [bounds.unbroken(samples, anew=anew) for samples in recorded]
+        cuts = [slice(int(first[0]), int(last.max())) for first, last in spans]
         ends = np.cumsum([cut.stop - cut.start for cut in cuts])
         shift = np.concatenate(([0], ends[:-1])) - np.array([cut.start for cut in cuts], dtype=np.int64)
         return Cut(
@@ -156,7 +211,8 @@ def reduce_rows(
 
     Values are first passed through `change`; with `rate`, they are growing counts of which the rate is used.
     """
-    cut = recorded.cut(bounds)
+    # Growing counts tell what happened in a break, too.
+    cut = recorded.cut(bounds, anew=not rate and reduce != "increase")
     values, first, last, ends = change(cut.values), cut.first.ravel(), cut.last.ravel(), cut.ends
     times = cut.times() if rate or reduce == "increase" else _NO_TIMES
     filled = np.isfinite(values)
@@ -333,22 +389,23 @@ def requests_per_second(times: FlatPairs, rate: FlatPairs | None, rows: int) -> 
 
 
 def reduce_pairs(
-    flat: FlatPairs, rows: int, at: Times, window: int, reduce: Reduce, per_second: Values | None = None
+    flat: FlatPairs, at: Times, begin: Times, window: int, reduce: Reduce, per_second: Values | None = None
 ) -> Values:
-    """Return one value for each row and evaluation e, from the pairs with both samples in `e - window` to `e`.
+    """Return one value for each row and evaluation e, from the pairs with both samples in `begin` to `e`.
 
-    NaN is no data. Pairs are not weighted by their length, as in InfluxQL's non_negative_derivative in a subquery; a
-    mean is weighted by the requests `per_second`, if given.
+    `begin` are the starts of the windows, a row for each source and a column for each evaluation. NaN is no data. Pairs
+    are not weighted by their length, as in InfluxQL's non_negative_derivative in a subquery; a mean is weighted by the
+    requests `per_second`, if given.
     """
-    first, last = _bounds(flat, rows, at, window)
+    first, last = _bounds(flat, at, begin)
     later, values = flat.pairs.later, flat.pairs.values
     if per_second is None or reduce != "mean":
-        return reduce_spans(later, values, first, last, window, reduce).reshape(rows, len(at))
+        return reduce_spans(later, values, first, last, window, reduce).reshape(begin.shape)
     total = reduce_spans(later, values * per_second, first, last, window, "sum")
     weights = reduce_spans(later, per_second, first, last, window, "sum")
     # Rounding must not move a mean outside its samples.
     low, high = (reduce_spans(later, values, first, last, window, end) for end in ("min", "max"))
-    return np.clip(total / weights, low, high).reshape(rows, len(at))
+    return np.clip(total / weights, low, high).reshape(begin.shape)
 
 
 def is_idle(values: Values, rates: Values, minimum_rate: float | Values) -> NDArray[np.bool_]:
@@ -360,17 +417,17 @@ def is_idle(values: Values, rates: Values, minimum_rate: float | Values) -> NDAr
     return (rates <= 0) | ((rates < minimum_rate) & ~(rates * values >= OCCUPIED))
 
 
-def _bounds(flat: FlatPairs, rows: int, at: Times, window: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _bounds(flat: FlatPairs, at: Times, begin: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return, for each window of each row, the first pair and the one after the last."""
     earlier, later = flat.pairs.earlier, flat.pairs.later
     if not len(later):
-        none = np.zeros(rows * len(at), dtype=np.intp)
+        none = np.zeros(begin.size, dtype=np.intp)
         return none, none
     start = int(earlier.min())
     room = int(later.max()) - start + 3  # of a row, with a place before its first pair and one after its last
-    base = np.arange(rows)[:, np.newaxis] * room + 1
-    begin = (base + np.clip(at - window - start, 0, room - 2)).ravel()
+    base = np.arange(len(begin))[:, np.newaxis] * room + 1
+    earliest = (base + np.clip(begin - start, 0, room - 2)).ravel()
     end = (base + np.clip(at - start, -1, room - 3)).ravel()
     place = flat.row * room + 1
-    first = np.searchsorted(place + (earlier - start), begin, side="left")
+    first = np.searchsorted(place + (earlier - start), earliest, side="left")
     return first, np.maximum(first, np.searchsorted(place + (later - start), end, side="right"))

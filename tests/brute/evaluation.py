@@ -15,9 +15,11 @@ def value_at(signal: Signal, reduce: str, over: int, at: int, only: int | None =
     """
     if isinstance(signal, Leaf):
         back = only or width(signal, over)
-        return _reduced(_samples(signal, back, at), reduce, back)
+        return _reduced(_unbroken(signal, back, at, anew=not signal.rate and reduce != "increase"), reduce, back)
     if isinstance(signal, PerRequest):
         back = only or width(signal, over)
+        if any(_break(leaf, at)[0] for leaf in (signal.time, signal.rate) if leaf is not None):
+            return None
         times, rates = _requests(signal, back, at)
         if reduce == "mean" and times:
             weighed = math.fsum(times[at] * rates[at] for at in times) / math.fsum(rates[at] for at in times)
@@ -53,8 +55,8 @@ def idle_at(signal: PerRequest, value: float | None, over: int, at: int) -> bool
     """Return whether nobody waited: there were no requests in the window, or too few."""
     back = width(signal, over)
     if signal.rate is None:
-        return value is None and bool(_samples(signal.time, back, at))
-    rates = list(_samples(signal.rate, back, at).values())
+        return value is None and bool(_unbroken(signal.time, back, at))
+    rates = list(_unbroken(signal.rate, back, at).values())
     if not rates:
         return False
     mean = math.fsum(rates) / len(rates)
@@ -72,12 +74,37 @@ def width(signal: Signal, over: int) -> int:
 
 def _requests(signal: PerRequest, back: int, at: int) -> tuple[dict[int, float], dict[int, float]]:
     """The times of requests in the window and their rates, at the times of the samples where there were requests."""
+    back = min(back, at - max(_break(leaf, at)[1] for leaf in (signal.time, signal.rate) if leaf is not None))
     times = _samples(signal.time, back, at)
     if signal.rate is not None and signal.is_together:
         rates = {time: rate for time, rate in _samples(signal.rate, back, at).items() if rate > 0}
     else:
         rates = {time: 1.0 for time, value in times.items() if value != 0}
     return {time: value for time, value in times.items() if time in rates}, rates
+
+
+def _break(leaf: Leaf, at: int) -> tuple[bool, int]:
+    """Return whether an evaluation is in a break or the first after one, and since when there was none."""
+    times = leaf.column.times
+    distances = sorted(after - before for before, after in itertools.pairwise(times))
+    if not distances:
+        return bool(times) and at > times[0] + 60_000, 0
+    median = distances[(len(distances) - 1) // 2]
+    whole = (median + 500) // 1000 * 1000
+    interval = whole if whole and abs(median - whole) <= 0.02 * whole else median
+    counts = max(60_000, 2.5 * interval)
+    resumed = [after for before, after in itertools.pairwise(times) if after - before > counts and after <= at]
+    newest = max((time for time in times if time <= at), default=at)
+    since = resumed[-1] if resumed else 0
+    return at - newest > counts or since > at - 10_000, since
+
+
+def _unbroken(leaf: Leaf, back: int, at: int, *, anew: bool = True) -> dict[int, float]:
+    """The samples of the window: none in a break, and where it begins anew only those since the last."""
+    is_broken, since = _break(leaf, at)
+    if is_broken:
+        return {}
+    return _samples(leaf, min(back, at - since) if anew else back, at)
 
 
 def _samples(leaf: Leaf, back: int, at: int) -> dict[int, float]:

@@ -32,7 +32,8 @@ def generated(seed) -> dict[str, Any]:
     names = {"ratio": ["a", "b"], "and": ["a", "b"]}.get(kind, ["a"])
     over = chance.choice((20, 40, 60, 120))
     reduce = chance.choice(REDUCES[:4] if kind == "rate" else REDUCES)
-    # Rates over gaps, and increases where a gap begins or ends the window, differ: docs/prometheus.md.
+    # Rates over gaps, increases where a gap begins or ends the window, and breaks, which are longer than a minute,
+    # differ: docs/prometheus.md.
     gaps = kind != "rate" and reduce != "increase"
     series = {name: samples(chance, gaps=gaps, grows=kind == "rate") for name in names}
     operator = chance.choice(("<", "<=", ">", ">="))
@@ -61,8 +62,9 @@ def samples(chance, *, gaps, grows):
     for at in range(ROWS):
         if chance.random() < 0.2:
             value = chance.randint(0, 8)
-        if gaps and not missing and 0 < at < ROWS - 1 and chance.random() < 0.06:
-            missing = chance.randint(1, 12)
+        recorded = bool(values) and values[-1][0] == (at - 1) * EVERY
+        if gaps and recorded and at < ROWS - 1 and chance.random() < 0.06:
+            missing = chance.randint(1, 5)
         count = 0 if chance.random() < 0.03 else count + 10 * value
         if not missing or at == ROWS - 1:
             values.append((at * EVERY, count if grows else value))

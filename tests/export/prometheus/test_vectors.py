@@ -27,6 +27,12 @@ VECTORS = runpy.run_path(str(TESTS / "rules" / "test_vectors.py"))
 DIFFERENT = {
     # Prometheus knows no phases, so the rule is judged at all times.
     "phase-known": {**dict.fromkeys(range(0, 20, 10), "pending"), **dict.fromkeys(range(20, 120, 10), "firing")},
+    # It knows no breaks: its windows reach over them, and the first evaluation after one has data.
+    "gap-while-firing": {120: "ok"},
+    "gap-while-pending": {110: "pending", 190: "firing"},
+    "a-burst-does-not-count-on-over-a-break": dict.fromkeys(range(120, 210, 10), "firing"),
+    "a-break-of-70-s-with-samples-at-0-s": dict.fromkeys(range(160, 260, 10), "firing"),
+    "a-break-of-70-s-with-samples-at-7-s": {170: "pending"},
 }  # fmt: skip
 
 
