@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,16 +26,30 @@ _LEAST_WORK, _USUAL = 0.1, 0.9  # of the quantile that stands for what is usuall
 _LONGEST_PARTLY = 1800 * SECOND  # little work for longer is a break or a night
 _STANDSTILL = 0.05  # of the level before and after: it counts from SHORTEST_ABSENCE on, however long the run is
 _FEWEST_IDLE = 2  # samples: one may be a slip
+_MOST_STOPPED = 1 / 3  # of the run: work that rests for longer again and again has a rhythm
+_SLIGHT = 0.1  # of the stops may lie beside the ends, where no level shows
+_LEAST_REQUESTS = 5.0  # in each sample of the work beside it: fewer may be none by chance
 _LOAD_DRIVER = "client."
 _CHECK_PAUSE = "see whether the load paused or the system did not answer"
 
 
-class _Stop(NamedTuple):
-    """A stop of work: the last work before it, the first after it (UTC ns), and whether there was none at all."""
+class Stop(NamedTuple):
+    """A stop of work: the last work before it, the first after it (UTC ns), and whether there was none at all.
+
+    Of several it is from the first to the last; `times` is how many, `length` how long (ns) they lasted together.
+    """
 
     begin: int
     end: int
     is_whole: bool
+    times: int = 1
+    length: int = 0
+
+    @property
+    def shown(self) -> str:
+        """How long it lasted, and how often: `13 min in all, 3 times`."""
+        often = f" in all, {self.times:,} times," if self.times > 1 else ""
+        return duration_text(self.length) + often
 
 
 # Our choices. A rounded counter may repeat a value many times; several counters of different kinds do not.
@@ -146,22 +161,22 @@ def work_stopped(
         if signal.load != "operations" or name.startswith(_LOAD_DRIVER):
             continue
         for subject, samples in recorded.of(name).items():
-            if (stop := _stop(samples.present)) is None:
+            if (stop := _stop(samples.present) or repeated_stops(samples.present)) is None:
                 continue
             if any(
                 not planned.rules and planned.start <= stop.end and planned.end >= stop.begin for planned in planned
             ):
                 continue
-            length, did = stop.end - stop.begin, "stopped" if stop.is_whole else "all but stopped"
-            text = f"{titled(signal.title, subject)} {did} for {duration_text(length)}"
-            entries[subject.host] = max(entries.get(subject.host, (0, "")), (length, text))
+            did = "stopped" if stop.is_whole else "all but stopped"
+            text = f"{titled(signal.title, subject)} {did} for {stop.shown}"
+            entries[subject.host] = max(entries.get(subject.host, (0, "")), (stop.length, text))
     if entries:
         _, longest = max(entries.values())
         result = f", and so did {counted(len(entries) - 1, 'more host')}" if len(entries) > 1 else ""
         yield Doubt(f"{longest} in the middle of steady work{result}", _CHECK_PAUSE)
 
 
-def _stop(samples: Samples) -> _Stop | None:
+def _stop(samples: Samples) -> Stop | None:
     """Return the longest stop if it is long for the run or lies between two levels of work; else None."""
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
@@ -177,7 +192,27 @@ def _stop(samples: Samples) -> _Stop | None:
     steady = idle <= _MOST_IDLE * len(busy)
     whole = not samples.values[busy[at] + 1 : busy[at + 1]].any()
     counts = whole or end - begin <= _LONGEST_PARTLY
-    return _Stop(begin, end, whole) if between and long and steady and counts else None
+    return Stop(begin, end, whole, 1, end - begin) if between and long and steady and counts else None
+
+
+def repeated_stops(samples: Samples) -> Stop | None:
+    """Return stops of work that are long together, each between two levels of work; None if they are a rhythm of it."""
+    usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
+    busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
+    interval = samples.interval or 0
+    if len(busy) < _LEAST_SAMPLES or usual * interval < _LEAST_REQUESTS * SECOND:
+        return None
+    gaps = [(int(first) + 1, int(stop)) for first, stop in pairwise(busy.tolist()) if stop > first + 1]
+    stops = [gap for gap in gaps if is_between_levels(samples, *gap)]
+    rows = sum(stop - first for first, stop in stops)
+    other = sum(stop - first for first, stop in gaps) - rows
+    steady = other <= _MOST_IDLE * len(busy) + _SLIGHT * rows and rows <= _MOST_STOPPED * (busy[-1] - busy[0])
+    least = max(SHORTEST_ABSENCE, int(samples.times[-1] - samples.times[0]) // 50)
+    if len(stops) < 2 or rows * interval < least or not steady:
+        return None
+    begin, end = int(samples.times[stops[0][0] - 1]), int(samples.times[stops[-1][1]])
+    whole = not any(samples.values[first:stop].any() for first, stop in stops)
+    return Stop(begin, end, whole, len(stops), rows * interval)
 
 
 def is_between_levels(samples: Samples, first: int, stop: int) -> bool:
