@@ -33,7 +33,7 @@ _LOAD_DRIVER = "client."
 _CHECK_PAUSE = "see whether the load paused or the system did not answer"
 
 
-class Stop(NamedTuple):
+class _Stop(NamedTuple):
     """A stop of work: the last work before it, the first after it (UTC ns), and whether there was none at all.
 
     Of several it is from the first to the last; `times` is how many, `length` how long (ns) they lasted together.
@@ -161,7 +161,7 @@ def work_stopped(
         if signal.load != "operations" or name.startswith(_LOAD_DRIVER):
             continue
         for subject, samples in recorded.of(name).items():
-            if (stop := _stop(samples.present) or repeated_stops(samples.present)) is None:
+            if (stop := _stop(samples.present) or _repeated_stops(samples.present)) is None:
                 continue
             if any(
                 not planned.rules and planned.start <= stop.end and planned.end >= stop.begin for planned in planned
@@ -176,7 +176,7 @@ def work_stopped(
         yield Doubt(f"{longest} in the middle of steady work{result}", _CHECK_PAUSE)
 
 
-def _stop(samples: Samples) -> Stop | None:
+def _stop(samples: Samples) -> _Stop | None:
     """Return the longest stop if it is long for the run or lies between two levels of work; else None."""
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
@@ -192,10 +192,10 @@ def _stop(samples: Samples) -> Stop | None:
     steady = idle <= _MOST_IDLE * len(busy)
     whole = not samples.values[busy[at] + 1 : busy[at + 1]].any()
     counts = whole or end - begin <= _LONGEST_PARTLY
-    return Stop(begin, end, whole, 1, end - begin) if between and long and steady and counts else None
+    return _Stop(begin, end, whole, 1, end - begin) if between and long and steady and counts else None
 
 
-def repeated_stops(samples: Samples) -> Stop | None:
+def _repeated_stops(samples: Samples) -> _Stop | None:
     """Return stops of work that are long together, each between two levels of work; None if they are a rhythm of it."""
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
@@ -212,7 +212,7 @@ def repeated_stops(samples: Samples) -> Stop | None:
         return None
     begin, end = int(samples.times[stops[0][0] - 1]), int(samples.times[stops[-1][1]])
     whole = not any(samples.values[first:stop].any() for first, stop in stops)
-    return Stop(begin, end, whole, len(stops), rows * interval)
+    return _Stop(begin, end, whole, len(stops), rows * interval)
 
 
 def is_between_levels(samples: Samples, first: int, stop: int) -> bool:
