@@ -100,7 +100,9 @@ def _renew(moments: list[Moment], condition: Condition, signal: Signal | None):
     """Mark the evaluations at which a new sample makes the condition true, where a window holds it longer than that."""
     side, reduce = condition.limit.operator[0], condition.reduce
     before: Moment | None = None
-    for moment in moments if signal and (reduce, side) in _HELD else ():
+    if signal is None or (reduce, side) not in _HELD:
+        return
+    for moment in moments:
         if reduce == "increase":
             last, earlier = (
                 value_at(signal, "last", condition.over, row.at) if row else None for row in (moment, before)
