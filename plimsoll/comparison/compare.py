@@ -180,7 +180,7 @@ class Comparison:
     @cached_property
     def unassigned_counters(self) -> Counters:
         """The comparison of the counters without a signal, in the phase of the answer."""
-        return counters(*self.reviews, self.hosts, self.phase, self.effect(self.phase).band("waiting"))
+        return counters(*self.reviews, self.hosts, self.phase, self.effect(self.phase))
 
     @cached_property
     def reshaped(self) -> list[Reshaped]:
@@ -243,8 +243,12 @@ class Comparison:
             earlier = [
                 (levels[key], other_effect, load) for levels, other_effect, load in other_comparisons if key in levels
             ]
-            effects = (*(other_effect for _, other_effect, _ in earlier), effect)
-            loads = (*(load for _, _, load in earlier), self.load_in(phase))
+            entries = [*earlier, (first, effect, self.load_in(phase))]
+            loads = [next(iter(load.signals), None) for _, _, load in entries]
+            bands = [
+                of_load.band(treatment.load, treatment.whole, level.mean.mean, pair.second.key)
+                for level, of_load, _ in entries
+            ]
             yield Compared.of(
                 pair.name,
                 pair.signal,
@@ -252,12 +256,12 @@ class Comparison:
                 (first, second),
                 treatment,
                 earlier=[level for level, _, _ in earlier],
-                expected=[of_load.band(treatment.load, treatment.whole) for of_load in effects],
+                expected=bands,
                 in_use=self.memory_in_use(pair.signal, pair.first, first.mean.mean),
                 crossed=thresholds.order.get(place),
                 crossed_in=thresholds.crossed_in(place),
                 phase=phase.name,
-                loads=tuple(next(iter(load.signals), None) for load in loads),
+                loads=tuple(loads),
             )
 
     def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], SignalLevel]:
@@ -269,8 +273,10 @@ class Comparison:
         return next((phase for phase in self.phases if phase.name == name), None)
 
     def effect(self, phase: CommonPhase) -> LoadEffect:
-        """Return the factors by which the load differs in a phase; they explain differences of other signals."""
-        return self._cached("effect", phase, lambda: load_effect(self.load_in(phase), self.reviews, phase))
+        """Return the factors by which the load differs in a phase, which explain differences of other signals."""
+        return self._cached(
+            "effect", phase, lambda: load_effect(self.load_in(phase), self.reviews, phase, self.levels(phase))
+        )
 
     def load_in(self, phase: CommonPhase) -> LoadComparison:
         """Return the comparison of the load in a phase."""

@@ -1,10 +1,9 @@
 """The comparison of one signal between runs: whether it differs, and whether the difference matters.
 
-With one baseline, two methods must agree that there is a difference: the stationary bootstrap of the difference of
-means, and a rank test of the means of independent blocks. If a signal drifts so slowly that no blocks are independent,
-a third test replaces the rank test: the gap between the runs must be larger than the drift within each. To matter, a
-difference must also exceed what the load explains, and the spread between runs of one build. With several baselines,
-the second run must be outside the prediction interval, and outside the range of all baselines.
+One prediction decides. What the load lets expect of the new run is taken from the baselines; the error of that has a
+part within the runs, which more samples would make smaller, and a part between runs of one build, which more baselines
+would (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). The larger of them is the reason where a
+difference is not certain.
 """
 
 from collections.abc import Sequence
@@ -19,12 +18,13 @@ from plimsoll.analysis.bootstrap import Difference, Estimate, Interval, Quantile
 from plimsoll.analysis.significance import LEAST, RankTest, holm, rank_test, shift
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.signal_settings import SAME, Band, Treatment, weight
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
 FALSE_ALARMS = 0.02  # the chance that any signal of a phase is called different although none is
 _ONE_OF_MANY = FALSE_ALARMS / 50  # of the chance: about as many critical signals are compared
-_CONFIRMED = 0.02  # the same of the ranks of one signal
+PERHAPS = 0.15  # the same chance, below which it is not known whether a signal is worse; our choice
 _FEWEST = 8  # samples; with fewer, nothing is said
 MOST_RUNS = 10  # baselines; more are seldom kept
 
@@ -32,7 +32,7 @@ MOST_RUNS = 10  # baselines; more are seldom kept
 class ComparisonOutcome(StrEnum):
     """The outcome of comparing one signal, in the order of the outputs.
 
-    LOAD: the load explains the difference. SPREAD: runs of one build differ by as much. WITHIN: the difference is
+    LOAD: the load explains the difference. SPREAD: runs of one build may differ by as much. WITHIN: the difference is
     certain but too small to matter. UNCLEAR: there are too few samples to tell. SAME: the samples exclude a difference
     that matters.
     """
@@ -60,8 +60,7 @@ class Compared:
         other: The subject in the second run.
         baselines: The levels of the baselines; `first` is the last of them.
         difference: The difference of the means: the second less the first, or less the mean of the baselines.
-        between: The second level less the level expected from baselines and load, with the error between runs.
-        ranks: The rank test; None if the runs have too few independent blocks.
+        between: The second level less the one expected from baselines and load, with the error between runs.
         expected: The band expected from the load.
         loads: The comparison of the load with that of each baseline; None if none was recorded.
         crossed: The rank of its documented limit among the limits that only one run crossed; None if it is not
@@ -70,8 +69,7 @@ class Compared:
         phase: The name of the phase.
         where: The place in words, if it differs from the subjects.
         in_use: The memory in use, for available memory; None if unknown.
-        chance: The p-value of `difference`, corrected for the number of compared signals.
-        between_chance: The p-value of `between`, corrected likewise.
+        chance: The p-value of `between`, corrected for the number of compared signals.
     """
 
     name: str
@@ -83,7 +81,6 @@ class Compared:
     second: SignalLevel
     difference: Difference
     between: Difference
-    ranks: RankTest | None
     expected: Band = SAME
     loads: "tuple[Compared | None, ...]" = ()
     crossed: int | None = None
@@ -92,7 +89,6 @@ class Compared:
     where: str = ""
     in_use: float | None = None
     chance: float = 1.0
-    between_chance: float = 1.0
 
     @classmethod
     def of(
@@ -105,21 +101,24 @@ class Compared:
         *,
         earlier: Sequence[SignalLevel] = (),
         expected: Sequence[Band] = (),
+        loads: "tuple[Compared | None, ...]" = (),
         in_use: float | None = None,
         **details: Any,
     ) -> "Compared":
         """Return the comparison of a signal between the last baseline and the second run.
 
-        `earlier` are the levels of the other baselines, `expected` the bands expected from the load of each baseline,
-        the last one last; `details` are further fields.
+        `earlier` are the levels of the other baselines; `expected` and `loads` the bands expected from the load of each
+        baseline and the comparisons with it, the last one last; `details` are further fields.
         """
         baselines, second = (*earlier, levels[0]), levels[1]
         bands = expected or [SAME] * len(baselines)
-        difference, ranks = _methods(baselines, second)
+        known = loads or (None,) * len(baselines)
+        before = [level.beside(load and load.first) for level, load in zip(baselines, known, strict=True)]
+        after = second.beside(known[-1] and known[-1].second)
         spread = treatment.between_runs(_mean(baselines), in_use)
-        between = predicted(_expected(baselines, bands, second.mean.mean), second.mean, spread, weight())
-        fields = (name, signal, *subjects, treatment, baselines, second, difference, between, ranks, bands[-1])
-        return cls(*fields, in_use=in_use, **details)
+        between = predicted(_expected(before, bands, after.mean), after, spread, weight())
+        fields = (name, signal, *subjects, treatment, baselines, second, _within(before, after), between, bands[-1])
+        return cls(*fields, loads=loads, in_use=in_use, **details)
 
     @property
     def first(self) -> SignalLevel:
@@ -153,6 +152,11 @@ class Compared:
         return max(map(abs, self.interval))
 
     @property
+    def precision(self) -> float:
+        """Half of the width of the 95 % interval of the difference."""
+        return self.compatible - abs(self.difference.value)
+
+    @property
     def interval(self) -> Interval:
         """The 95 % interval of the difference of the means."""
         return self.difference.interval()
@@ -164,8 +168,14 @@ class Compared:
 
     @property
     def shift(self) -> float | None:
-        """The median difference between blocks of the two runs; None without a rank test."""
+        """The median difference between blocks of the second and of the first run; None with too few blocks."""
         return shift(self.first.blocks, self.second.blocks) if self.ranks else None
+
+    @property
+    def ranks(self) -> RankTest | None:
+        """The test by ranks of the blocks of both runs; None with several baselines or too few blocks."""
+        blocks = self.first.blocks, self.second.blocks
+        return rank_test(*blocks) if len(self.baselines) == 1 and min(map(len, blocks)) >= LEAST else None
 
     @property
     def is_worse(self) -> bool:
@@ -176,34 +186,32 @@ class Compared:
     def _is_on_the_worse_side(self) -> bool:
         return self.treatment.worse == ("higher" if self.between.value > 0 else "lower")
 
-    @property
-    def is_different(self) -> bool:
-        """Whether the signal differs significantly between these runs, whatever the reason."""
-        if self._fewest < _FEWEST:
-            return False
-        if len(self.baselines) > 1:
-            return self.is_outside
-        if self.chance >= FALSE_ALARMS:
-            return False
-        if self.ranks is None:
-            return self._is_apart
-        return self.ranks.chance < _CONFIRMED and self.ranks.higher == (self.difference.value > 0)
-
     @cached_property
     def outcome(self) -> ComparisonOutcome:
         """The outcome of the comparison."""
-        if not self.is_different:
-            alike = self._fewest >= _FEWEST and self.compatible <= self.tolerated
-            return ComparisonOutcome.SAME if alike else self._unclear
-        if abs(self.difference.value) <= self.tolerated:
-            return ComparisonOutcome.WITHIN
-        if abs(self.between.value) <= self.tolerated and self.expected.explains:
+        if self._fewest < _FEWEST:
+            return ComparisonOutcome.UNCLEAR
+        if self.size > 1:
+            return self._direction if self.is_outside and self.chance < FALSE_ALARMS else self._undecided
+        matters = abs(self.difference.value) > self.tolerated
+        is_certain = self.difference.chance < _ONE_OF_MANY
+        if abs(self.between.value) + self.precision > self.tolerated and not is_certain:
+            return ComparisonOutcome.UNCLEAR
+        if matters:
             return ComparisonOutcome.LOAD
-        if self.between_chance >= FALSE_ALARMS or abs(self.between.value) <= self.tolerated:
-            return ComparisonOutcome.SPREAD
+        return ComparisonOutcome.WITHIN if is_certain else ComparisonOutcome.SAME
+
+    @property
+    def _direction(self) -> ComparisonOutcome:
         if self.treatment.worse == "either":
             return ComparisonOutcome.CHANGE
         return ComparisonOutcome.REGRESSION if self._is_on_the_worse_side else ComparisonOutcome.IMPROVEMENT
+
+    @property
+    def _undecided(self) -> ComparisonOutcome:
+        """The reason why a difference is not certain: the larger part of its error."""
+        between = self.between.error**2 > 2 * self.difference.error**2
+        return ComparisonOutcome.SPREAD if between else ComparisonOutcome.UNCLEAR
 
     @property
     def runs_needed(self) -> int | None:
@@ -220,68 +228,45 @@ class Compared:
         return min(baseline.mean.samples for baseline in (*self.baselines, self.second))
 
     @property
-    def _unclear(self) -> ComparisonOutcome:
-        """The outcome of an insignificant difference: UNCLEAR, or SPREAD if the baselines differ by as much."""
-        if len(self.baselines) == 1 or self._fewest < _FEWEST:
-            return ComparisonOutcome.UNCLEAR
-        return ComparisonOutcome.WITHIN if abs(self.difference.value) <= self.tolerated else ComparisonOutcome.SPREAD
-
-    @property
     def is_outside(self) -> bool:
         """Whether the mean of the second run is outside the range of the baselines' means."""
         means = [baseline.mean.mean for baseline in self.baselines]
         return not min(means) <= self.second.mean.mean <= max(means)
-
-    @property
-    def _is_apart(self) -> bool:
-        """Whether the gap between the two runs is larger than the drift within either of them."""
-        first, second = self.first.course, self.second.course
-        drift = max(float(np.ptp(first)), float(np.ptp(second)))
-        gap = max(float(second.min() - first.max()), float(first.min() - second.max()))
-        return gap > drift
 
 
 def _mean(levels: Sequence[SignalLevel]) -> float:
     return float(np.mean([level.mean.mean for level in levels]))
 
 
-def _expected(baselines: Sequence[SignalLevel], bands: Sequence[Band], value: float) -> list[Estimate]:
-    """Return the mean expected from each baseline: the point in its band that is nearest to `value`."""
-    ends = np.array([band.ends(baseline.mean.mean) for baseline, band in zip(baselines, bands, strict=True)])
+def _expected(baselines: Sequence[Estimate], bands: Sequence[Band], value: float) -> list[Estimate]:
+    """Return the mean expected from each baseline and its band: the place in the bands that is nearest to `value`."""
+    ends = np.array([band.ends(baseline.mean) for baseline, band in zip(baselines, bands, strict=True)])
     low, high = (float(end) for end in ends.mean(axis=0))
     share = (min(max(value, low), high) - low) / (high - low) if high > low else 0.0
     means = (ends[:, 0] + share * (ends[:, 1] - ends[:, 0])).tolist()
-    return [replace(baseline.mean, mean=mean) for baseline, mean in zip(baselines, means, strict=True)]
+    return [replace(baseline, mean=mean) for baseline, mean in zip(baselines, means, strict=True)]
 
 
-def _methods(baselines: Sequence[SignalLevel], second: SignalLevel) -> tuple[Difference, RankTest | None]:
-    """Return the difference of the means, and the rank test; None with several baselines or too few blocks."""
-    if len(baselines) > 1:
-        count = len(baselines)
-        error = float(np.sqrt(sum(baseline.mean.error**2 for baseline in baselines))) / count
-        freedom = sum(baseline.mean.freedom for baseline in baselines)
-        mean = replace(second.mean, mean=_mean(baselines), error=error, freedom=freedom)
-        return Difference.of(mean, second.mean), None
-    first = baselines[0]
-    if min(len(first.blocks), len(second.blocks)) < LEAST:
-        return Difference.of(first.mean, second.mean), None
-    return Difference.of(_cautious(first), _cautious(second)), rank_test(first.blocks, second.blocks)
-
-
-def _cautious(level: SignalLevel) -> Estimate:
-    """Return the mean of a level; its degrees of freedom are limited by the number of independent blocks."""
-    return replace(level.mean, freedom=min(level.mean.freedom, float(len(level.blocks) - 1)))
+def _within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
+    """Return the difference of the second mean from that of the baselines, with the error within the runs."""
+    count = len(baselines)
+    mean = float(np.mean([baseline.mean for baseline in baselines]))
+    error = float(np.sqrt(sum(baseline.error**2 for baseline in baselines))) / count
+    freedom = sum(baseline.freedom for baseline in baselines)
+    return Difference.of(replace(baselines[0], mean=mean, error=error, freedom=freedom), second)
 
 
 def judged(signals: Sequence[Compared]) -> list[Compared]:
-    """Return the comparisons of one phase with p-values corrected (Holm), critical signals apart from others."""
-    compareds: list[Compared] = []
-    for critical in (True, False):
-        alike = [compared for compared in signals if compared.treatment.critical == critical]
-        within = holm(np.array([compared.difference.chance for compared in alike]))
-        between = holm(np.array([compared.between.chance for compared in alike]))
-        compareds += [
-            replace(compared, chance=float(chance), between_chance=float(other))
-            for compared, chance, other in zip(alike, within, between, strict=True)
-        ]
+    """Return the comparisons of one phase, with chances raised for the number of signals that are compared (Holm).
+
+    Each primary kind of critical signals has as large a part of the chance of a false alarm as all other critical ones.
+    Constants that are equal cannot be a false alarm, and do not count.
+    """
+    telling = [one for one in signals if one.between.error or one.between.value]
+    families = group_pairs(((one.treatment.critical, one.treatment.primary_kind), one) for one in telling)
+    shares = sum(critical for critical, _ in families)
+    compareds = [one for one in signals if one not in telling]
+    for (critical, _), family in families.items():
+        raised = holm(np.array([one.between.chance for one in family])) * (shares if critical else 1)
+        compareds += [replace(one, chance=min(1.0, float(chance))) for one, chance in zip(family, raised, strict=True)]
     return compareds

@@ -14,7 +14,7 @@ from plimsoll.analysis.bootstrap import Difference, estimate
 from plimsoll.analysis.significance import equal_means, rank_test
 from plimsoll.comparison.hosts import Hosts
 from plimsoll.comparison.levels import CommonPhase
-from plimsoll.comparison.signal_settings import Band
+from plimsoll.comparison.signal_settings import LoadEffect
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.series import Series
@@ -84,8 +84,8 @@ class Counters:
         return tuple(sorted(worse, key=lambda counter: counter.before / counter.after if counter.after else 1.0))
 
 
-def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, expected: Band) -> Counters:
-    """Compare all counters without a signal; `expected` is the band in which the load explains waiting times."""
+def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, effect: LoadEffect) -> Counters:
+    """Compare all counters without a signal; `effect` is the difference of the load."""
     of_first = {series.key: series for series in first.signals.unused_counters()}
     of_second = {_key(series, hosts): series for series in second.signals.unused_counters()}
     compared: list[tuple[Counter, Values, Values]] = []
@@ -100,10 +100,10 @@ def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, ex
             constant += 1
         else:
             compared.append((_compared(series, *values), *values))
-    differs = [_differs(counter, len(compared), expected) for counter, *_ in compared]
+    differs = [_differs(counter, len(compared), effect) for counter, *_ in compared]
     changed = [counter for (counter, *_), is_different in zip(compared, differs, strict=True) if is_different]
     same = [counter for counter, is_different in zip(compared, differs, strict=True) if not is_different]
-    changed += _peaks(same, len(compared), expected)
+    changed += _peaks(same, len(compared), effect)
     only_first = tuple(series for key, series in of_first.items() if key not in of_second)
     only_second = tuple(series for key, series in of_second.items() if key not in of_first)
     return Counters(tuple(changed), len(compared), constant, too_few, only_first, only_second)
@@ -119,22 +119,28 @@ def _compared(series: Series, first: Values, second: Values) -> Counter:
     return Counter(series, before, after, grows, chance)
 
 
-def _differs(counter: Counter, count: int, expected: Band) -> bool:
-    """Return whether a counter differs significantly (Bonferroni), and by more than the load explains."""
+def _differs(counter: Counter, count: int, effect: LoadEffect) -> bool:
+    """Return whether a counter differs for certain (Bonferroni), and by more than the load explains."""
     if counter.chance * count >= _CERTAIN:
         return False
-    low, high = expected.ends(counter.before)
+    low, high = _expected(counter, effect, counter.before)
     matters = _MATTERS * abs(counter.before)
     return not low - matters <= counter.after <= high + matters
 
 
-def _peaks(compared: Sequence[tuple[Counter, Values, Values]], count: int, expected: Band) -> Iterator[Counter]:
-    """Yield the counters with similar means but far higher peaks, if their names say that more is worse."""
+def _expected(counter: Counter, effect: LoadEffect, level: float) -> tuple[float, float]:
+    """Return the lowest and the highest value that the load lets expect of what may wait or queue."""
+    growth = "queue" if "queue" in _short(counter.series).casefold() else "waiting"
+    return effect.band(growth, level=level).ends(level)
+
+
+def _peaks(compared: Sequence[tuple[Counter, Values, Values]], count: int, effect: LoadEffect) -> Iterator[Counter]:
+    """Yield the counters with similar means and far higher peaks, of those whose names say that a rise is worse."""
     for counter, first, second in compared:
         if counter.grows or not _is_cost(counter.series) or min(len(first), len(second)) < _FEWEST_OF_PEAKS:
             continue
         before, after = (float(np.quantile(values, _PEAK)) for values in (first, second))
-        limit = max(_GROWN * before, expected.ends(before)[1])
+        limit = max(_GROWN * before, _expected(counter, effect, before)[1])
         higher = Difference.of(*(estimate((values > limit).astype(float)) for values in (first, second)))
         if after > limit and higher.value > 0 and higher.chance * count < _CERTAIN:
             yield Counter(counter.series, before, after, counter.grows, higher.chance, peaks=True)

@@ -80,7 +80,8 @@ def _beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] |
     treatment = comparison.treatments.of(finding.rule.signal, finding.signal)
     level = float(here.mean())
     effect = comparison.effect(comparison.phase)
-    band = effect.band(treatment.load, treatment.whole) if comparison.load.signals else SAME
+    key = finding.subject.key if finding.subject else None
+    band = effect.band(treatment.load, treatment.whole, level, key) if comparison.load.signals else SAME
     in_use = comparison.memory_in_use(other.signal, other.subject, level)
     off = _SIGMAS * float(np.sqrt(2)) * treatment.between_runs(level, in_use)
     ends = [band.whole + factor * (here - band.whole) for factor in (band.low, band.high)]

@@ -146,6 +146,8 @@ def _peaks_against(compared: Compared, level: SignalLevel) -> _Judged:
     first, second = level.values, compared.second.values
     usual, peak = (float(np.quantile(values, _PEAK)) for values in (first, second))
     limit = _HIGHER * max(1.0, compared.expected.high) * usual + compared.treatment.smallest
+    if compared.treatment.shape == "sustained" and not compared.is_worse:
+        return _Judged(usual, peak, 1.0)
     if (second > limit).mean() >= _SUSTAINED and level.mean.effective >= _STEADY:
         return _Judged(usual, peak, 0.0)
     if compared.treatment.shape == "sustained":

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 
 from plimsoll.comparison.compare import Comparison
-from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome
+from plimsoll.comparison.compared_signal import PERHAPS, Compared, ComparisonOutcome
 from plimsoll.comparison.counters import Counter
 from plimsoll.comparison.crossings import surprises
 from plimsoll.comparison.distribution_changes import is_gathered
 from plimsoll.comparison.sentences import distribution_change_text, moved, place, title
-from plimsoll.comparison.signal_pairs import Proposal
+from plimsoll.comparison.signal_pairs import Lone, Proposal
 from plimsoll.insights.insights import News, SubjectKey, insights
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import host_key
@@ -23,9 +23,8 @@ _SHORT = 0.5
 _TOO_SHORT = 0.25
 _MOST_NAMED = 3
 _MOST_COUNTERS = 2
-_SUSPECT_CHANCE = 0.05
-_SLOW_SUSPECT = 2.0  # times what is tolerated, of a signal too slow for any chance to be known
-_MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known to be the same
+# Times the load: beyond, what an operation costs is not known to be the same; and what waits may have been spared.
+_MUCH_MORE, _LITTLE_LESS = 1.5, 0.8
 
 
 def doubts(comparison: Comparison) -> list[str]:
@@ -45,20 +44,30 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
     only_bytes = compared is not None and not compared.signal.load and load.is_same is None
     only_bytes = only_bytes and not comparison.of(ComparisonOutcome.LOAD)
     differs = not load.is_same and not load.throughput_lost and not load.regained and not only_bytes
-    if compared is not None and differs and not _is_merely_more(comparison):
+    if compared is not None and differs and not _costs_decide(comparison):
         same = "the load was not the same" if load.is_same is False else "the load may not have been the same"
         yield f"{same}: {title(compared)} {moved(compared)}"
     if piled := load.piled_up:
         yield f"far more were open for as much work, as if they piled up: {title(piled)} {moved(piled)}"
 
 
-def _is_merely_more(comparison: Comparison) -> bool:
-    """Return whether the load was up to half higher, and no critical signal of waiting became slower."""
+def _costs_decide(comparison: Comparison) -> bool:
+    """Return whether the processor time of an operation tells of both runs, whatever the load was.
+
+    The load is up to half higher, or perhaps a little lower. What was measured of the utilisation lets expect waiting
+    times, unless a resource is saturated.
+    """
     ratios = comparison.load.ratios
-    if comparison.load.is_same is not False or not ratios or not 1 <= min(ratios) <= max(ratios) <= _MUCH_MORE:
+    least = 1.0 if comparison.load.is_same is False else _LITTLE_LESS
+    if not ratios or not least <= min(ratios) <= max(ratios) <= _MUCH_MORE:
         return False
-    slower = [compared for compared in comparison.of(ComparisonOutcome.LOAD) if compared.treatment.critical]
-    return all(compared.treatment.load == "proportion" for compared in slower)
+    costs = [compared for compared in comparison.judged if compared.treatment.is_cost]
+    return bool(costs) and not any(map(_is_imprecise, costs)) and not comparison.effect(comparison.phase).saturates
+
+
+def _is_imprecise(compared: Compared) -> bool:
+    """Return whether too few samples hide whether a signal differs by more than its tolerance."""
+    return compared.outcome == ComparisonOutcome.UNCLEAR and compared.precision > compared.tolerated
 
 
 def _length_and_limits(comparison: Comparison) -> Iterator[str]:
@@ -84,17 +93,8 @@ def suspects(comparison: Comparison) -> list[Compared]:
     """Return the critical signals that may be worse by more than their tolerance, without certainty."""
     differing = comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
     worse = [compared for compared in differing if compared.treatment.critical and compared.is_worse]
-    return [
-        compared
-        for compared in worse
-        if (len(compared.baselines) == 1 or compared.is_outside)
-        and (
-            compared.outcome == ComparisonOutcome.SPREAD
-            or compared.between.chance < _SUSPECT_CHANCE
-            or is_gathered(compared)
-            or (compared.ranks is None and len(compared.baselines) == 1 and compared.size >= _SLOW_SUSPECT)
-        )
-    ]
+    likely = [compared for compared in worse if compared.is_outside and compared.chance < PERHAPS]
+    return [compared for compared in worse if compared in likely or is_gathered(compared)]
 
 
 def news(comparison: Comparison) -> list[News]:
@@ -124,7 +124,7 @@ def hidden(comparison: Comparison) -> list[str]:
     if costs := comparison.unassigned_counters.costs:
         names = ", ".join(counter_text(cost) for cost in costs[:_MOST_COUNTERS])
         rest = len(costs) - _MOST_COUNTERS
-        also = f", and {counted(rest, 'more')}" if rest > 0 else ""
+        also = f", and {rest:,} more" if rest > 0 else ""
         clauses.append(f"counters without a signal became worse by their names: {names}{also}")
     return clauses
 
@@ -180,16 +180,25 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
     lost = dict.fromkeys(lone.signal.title for lone in comparison.lone[0] if lone.signal.load == "operations")
     if lost:
         yield f"{comparison.second.called} does not record the work that was done: {listed(list(lost), _MOST_NAMED)}"
-    gone = [lone for lone in comparison.lone[0] if comparison.treatments.of(lone.name, lone.signal).critical]
-    resources = {(compared.subject.key[0], compared.signal.resource) for compared in comparison.judged}
+    recorded = {
+        (host_key(compared.subject.host), sort)
+        for compared in comparison.judged
+        for sort in _sorts(comparison, compared)
+    }
     names = dict.fromkeys(
         f"{lone.signal.title} of {lone.host}"
-        for lone in gone
-        if lone.name not in compared_names
-        or (lone.signal.resource and (host_key(lone.host), lone.signal.resource) not in resources)
+        for lone in comparison.lone[0]
+        if comparison.treatments.of(lone.name, lone.signal).critical
+        and any((host_key(lone.host), sort) not in recorded for sort in _sorts(comparison, lone))
     )
     if names:
         yield f"{comparison.second.called} does not record {listed(list(names), _MOST_NAMED)}"
+
+
+def _sorts(comparison: Comparison, recorded: Compared | Lone) -> Iterator[object]:
+    """Yield what a signal stands for, of which an answer needs one signal: its resource, and its kind if primary."""
+    treatment = comparison.treatments.of(recorded.name, recorded.signal)
+    yield from (sort for sort in (recorded.signal.resource, treatment.primary_kind) if sort is not None)
 
 
 def _interrupted(comparison: Comparison) -> Iterator[str]:
@@ -207,9 +216,10 @@ def _interrupted(comparison: Comparison) -> Iterator[str]:
 
 def _unclear(comparison: Comparison) -> Iterator[str]:
     """Yield doubts about critical signals: too few samples, none recorded, new trends, or uncertain differences."""
-    watched = [compared for compared in comparison.judged if compared.treatment.critical]
-    unclear = [compared for compared in watched if compared.outcome == ComparisonOutcome.UNCLEAR]
-    needed = [compared for compared in unclear if compared.treatment.needed]
+    critical = [compared for compared in comparison.judged if compared.treatment.critical]
+    watched = [compared for compared in critical if compared.treatment.primary] or critical
+    unclear = [compared for compared in watched if _is_imprecise(compared)]
+    needed = [one for one in critical if one.treatment.needed and one.outcome == ComparisonOutcome.UNCLEAR]
     if needed:
         yield f"there are too few samples to tell whether {title(needed[0])} of {place(needed[0])} differs"
     elif not watched:
@@ -222,10 +232,8 @@ def _unclear(comparison: Comparison) -> Iterator[str]:
     elif unsure := suspects(comparison):
         yield _perhaps(unsure)
     elif 2 * len(unclear) > len(watched):
-        yield (
-            f"there are too few samples to tell whether {len(unclear):,} of {counted(len(watched), 'signal')} differ; "
-            "record for longer"
-        )
+        titles = dict.fromkeys(map(title, unclear))
+        yield f"there are too few samples to tell whether {listed(list(titles), _MOST_NAMED)} differ; record for longer"
 
 
 def _perhaps(unsure: list[Compared]) -> str:

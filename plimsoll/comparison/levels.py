@@ -1,13 +1,13 @@
 """The level of a signal in a phase of one run: its mean with error, its spread, its peaks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Estimate, Quantile, estimate, quantile
-from plimsoll.analysis.significance import equal_means, independent_means
+from plimsoll.analysis.significance import independent_means
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Values
 from plimsoll.model.parameters import Parameter
@@ -31,7 +31,6 @@ class CommonPhase:
 # A pause longer than this many sampling intervals and this many ns interrupts a series.
 _PAUSE = 20
 _LEAST_PAUSE = 600 * 10**9
-_DRIFT = 16  # parts of a phase, the means of which show how far it drifts
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +68,20 @@ class SignalLevel:
         """The means of blocks of the phase that are long enough to be independent."""
         return independent_means(self.values, self.mean.correlation_time, self.weights, self._breaks)
 
-    @cached_property
-    def course(self) -> Values:
-        """The means of equal parts of the phase, which show how it drifts."""
-        return equal_means(self.values, _DRIFT)
+    def beside(self, load: "SignalLevel | None") -> Estimate:
+        """Return the mean, with the error of what does not follow the load from sample to sample (a control variate).
+
+        Slow noise leaves few degrees of freedom, as few as those of Bartlett's window (Priestley, 1981).
+        """
+        estimated = self.mean
+        if load is not None:
+            of_load = np.interp(self.samples.times, load.samples.times, load.values)
+            of_load -= of_load.mean()
+            weight = float(of_load @ of_load)
+            slope = float(self.values @ of_load) / weight if weight else 0.0
+            estimated = estimate(self.values - slope * of_load, self.weights, self._breaks)
+        independent = estimated.samples / estimated.correlation_time
+        return replace(estimated, mean=self.mean.mean, freedom=max(1.0, min(estimated.freedom, independent / 2 - 1)))
 
     @cached_property
     def p5(self) -> Quantile:

@@ -1,13 +1,14 @@
 """The comparison of the load of two runs, since a different load can explain every other difference."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, judged
+from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import CommonPhase, SignalLevel
-from plimsoll.comparison.signal_settings import UNKNOWN_BUSY, LoadEffect, Treatment, Treatments
+from plimsoll.comparison.signal_settings import LoadEffect, Treatment, Treatments
 from plimsoll.model.run import Phase
 from plimsoll.review.phases.found_phases import Load, moved
 from plimsoll.review.phases.throughput_loss import ThroughputLoss
@@ -16,7 +17,7 @@ from plimsoll.review.review import Review
 _PROCESSORS = ("cpu.busy",)
 _DISKS = ("disk.transfers", "disk.reads", "disk.writes")
 _LEAST = 1.02  # our choice: runs of one build differ by as much
-_BUSY, _IDLE = ("cpu.busy", "disk.busy"), "disk.idle"
+_BUSY = {"disk.idle": 1, "disk.busy": 0, "cpu.busy": 0}  # the share of each at which a resource is not used
 _USERS, _ANSWERED = "client.users", "client.requests"
 _PILED, _MANY = 1.5, 10.0  # times as many connections, and so many more: no chance; our choice
 _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
@@ -132,15 +133,21 @@ def _compared(
     return compareds
 
 
-def load_effect(load: LoadComparison, reviews: tuple[Review, Review], phase: CommonPhase) -> LoadEffect:
-    """Return the factors by which the load differs, or may differ if none was recorded; none if throughput was lost."""
-    first, _ = reviews
+def load_effect(
+    load: LoadComparison,
+    reviews: tuple[Review, Review],
+    phase: CommonPhase,
+    levels: Mapping[tuple[str, Key], SignalLevel],
+) -> LoadEffect:
+    """Return the factors by which the load differs, or may differ if not recorded; none if throughput was lost.
+
+    `levels` are those of the signals of the baseline.
+    """
     ratios = [] if load.throughput_lost else load.ratios if load.signals else shared_work(reviews, phase)
     if not ratios:
         return LoadEffect()
-    busy = [mean / 100 for name in _BUSY for mean in _means(first, name, phase.first)]
-    busy += [1 - mean / 100 for mean in _means(first, _IDLE, phase.first)]
-    return LoadEffect(min(ratios), max(ratios), float(np.clip(max(busy), 0, 0.9)) if busy else UNKNOWN_BUSY)
+    shares = {key: abs(_BUSY[name] - level.values / 100) for (name, key), level in levels.items() if name in _BUSY}
+    return LoadEffect(min(ratios), max(ratios), shares)
 
 
 def _means(review: Review, name: str, phase: Phase | None) -> list[float]:

@@ -1,23 +1,27 @@
 """The settings for comparing each signal, from plimsoll.toml, defaults.yaml and run_to_run.yaml."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from plimsoll.hosts.settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, first_of, suggest
+from plimsoll.model.log import Values
 from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.units import convert_limit
 
-_BUSIEST = 0.95
-UNKNOWN_BUSY = 0.7  # our choice, where no utilisation was recorded
+_BUSIEST = 0.99
+_OFTEN = 0.9  # quantile of the utilisation that must not come to 1; our choice
+_UNKNOWN_BUSY = np.array([0.7])  # our choice, where no utilisation was recorded
+_EXPONENTS = np.linspace(1, 12, 45)[:, np.newaxis]  # of queues from one server to seventy
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +47,57 @@ class Band:
 
 
 SAME = Band()  # a band that explains no difference
+SubjectKey = tuple[str, str | None]
 Growth = Literal["proportion", "waiting", "queue", "partly", "none"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class LoadEffect:
     """The lowest and the highest factor by which the load of the second run differs.
 
-    `busy` is the utilisation (0 to 1) of the baseline's busiest resource. A resource also has work without load, so its
-    use grows by a factor between the square root of the load's and the load's. The waiting time at one server grows as
-    1 / (1 - utilisation), at several servers faster; the square of that, and for a queue its cube, are upper bounds
-    (Kleinrock, "Queueing systems", 1975).
+    `utilisations` (0 to 1, sample by sample) are those of the resources of the baseline, by the subject in the second
+    run.
+
+    A resource also has work when idle, so its use grows by between the square root of the factor and the factor. Times
+    grow at most as 1 / (1 - utilisation), which is that of one server (Kleinrock, "Queueing systems", 1975). A queue of
+    c servers is about u^e / (1 - u) long, e = sqrt(2 (c + 1)) (Sakasegawa, "An approximation formula", 1977); `e` is
+    that of the queue that was measured.
     """
 
     low: float = 1.0
     high: float = 1.0
-    busy: float = UNKNOWN_BUSY
+    utilisations: Mapping[SubjectKey, Values] = field(default_factory=dict[SubjectKey, Values])
 
-    def band(self, growth: Growth, whole: float = 0.0) -> Band:
-        """Return the band expected of a signal that grows with the load in the way `growth`."""
-        edges = [edge for factor in (self.low, self.high) for edge in self._edges(growth, factor)]
+    @property
+    def saturates(self) -> bool:
+        """Whether the load of the second run is more than a resource can do, for a tenth of the time."""
+        return any(self.high * float(np.quantile(busy, _OFTEN)) >= 1 for busy in self.utilisations.values())
+
+    def band(self, growth: Growth, whole: float = 0.0, level: float = 0.0, subject: SubjectKey | None = None) -> Band:
+        """Return the band expected of a signal that follows the load in this way.
+
+        `level` is that of the baseline. A queue is one for the resource of its `subject`, else for the busiest one.
+        """
+        if growth == "none" or self.low == self.high == 1:
+            return Band(whole=whole)
+        if growth == "partly":
+            edges = [edge for factor in (self.low, self.high) for edge in (factor, 1 / factor)]
+        elif growth == "proportion":
+            edges = [edge for factor in (self.low, self.high) for edge in (factor**0.5, factor)]
+        else:
+            busiest = max(self.utilisations.values(), key=lambda values: float(values.mean()), default=_UNKNOWN_BUSY)
+            busy = self.utilisations.get(subject, busiest) if subject and growth == "queue" else busiest
+            edges = [1.0, *(_longer(growth, factor, busy, level) for factor in (self.low, self.high))]
         return Band(min(edges), max(edges), whole)
 
-    def _edges(self, growth: Growth, factor: float) -> tuple[float, float]:
-        if growth == "none" or factor == 1:
-            return 1.0, 1.0
-        if growth == "proportion":
-            return factor**0.5, factor
-        if growth == "partly":
-            return factor, 1 / factor
-        waiting = (1 - self.busy) / (1 - min(_BUSIEST, self.busy * factor))
-        return 1.0, (waiting if growth == "waiting" else (factor * waiting) ** 1.5) ** 2
+
+def _longer(growth: Growth, factor: float, busy: Values, level: float) -> float:
+    """Return the factor by which times, or a queue of this length, grow with the load."""
+    exponents = _EXPONENTS if growth == "queue" else np.zeros((1, 1))
+    shares = (np.clip(times * busy, 0.0, _BUSIEST) for times in (1.0, factor))
+    before, after = ((share**exponents / (1 - share)).mean(axis=1) for share in shares)
+    nearest = np.abs(before - level).argmin()
+    return float(after[nearest] / before[nearest]) if before[nearest] else factor
 
 
 Shapes = Literal["all", "noise", "failures", "sustained"]
@@ -93,12 +117,14 @@ class SpreadKind(BaseModel):
     tolerance: Tolerance | None = None
     load: Growth
     shape: Shapes | None = None
+    primary: bool = False
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     weight: float = Field(gt=0)
+    least: dict[str, Amount]
     kinds: tuple[SpreadKind, ...]
 
 
@@ -113,7 +139,6 @@ class _Defaults(BaseModel):
 
     tolerance: Tolerance
     load: Tolerance
-    least: dict[str, Amount]
     signals: dict[str, SignalSettings]
     resources: tuple[str, ...]
 
@@ -122,8 +147,9 @@ class _Defaults(BaseModel):
 class Treatment:
     """The settings for comparing one signal; run_to_run.yaml describes `spread`, `of`, `load` and `shape`.
 
-    `smallest` is the smallest difference that matters, in the signal's unit. If the signal `integrates` (adds up over
-    time), means are not compared. `place` is the rank of its kind; rank 0 is reported first.
+    `smallest` is the least difference that matters, in the unit of the signal. `integrates`: the signal adds up over
+    time, so means are not compared. `place` is the rank of its kind; the first is reported first. `primary`: its kind
+    is one that an answer rests on.
     """
 
     worse: Direction
@@ -137,6 +163,17 @@ class Treatment:
     integrates: bool = False
     place: int = 0
     shape: Shapes | None = None
+    primary: bool = False
+
+    @property
+    def primary_kind(self) -> int | None:
+        """The rank of the signal's kind if it is a primary one."""
+        return self.place if self.primary else None
+
+    @property
+    def is_cost(self) -> bool:
+        """Whether every operation adds to the signal, and an answer rests on it: processor time."""
+        return self.primary and self.critical and self.load == "proportion"
 
     def tolerated(self, baseline: float) -> float:
         """Return the largest change from a baseline that does not matter."""
@@ -183,11 +220,12 @@ class Treatments:
         tolerance = _first(
             signal_settings.tolerance, self._settings.tolerance, shipped.tolerance, kind.tolerance, defaults.tolerance
         )
-        amount = signal_settings.least or shipped.least or defaults.least.get(signal.unit, "0")
+        least = _table().least
+        usual = least.get(signal.unit, f"{least['others']} {signal.unit}")
         return Treatment(
             worse,
             tolerance,
-            _amount(amount, signal.unit),
+            _amount(signal_settings.least or shipped.least or usual, signal.unit),
             needed=_first(signal_settings.needed, shipped.needed, False),
             critical=_first(signal_settings.critical, shipped.critical, worse != "either"),
             spread=_first(signal_settings.spread, shipped.spread, kind.spread),
@@ -196,6 +234,7 @@ class Treatments:
             integrates=_first(signal_settings.integrates, shipped.integrates, False),
             place=place,
             shape=kind.shape,
+            primary=kind.primary,
         )
 
     @property
@@ -256,14 +295,12 @@ def weight() -> float:
 
 @cache
 def kind_of(name: str, unit: str) -> tuple[int, SpreadKind]:
-    """Return the rank of a signal's kind (0 is the most important), and the kind."""
-    kinds = _table().kinds
-    named = next(
-        (at for at, kind in enumerate(kinds) if any(fnmatchcase(name, signal) for signal in kind.signals)), None
-    )
-    of_unit = (at for at, kind in enumerate(kinds) if unit in kind.units)
-    at = named if named is not None else next(of_unit, len(kinds) - 1)
-    return at, kinds[at]
+    """Return the rank of a signal's kind, and the kind; rank 0 is the most important."""
+    kinds = list(enumerate(_table().kinds))
+    named = [(len(pattern), place) for place in kinds for pattern in place[1].signals if fnmatchcase(name, pattern)]
+    if named:
+        return max(named, key=lambda match: match[0])[1]
+    return next((place for place in kinds if unit in place[1].units), kinds[-1])
 
 
 @cache

@@ -91,11 +91,10 @@ def _load(comparison: Comparison) -> str:
     if lost := load.fewer:
         meanwhile = "connections were held" if lost is compared else "users waited"
         return f"Throughput was lost{phase}: as many {meanwhile}, but {title(lost)} of {place(lost)} {moved(lost)}."
-    if load.is_same is False:
+    if not load.is_same:
+        differs = "was not" if load.is_same is False else "may not have been"
         what_follows = "what goes with it is compared for each operation"
-        return f"The load was not the same{phase}: {text} {moved(compared)}; {what_follows}."
-    if load.is_same is None:
-        return f"Whether the load was the same{phase} is not known: {text} {levels(compared)}, with too few samples."
+        return f"The load {differs} the same{phase}: {text} {moved(compared)}; {what_follows}."
     return f"The load was the same{phase}: {text} {levels(compared)}{interval(compared)}."
 
 
@@ -228,11 +227,16 @@ def _ended(comparison: Comparison) -> str:
 
 
 def _tolerated(comparison: Comparison) -> str:
-    """Return a sentence on the critical signal nearest to its tolerance, if it is worse by more than is usual."""
+    """Return the critical signal that is most of its tolerance worse, if by more than the usual one, and why it is no
+    regression.
+    """
     worse = {"higher": 1, "lower": -1, "either": 0}
+    within = comparison.within_limits(ComparisonOutcome.WITHIN)
+    unsure = suspects(comparison)
+    by_chance = [one for one in comparison.of(ComparisonOutcome.SPREAD) if one.is_worse and one not in unsure]
     compareds = [
         compared
-        for compared in comparison.within_limits(ComparisonOutcome.WITHIN)
+        for compared in (*within, *by_chance)
         if compared.treatment.critical
         and compared.difference.value * worse[compared.treatment.worse] > comparison.load.tolerance * compared.before
         and compared.treatment.tolerance * abs(compared.before) >= compared.treatment.smallest  # else it is a trifle
@@ -243,6 +247,8 @@ def _tolerated(comparison: Comparison) -> str:
         compareds,
         key=lambda compared: (compared.signal.response_time, abs(compared.difference.value) / compared.tolerated),
     )
+    if most.outcome == ComparisonOutcome.SPREAD:
+        return f"{most.signal.title} of {place(most)} {moved(most)}, as runs of one build may by chance."
     allowed = percent(most.treatment.tolerance)
     return f"{most.signal.title} of {place(most)} {moved(most)}, within the {allowed} that are tolerated."
 

@@ -1,12 +1,12 @@
 """The means of signals over a series of runs (such as nightly builds), and the runs at which their level changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, Interval, independent
-from plimsoll.analysis.change_points import FEWEST_VALUES, ChangePoint, change_points, late_change, visible_change
+from plimsoll.analysis.change_points import FEWEST_VALUES, ChangePoint, change_points, visible_change
 from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.signal_settings import Treatment, Treatments, weight
@@ -20,7 +20,6 @@ FALSE_ALARMS = 0.02  # the chance that any critical signal is said to have chang
 FEWEST = FEWEST_VALUES  # runs
 FEWEST_BEFORE = 3  # runs before a change, and since
 _STEADY = "steady"
-_FEWEST_PERMUTATIONS = 999
 _VISIBLE = 0.25  # our choice: of the level; where only larger changes could be seen, it is not known that none was
 
 
@@ -152,13 +151,9 @@ def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_
 def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment, chance: float, since: int) -> Course:
     """Return the course of a signal over the runs, with the changes of its level."""
     values = _values(runs, key, treatment)
-    points = change_points(values, chance, max(_FEWEST_PERMUTATIONS, int(2 / chance)))
-    last = points[-1].first if points else 0
-    prior = treatment.between_runs(float(values[last:].mean()), None)
-    if late := late_change(values[last:], chance, prior, weight(), since):
-        if points:
-            points[-1] = replace(points[-1], after=late.before)
-        points.append(replace(late, first=last + late.first))
+    level = float(values.mean())
+    prior = treatment.between_runs(level, level)  # of memory, as if as much were in use as is available
+    points = change_points(values, chance, prior, weight(), since)
     edges = [0, *(change_point.first for change_point in points), len(values)]
     signal, subject = runs[-1].subjects[key]
     changes: list[Change] = []

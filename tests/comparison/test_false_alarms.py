@@ -3,6 +3,8 @@
 The signals of a run are 24, as compared at once; each seed is a comparison of runs.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -150,3 +152,26 @@ def test_answers_that_take_longer_by_half_are_no_spread_of_runs(factor, expected
     rng = np.random.default_rng(1)
     first, second = noisy(rng, 300, 0.12), noisy(rng, 300, factor * 0.12)
     assert set(compared(first, second, treatment=treatment)) == {expected}
+
+
+@pytest.mark.parametrize(("noise_of_a_run", "reason"), [(0.02, "within-spread"), (0.3, "unclear")])
+def test_the_larger_part_of_the_error_is_the_reason(noise_of_a_run, reason):
+    """A tenth more than a spread of 4 % allows for, or than noise that drifts for a tenth of the run."""
+    rng, treatment = np.random.default_rng(3), replace(HIGHER, spread=0.04)
+    first, second = (mean * (1 + ar1(rng, 300, phi=0.9, deviation=noise_of_a_run)) for mean in (50, 55))
+    assert compared([first], [second], treatment=treatment) == [reason]
+
+
+def test_a_clear_difference_of_a_signal_that_drifts_is_found():
+    """A fifth more, six times what runs of one build differ by, though the whole run is a single drift."""
+    drift = np.linspace(-2, 2, 200)
+    first, second = (mean + drift + np.random.default_rng(mean).normal(0, 0.5, 200) for mean in (50, 60))
+    assert compared([first], [second], treatment=replace(HIGHER, spread=0.025)) == [ComparisonOutcome.REGRESSION]
+
+
+def test_what_follows_the_load_is_no_noise():
+    """The load wanders by a fifth for minutes; processor time follows it, and else has noise of 2 %."""
+    rng = np.random.default_rng(4)
+    load = 100 * np.exp(ar1(rng, 360, phi=0.97, deviation=0.2))
+    busy = level(0.4 * load * (1 + ar1(rng, 360, phi=0.3, deviation=0.02)))
+    assert busy.beside(level(load)).error < 0.1 * busy.mean.error

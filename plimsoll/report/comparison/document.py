@@ -87,10 +87,10 @@ _HEADS = (
     Column("Independent samples", numeric=True, optional=1),
 )
 _METHOD = (
-    "A difference counts where two methods agree: the interval of the difference of means (stationary bootstrap, which "
-    "respects that samples depend on the ones before them; chances raised for the number of signals, Holm), and the "
-    "ranks of independent parts of the runs (Mann–Whitney). It matters where it is larger than the tolerance of the "
-    "signal. Independent samples: how many would know the means as well."
+    "A difference counts where it is larger than the tolerance of the signal, and than a prediction from the baseline "
+    "allows: from the noise within the runs (stationary bootstrap, as samples depend on the ones before them) and from "
+    "how much runs of one build differ, with chances raised for the number of signals (Holm). Independent samples: how "
+    "many would know the means as well."
 )
 
 

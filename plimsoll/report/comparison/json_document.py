@@ -84,7 +84,7 @@ class SignalPart(JsonPart):
     phase: str
     outcome: OutcomeName = Field(
         description="regression: worse by more than the tolerance, the load and the spread between runs of one build"
-        " allow; both methods agree. improvement, change (neither direction is worse): likewise. "
+        " allow. improvement, change (neither direction is worse): likewise. "
         "explained-by-load: the load explains the difference. within-spread: runs of one build differ by"
         " as much. within-tolerance: the difference is too small to matter. same: the samples exclude a "
         "difference above the tolerance. unclear: too few samples to tell."
@@ -104,8 +104,8 @@ class SignalPart(JsonPart):
         description="The p-value of the difference, corrected for the number of compared signals (Holm)."
     )
     shift: float | None = Field(
-        description="The difference by the second method: the median difference between independent parts of the "
-        "runs (Hodges and Lehmann). Null if a signal drifts too slowly for independent parts."
+        description="For comparison: the median of the differences between independent parts of the runs (Hodges "
+        "and Lehmann). Null where a signal drifts too slowly for independent parts."
     )
     shift_chance: RankChance = attribute("ranks", "Its chance, by ranks (Mann and Whitney); null likewise.")
     p95_difference: float = attribute("peaks.value")
