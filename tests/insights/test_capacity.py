@@ -116,6 +116,17 @@ def test_a_queue_inside_the_software_ends_the_load_also_without_users():
     assert found.reached[0].load.value <= found.highest
 
 
+def test_beyond_the_top_fewer_requests_by_more_connections_are_overload():
+    users = np.repeat(np.arange(100.0, 1000, 100), 24)
+    load = np.where(users <= 300, users / 3, 30_000 / users) * (1 + ar1(np.random.default_rng(1), 216, 0.7, 0.03))
+    busy = np.where(users <= 300, 2 + 0.8 * load, 97.0)
+    columns = {REQUESTS: load, CPU: busy, r"\Web Service(_Total)\Current Connections": users}
+    found = capacity([reviewed(a_log(columns, "WEB01", 10))])
+    value = float(answer(found).split()[1])
+    assert value == pytest.approx(300, rel=0.1)
+    assert "Overload: 900 connections did 33" in " ".join(sentences(found))
+
+
 def test_connections_that_are_never_closed_are_no_load():
     load = np.repeat([50.0, 60, 70, 80], 30)
     left_open = np.concatenate([np.full(90, 400.0), np.linspace(400, 1500, 30)])

@@ -51,7 +51,7 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
         return None
     order = np.argsort(values)
     values, done = values[order], np.array([level.load for level in levels])[order]
-    most = float(np.sort(done)[-2:].mean())
+    most = max(float(np.sort(done)[-2:].mean()), _FLAT * float(done.max()))  # the top may be of one level alone
     flat = np.flatnonzero(done >= _FLAT * most)
     first = int(flat[0])
     rest = done[first:]
@@ -61,8 +61,11 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
         flat_only = [levels[int(at)] for at in order[first:]]
         if not by_users or not _wait_longer(observed, flat_only, values[first:], most):
             return None
-    alone = done < _LITTLE * most
-    if not observed.of_driver and not _goes_with(values[alone], done[alone]):
+    alone = (done < _LITTLE * done.max()) & (np.arange(len(done)) < first)  # beyond the top it may have fallen
+    # Where throughput falls for sure after its top, connections obstruct each other, and one level before it is enough.
+    falls = float(done[-1]) < _LITTLE * float(done.max())
+    rising = np.arange(len(done)) <= first if falls and alone.sum() == 1 else alone
+    if not observed.of_driver and not _goes_with(values[rising], done[rising]):
         return None  # connections may grow without work, as when clients never close them
     users = median(values[alone] / done[alone]) * most if by_users and alone.any() else None
     rows = np.concatenate([levels[int(at)].rows for at in order[first:]])
@@ -78,7 +81,7 @@ def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Obse
     Beyond that, more users obstruct each other: overload.
     """
     done = np.array([level.load for level in levels])
-    if not observed.of_driver or observed.users is None:
+    if observed.users is None:
         return observed, None
     top = int(np.argmax(done >= _FLAT * done.max()))
     beyond = np.concatenate([np.empty(0, np.intp), *(level.rows for level in levels[top + 1 :])])

@@ -209,7 +209,8 @@ def _unknown(capacity: Capacity) -> Iterator[str]:
     """Yield sentences on overload, resources without a projection, and contradictions."""
     if capacity.overload and capacity.overload.users:
         yield (
-            f"Overload: {rounded(capacity.overload.users)} users did {number(capacity.overload.load)} "
+            f"Overload: {rounded(capacity.overload.users)} {capacity.observed.users_unit} did "
+            f"{number(capacity.overload.load)} "
             f"{capacity.observed.title}/s, and fewer of them up to {number(capacity.observed.highest)}; only what was "
             "measured up to that top counts."
         )
