@@ -96,10 +96,7 @@ def silence(
     now: int,
     start: int | None = None,
 ) -> Silence:
-    """Begin a silence of `length` (ns), at `start` (UTC ns) or now.
-
-    Raise Unusable if no rule or no host matches, if there is no reason, or if `length` is more than 30 days.
-    """
+    """Begin a silence. Raise Unusable if no rule or host matches, there is no reason, or it lasts over 30 days."""
     for name, text in (("the rule", rule), ("the host", host), ("the instance", instance), ("the name", who.name)):
         _check_length(name, text, LONGEST_NAME)
     _check_length("the reason", reason, LONGEST_TEXT)
@@ -213,10 +210,7 @@ def audit(file: AlertsFile, who: Actor, at: int, text: str) -> None:
 def find_audit_entries(
     file: AlertsFile, start: int, end: int, who: str, first: int, most: int
 ) -> tuple[Sequence[AuditEntry], int]:
-    """Return a page of the audit log for a range, the latest entry first, and the number of entries in all pages.
-
-    Without `who`, the entries of all people are returned.
-    """
+    """Return a page of the audit log (of `who`, or of all), the latest entry first, and the number of all entries."""
     where, values = "at BETWEEN ? AND ? AND (? = '' OR who = ? COLLATE NOCASE)", (start, end, who, who)
     total = file.rows(f"SELECT count(*) AS number FROM deeds WHERE {where}", values)[0]["number"]
     query = f"SELECT * FROM deeds WHERE {where} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?"

@@ -176,10 +176,7 @@ def details_of(
     processes: tuple[str, ...] = (),
     covered: int | None = None,
 ) -> Details:
-    """Return the details of a rule's alert.
-
-    `healthy` is the limit for the subject; `covered` is `StateChange.covered`.
-    """
+    """Return the details of an alert. `healthy` is the subject's limit; for `covered` see StateChange."""
     signal = signals[rule.signal]
     notes = [note] if note else []
     if rule.phase:

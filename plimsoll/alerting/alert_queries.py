@@ -49,15 +49,12 @@ Page: TypeAlias = tuple[Sequence[Alert], int]  # the alerts of a page, and the n
 
 
 def firing(file: AlertsFile) -> list[Alert]:
-    """Return the alerts that are firing, critical ones first, then the latest first."""
+    """Return the firing alerts, critical ones first, then the latest first."""
     return _read(file, f"ended_at IS NULL ORDER BY {_WORST_FIRST}")
 
 
 def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
-    """Return the alerts that were firing at some time in a range, in the order in which they fired.
-
-    With `replaced`, include alerts that late samples have disproved.
-    """
+    """Return the alerts that fired in a range, in time order; `replaced` includes those that late samples disproved."""
     also = "" if replaced else f" AND {_CURRENT}"
     where = f"fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also} ORDER BY fired_at, id"
     return _read(file, where, end, start)
@@ -75,10 +72,7 @@ def events(file: AlertsFile, number: int) -> list[Event]:
 
 
 def find_firing(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> Page:
-    """Return a page of the firing alerts, in the order of `firing`.
-
-    If `first` is beyond the last alert, return the last page, or with `exact` an empty page.
-    """
+    """Return a page of the firing alerts; beyond the last alert the last page, or with `exact` an empty one."""
     return _find(file, "ended_at IS NULL", [], _WORST_FIRST, first, most, chosen, exact=exact)
 
 

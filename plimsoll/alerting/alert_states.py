@@ -127,7 +127,7 @@ class AlertStates:
         return {host: count for host, count in zip(self._hosts.hosts, counts.tolist(), strict=True) if count}
 
     def pending(self) -> int:
-        """Count the warning and critical rules that are pending: past the limit, but for less than `for`."""
+        """Count the pending warning and critical rules: past the limit, but for less than `for`."""
         return sum(int((batch.states == State.PENDING).sum()) for batch in self._severe)
 
     def impossible(self) -> dict[str, set[str]]:

@@ -141,10 +141,7 @@ class AlertsFile:
 
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
-        """Commit all changes made in the block, or none. Raise NotKept if the file cannot be written.
-
-        An inner transaction is part of the outer one.
-        """
+        """Commit all changes of the block or none (raise NotKept); an inner transaction joins the outer one."""
         with self._lock, self._usable():
             if self._connection.in_transaction:
                 yield self._connection
@@ -305,8 +302,5 @@ def _why(error: sqlite3.DatabaseError) -> str:
 
 @lru_cache(100_000)  # each silence is compared with all alerts that fire, which have few rules and hosts
 def is_like(text: str, pattern: str) -> bool:
-    """Return whether a text matches a pattern, in which `*` is any text. Case does not matter.
-
-    Brackets are not special: names of network adapters contain them.
-    """
+    """Return whether a text matches a pattern: `*` is any text, brackets are not special. Case does not matter."""
     return fnmatchcase(text.casefold(), pattern.casefold().replace("[", "[[]"))

@@ -80,7 +80,7 @@ class ClockSkew:
         self._lock = Lock()
 
     def written(self, points: Points, now: int) -> None:
-        """Record hosts whose newest sample is over a minute off `now` (UTC ns), and forget those that are on time."""
+        """Record hosts whose newest sample is over a minute off `now` (UTC ns), and forget the others."""
         if not len(points):
             return
         newest = np.full(len(points.series), np.iinfo(np.int64).min)

@@ -59,7 +59,7 @@ def _rank(alert: Alert) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Firing:
-    """All alerts that are firing: critical ones first, and within a severity the latest first."""
+    """All firing alerts: critical ones first, and within a severity the latest first."""
 
     every: Sequence[Alert] = ()
 
@@ -88,10 +88,7 @@ class Firing:
 
     @cached_property
     def incidents(self) -> Sequence[Incident]:
-        """The incidents of `alerts`: the most severe first, and within a severity the latest first.
-
-        If all hosts are silent, that is one incident in place of one for each host.
-        """
+        """The incidents of `alerts`, the most severe and then the latest first; one alone if all hosts are silent."""
         all_silent = any(alert.kind == "all-silent" for alert in self.alerts)
         return incidents(alert for alert in self.alerts if not (all_silent and alert.kind == "host-silent"))
 

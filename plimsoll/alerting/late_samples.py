@@ -49,10 +49,7 @@ class _Replay(NamedTuple):
 
 
 class LateSamples:
-    """A queue of hosts with late samples. One host is amended at a time, so that evaluations are not delayed.
-
-    `check` may raise to interrupt an amendment.
-    """
+    """A queue of hosts with late samples, amended one at a time; `check` may raise to interrupt an amendment."""
 
     def __init__(self, store: SampleReader, history: AlertHistory, skew: ClockSkew, check: Check) -> None:
         self._store = store

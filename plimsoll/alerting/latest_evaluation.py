@@ -54,7 +54,7 @@ class RuleBatch:
 
     @property
     def active(self) -> NDArray[np.bool_]:
-        """A mask of the rows that are pending or firing."""
+        """A mask of the pending and firing rows."""
         return (self.states == State.PENDING) | (self.states == State.FIRING)
 
     def set(self, row: int, status: Status, worst: float = nan) -> None:
@@ -149,7 +149,7 @@ class RuleBatch:
             self.worst[rows[after != State.PENDING]] = nan
 
     def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], matrix: ConditionMatrix, column: int) -> None:
-        """Update the worst values of the rows that are pending, or that begin to fire."""
+        """Update the worst values of the rows that are pending or begin to fire."""
         if not len(pending):
             return
         worsening, values = rows[pending], matrix.values[pending, column]
@@ -214,7 +214,7 @@ class RuleStates:
 
     @property
     def crossed(self) -> NDArray[np.bool_]:
-        """A mask of the rows that are pending or firing."""
+        """A mask of the pending and firing rows."""
         return (self.states == State.PENDING) | (self.states == State.FIRING)
 
     def at(self, rows: Sequence[int]) -> Iterator[RuleState]:
@@ -267,7 +267,7 @@ class LatestEvaluation:
         return [state for rule, rows in batches.items() for state in self.rules[rule].at(rows)]
 
     def pending(self) -> list[RuleState]:
-        """Return the states of the rules that are pending."""
+        """Return the states of the pending rules."""
         rows = (np.flatnonzero(states.states == State.PENDING).tolist() for states in self.rules)
         return [state for states, pending in zip(self.rules, rows, strict=True) for state in states.at(pending)]
 

@@ -1,4 +1,4 @@
-"""The alert loop: performs the evaluations that are due, saves them in the alert history, and watches the hosts."""
+"""The alert loop: performs due evaluations, saves them in the alert history, and watches the hosts."""
 
 import logging
 import time
@@ -41,9 +41,9 @@ _log = logging.getLogger(__name__)
 class AlertLoop:
     """The loop that evaluates the rules on the live samples of a store.
 
-    `processes` returns the top processes of hosts at an evaluation, a line each; `troubles` the problems of Plimsoll
-    itself. `on_step` is called with the time after evaluations. `perform` is to be called about every second, and
-    `written` with each batch of samples; both take the time (UTC ns), so that tests can simulate it.
+    Call `perform` about every second, and `written` with each batch of samples; both take the time (UTC ns), so that
+    tests can simulate it. The loop calls `processes` for the top processes of hosts at an evaluation (a line each),
+    `troubles` for the problems of Plimsoll itself, and `on_step` after evaluations, with their time.
     """
 
     def __init__(

@@ -102,10 +102,7 @@ _FEW = 100
 
 
 class RecentSamples:
-    """The recent samples of the judged series, read from a store step by step.
-
-    Each step reads the last `overlap` ns again, to include late samples.
-    """
+    """The recent samples of the judged series. Each step reads the last `overlap` ns again, for late samples."""
 
     def __init__(self, store: SampleReader, overlap: int) -> None:
         self._store = store
@@ -122,10 +119,7 @@ class RecentSamples:
         self._widest_change = 0
 
     def read(self, reach: Mapping[Series, int], start: int, end: int) -> None:
-        """Read the samples up to `end` of these series, each from its reach (ns) before `start`.
-
-        The mapping must not be changed later.
-        """
+        """Read the samples up to `end` of these series, each from its reach (ns) before `start`; it must not change."""
         # If the last step ended before `start`, the samples between are needed, too.
         since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
         new: list[Series] = []
@@ -204,7 +198,7 @@ class RecentSamples:
         self._number()
 
     def _begin(self, series: Sequence[Series], samples_list: Sequence[Samples], start: int) -> None:
-        """Add the samples of series that are new or read again."""
+        """Add the samples of series that are new, or whose whole reach was read again."""
         alike = group_pairs(
             ((self._reach[pair[0]], pair[1].times.tobytes()), pair) for pair in zip(series, samples_list, strict=True)
         )

@@ -43,10 +43,7 @@ class Site:
 
 @dataclass(frozen=True, eq=False)
 class RuleTarget:
-    """A rule to judge for a subject, with its limit there, and the source of its signal.
-
-    `note` says what plimsoll.toml changes.
-    """
+    """A rule to judge for a subject, its limit there, the signal's source, and what plimsoll.toml changes (`note`)."""
 
     rule: Rule
     subject: Subject

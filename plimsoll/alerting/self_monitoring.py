@@ -16,10 +16,7 @@ _HOST = "plimsoll"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem of Plimsoll itself that somebody must solve: an id such as `store-full`, and a sentence.
-
-    With severity warning, everything still works.
-    """
+    """A problem of Plimsoll itself to be solved, as id and sentence; with severity warning everything still works."""
 
     id: str
     text: str

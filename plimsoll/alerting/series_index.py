@@ -56,10 +56,7 @@ class SeriesIndex:
         return entry[1].host if entry else host_key(host_of(series, self._tags))
 
     def look(self, start: int, end: int) -> tuple[list[str], bool]:
-        """Add the series that have samples in a range.
-
-        Return the hosts of these series, and whether the series of the index changed.
-        """
+        """Add the series with samples in a range; return their hosts, and whether the index changed."""
         entries, names = self._entries_of(self._store.series(start, end).series)
         new = sorted(names.keys() - self._hosts, key=lambda host: (self._rank.get(host, len(self._rank)), host))
         self._hosts |= dict.fromkeys(new[: max(0, self._most_hosts - len(self._hosts))])

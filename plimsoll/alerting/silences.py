@@ -89,7 +89,7 @@ def end(file: AlertsFile, silence: int, now: int) -> Silence:
 
 
 def active(file: AlertsFile, now: int) -> list[Silence]:
-    """Return the silences that are active now."""
+    """Return the active silences."""
     return [Silence(**dict(row)) for row in file.rows(_ACTIVE, (now, now))]
 
 

@@ -2,7 +2,7 @@ r"""Spikes that come at regular intervals.
 
 Two measures tell whether events have a period; each is 1 for perfectly regular events:\n- Neighbours: the mean of cos(2
 pi interval / period) over the intervals between neighbouring events. It also works if\n  the rhythm drifts, because
-each event is compared with the one before.\n- Phase: the length of the mean of exp(2 pi i time / period) over the
+each event is compared with the previous one.\n- Phase: the length of the mean of exp(2 pi i time / period) over the
 events (Rayleigh's test; Fisher, "Statistical\n  Analysis of Circular Data", 1993). It also works if single events are
 early or late, or do not belong to the rhythm.
 """
@@ -249,7 +249,7 @@ def _median(values: Values) -> Values:
 
 
 def _above(above: Values, value: float) -> Spikes:
-    """Return the runs of rows above half of `value` (above 0) that also exceed `value`."""
+    """Return the runs of consecutive rows above half of `value` (above 0) with at least one row above `value`."""
     raised = np.concatenate(([False], above > value / 2, [False]))
     edges = np.flatnonzero(raised[1:] != raised[:-1])
     first, last = edges[::2], edges[1::2] - 1

@@ -40,12 +40,7 @@ class RankCorrelation:
 
 @dataclass(frozen=True, slots=True)
 class RankTest:
-    """The result of a Mann-Whitney rank test (1947).
-
-    Attributes:
-        chance: The one-sided p-value.
-        higher: Whether the second set ranks higher.
-    """
+    """The result of a Mann-Whitney rank test (1947): its one-sided p-value, and whether the second set ranks higher."""
 
     chance: float
     higher: bool

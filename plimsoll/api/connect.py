@@ -65,7 +65,7 @@ class Connection:
         return [*self._all(ApiHost, "/hosts", text=text, state=state)]
 
     def limits(self, *, host: str = "", state: str | None = None, severity: str | None = None) -> list[ApiLimit]:
-        """Return the limits that are judged now, with their values."""
+        """Return the limits judged now, with their values."""
         return [*self._all(ApiLimit, "/limits", host=host, state=state, severity=severity)]
 
     def signals(self, *, text: str = "") -> list[ApiSignal]:

@@ -43,10 +43,7 @@ class Thresholds:
 
     @cached_property
     def order(self) -> Mapping[LimitKey, int]:
-        """The rank (from 0) of each signal and subject (of the first run) whose limit only one run crossed.
-
-        Limits for a host's role come before general limits.
-        """
+        """The rank (from 0) of each signal and subject whose limit only one run crossed; limits for roles first."""
         findings = [*((finding, self.hosts) for finding in self.only_second), *((f, None) for f in self.only_first)]
         findings.sort(key=lambda pair: pair[0].pack.applies_to is None)
         return {_place(*pair): at for at, pair in reversed(list(enumerate(findings)))}

@@ -122,10 +122,7 @@ def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
 
 
 def chosen_phase(phases: tuple[CommonPhase, ...], name: str | None) -> CommonPhase:
-    """Return the phase of this name; without a name the steady phase, else the whole run.
-
-    Raise Unusable if no phase has the name.
-    """
+    """Return the phase of this name (else Unusable); without a name the steady phase, else the whole run."""
     if name is None:
         return phases[0] if phases[0].name == _STEADY else phases[-1]
     phase = next((phase for phase in phases if phase.name.casefold() == name.casefold()), None)

@@ -169,7 +169,7 @@ def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
 def _partly(
     runs: Sequence[RunMeans], alike: Sequence[tuple[str, Key]], treatments: Treatments
 ) -> Iterator[tuple[str, Signal, Subject]]:
-    """Yield the signals that only some of the runs recorded, and that are left out for that reason."""
+    """Yield the signals left out because only some of the runs recorded them."""
     entries = {key: subject for run in runs for key, subject in run.subjects.items()}
     for key in entries.keys() - set(alike):
         signal, subject = entries[key]

@@ -61,10 +61,7 @@ class UnknownFact(LookupError):
 
 @dataclass(frozen=True)
 class Facts:
-    """Looks up facts of hosts and instances.
-
-    plimsoll.toml (`configured`) takes precedence over the log (`recorded`), and an instance over its host.
-    """
+    """Facts of hosts and instances: `configured` ones precede those in the log (`recorded`), instances their host."""
 
     configured: ConfiguredFacts = field(default_factory=dict[Subject, Mapping[str, float]])
     recorded: RecordedFacts = field(default_factory=dict[Place, Mapping[str, float]])

@@ -111,10 +111,7 @@ def time_limits(typed: Sequence[str]) -> dict[str, float]:
 
 
 def objective(settings: ObjectiveSettings) -> Pack | None:
-    """Return the rules of an objective, with the signals that they need besides the shipped ones.
-
-    None if it sets no limit.
-    """
+    """Return the rules of an objective and the signals needed besides the shipped ones; None if it sets no limit."""
     if not (settings.operations or settings.set_limits):
         return None
     rules = [

@@ -1,7 +1,4 @@
-"""Thresholds that plimsoll.toml changes or switches off, each with a reason.
-
-The settings for a rule in a host's table replace all of those in the general table.
-"""
+"""Thresholds changed or switched off in plimsoll.toml, each with a reason; a host's table replaces the general one."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

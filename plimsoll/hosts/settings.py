@@ -1,7 +1,4 @@
-"""plimsoll.toml: facts of a run and its hosts that the logs lack, and changed thresholds.
-
-The settings are documented in docs/settings.md.
-"""
+"""plimsoll.toml: facts that the logs of a run lack, and changed thresholds; documented in docs/settings.md."""
 
 import os
 import re
@@ -80,10 +77,7 @@ class SignalSettings(_Strict):
 
 
 class CompareSettings(_Strict):
-    """The `[compare]` table. Loads that differ by less than `load` are equal.
-
-    `renamed` maps hosts and instances of the baseline to their names in the run.
-    """
+    """The `[compare]` table. Loads closer than `load` are equal; `renamed` maps the baseline's names to the run's."""
 
     load: Tolerance | None = None
     tolerance: Tolerance | None = None
@@ -171,10 +165,7 @@ class InstanceFacts(_Facts):
 
 
 class HostFacts(_Facts):
-    """Facts of a host, facts of instances that differ, and thresholds for this host only.
-
-    On the pages, hosts can be selected and grouped by their `labels`.
-    """
+    """A host's facts, those of instances that differ, its own thresholds, and `labels` that select and group it."""
 
     processors: float | None = Field(default=None, gt=0)
     clock_mhz: float | None = Field(default=None, gt=0)

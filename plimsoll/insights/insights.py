@@ -1,7 +1,4 @@
-"""A review with its insights: what the signals of a run show beyond their thresholds.
-
-FOLDERS lists the insights in the order of the outputs.
-"""
+"""A review with its insights, beyond thresholds. FOLDERS lists the insights in the order of the outputs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -18,10 +18,7 @@ _TOTAL = "_total"
 
 
 def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
-    """Yield the samples of a signal: on each host, those of the instances with the highest values.
-
-    A total is left out if its instances were recorded.
-    """
+    """Yield a signal's samples: of each host's instances with the highest values; a total only if none was recorded."""
     by_host = group_pairs(
         (host_key(subject.host), (subject, samples)) for subject, samples in review.signals.of(name).items()
     )

@@ -150,10 +150,7 @@ class DocumentTable:
 
 @dataclass(frozen=True, slots=True)
 class ChartBlock:
-    """A chart over time; only HTML shows it.
-
-    `chart` is a specification that the renderer encodes, or a chart already encoded by `plimsoll.charts.Charts.add`.
-    """
+    """A chart over time, for HTML only: `chart` is a specification to encode, or encoded by `Charts.add`."""
 
     chart: ChartSpec | Any
     size: Literal["full", "small", "strip"] = "small"

@@ -29,10 +29,7 @@ class _Name(NamedTuple):
 
 
 class Names:
-    """The names of objects and counters. `paths` are the user's language files, used besides the shipped ones.
-
-    Raise Unusable if a file has mistakes.
-    """
+    """The names of objects and counters, shipped and in the user's `paths`. Raise Unusable if a file has mistakes."""
 
     def __init__(self, paths: Sequence[Path] = ()) -> None:
         self._user_languages: Sequence[Language] = ()

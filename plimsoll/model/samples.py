@@ -93,10 +93,7 @@ class Samples:
 
 
 class Recorded:
-    """The series of all recordings of one run, joined across files.
-
-    If several recordings have a series at the same time, the first value that is not missing is used.
-    """
+    """The series of all recordings of one run, joined; at equal times the first value that is not missing counts."""
 
     def __init__(self, logs: Sequence[Log]) -> None:
         self._logs = logs

@@ -1,4 +1,4 @@
-"""Loads the tables that are shipped beside the code as YAML."""
+"""Loads the tables shipped beside the code as YAML."""
 
 import sys
 from functools import cache

@@ -1,7 +1,4 @@
-"""Reads a TOML settings file into a model, strictly and within limits; errors name the file and the setting.
-
-A small file cannot use much time or memory.
-"""
+"""Reads a TOML file into a model strictly, in little time and memory; errors name the file and the setting."""
 
 import re
 import tomllib

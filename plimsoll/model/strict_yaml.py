@@ -1,7 +1,4 @@
-"""Reads YAML files strictly and within limits; each mistake has its file, line, column and the nearest valid name.
-
-A small file cannot use much time or memory.
-"""
+"""Reads YAML strictly, in little time and memory; mistakes have file, line, column and the nearest valid name."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -121,10 +121,7 @@ def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
 
 
 def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
-    """Return the phases of a run whose steady state is `FROM/TO`: ramp-up, steady, ramp-down.
-
-    Raise Unusable if the span is not inside the run.
-    """
+    """Return ramp-up, steady state and ramp-down by `FROM/TO`. Raise Unusable if that is not inside the run."""
     begin, finish = parse_span(text, zone, start, end)
     next_day = _is_after_last_day(text.rpartition("/")[2], finish, begin, end, zone)
     if begin >= finish or lies_outside(begin, finish, start, end) or next_day:

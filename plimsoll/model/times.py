@@ -1,8 +1,4 @@
-"""Instants, durations and zones.
-
-Inside Plimsoll an instant is an int64 count of nanoseconds since 1970-01-01 UTC. Output for people uses the zone of the
-log.
-"""
+"""Instants (int64 ns since 1970-01-01 UTC), durations and zones. Output for people uses the zone of the log."""
 
 import re
 from dataclasses import dataclass

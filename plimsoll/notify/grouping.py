@@ -113,7 +113,7 @@ class Situation:
 
     @cached_property
     def silent(self) -> frozenset[str]:
-        """The hosts that are silent, case-folded; "" if all are."""
+        """The silent hosts, case-folded; "" if all are."""
         return frozenset(host_key(alert.host) for alert in self.firing if alert.kind.endswith("-silent"))
 
     @cached_property

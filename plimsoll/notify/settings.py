@@ -59,7 +59,7 @@ class QuietWindow(Strict):
     end: _Clock = Field(default=time(), alias="to")
 
     def covers(self, today: str, yesterday: str, clock: time) -> bool:
-        """Return whether a time is in the window, given the weekday, the weekday before, and the time of day."""
+        """Return whether a time is in the window, by the weekday, the previous weekday, and the time of day."""
         if self.begin < self.end:
             return today in self.days and self.begin <= clock < self.end
         if self.begin == self.end:

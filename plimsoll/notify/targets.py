@@ -1,7 +1,4 @@
-"""Notifies people, with a thread for each target in up.toml.
-
-A target whose server does not answer delays neither the others nor the loop.
-"""
+"""Notifies people, with a thread for each target in up.toml, so that a slow one delays neither others nor the loop."""
 
 import logging
 import time
@@ -56,7 +53,7 @@ class NotifyTarget:
         self._said_at = 0
 
     def tick(self, now: int) -> None:
-        """Send the messages that are due."""
+        """Send due messages."""
         try:
             self._tick(now)
         except NotKept as error:
@@ -72,7 +69,7 @@ class NotifyTarget:
         self._to_say = Message(f"CRITICAL: {title}", body, "critical")
 
     def _tick(self, now: int) -> None:
-        """Send the next message if one is due; record the attempt before, and its result after."""
+        """Send the next message if one is due; record each attempt first, then its result."""
         self._keep()
         if given_up := self._outbox.give_up(self._policy, now):
             _log.warning("%s: gave up telling of %d alerts that ended a day ago", self.name, given_up)

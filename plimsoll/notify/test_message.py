@@ -69,10 +69,7 @@ class TargetTester:
         ]
 
     def send(self, name: str) -> str | None:
-        """Send one target a test message; return why that failed, or None.
-
-        Raise Unusable if there is no such target, or if it got one less than a minute ago.
-        """
+        """Send a test message; return why it failed, or None. Raise Unusable for an unknown target, or if too soon."""
         target = self._targets.get(name)
         if target is None:
             raise Unusable(f"{Path(self._file_name).name} names no target {name[:100]!r}")

@@ -65,10 +65,7 @@ WEBHOOKS = dict.fromkeys(Alertmanager.schemes, Alertmanager)
 
 
 def close_opsgenie(address: str, api_key: str, event: MessageEvent) -> str | None:
-    """Close the alert of an event by its alias. Return why that failed, or None.
-
-    `address` is that of Opsgenie's alerts.
-    """
+    """Close an event's alert by alias, at Opsgenie's `address` of alerts. Return why that failed, or None."""
     url = f"{address}/{quote(event.key, safe='')}/close?identifierType=alias"
     return post(url, {"source": "Plimsoll", "note": event.text[:25_000]}, {"Authorization": f"GenieKey {api_key}"})
 

@@ -1,7 +1,4 @@
-"""Rules and signals as text, for `plimsoll rules explain`, the pages in docs/rules and those of `plimsoll up`.
-
-The text is Markdown that is also readable as plain text.
-"""
+"""Rules and signals as Markdown that is readable as plain text, for `plimsoll rules explain`, docs/rules and pages."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -291,7 +291,7 @@ def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Map
 
 
 def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
-    """Return why a rule with `drive` is not judged: no disk is marked so, or the marked ones were not recorded."""
+    """Return why a rule with `drive` is not judged; no disk has that role, or none of those with it was recorded."""
     marked = [
         subject.instance
         for subject, holds in drives.items()

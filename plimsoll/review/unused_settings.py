@@ -1,4 +1,4 @@
-"""Remarks on unused settings in plimsoll.toml: they name hosts or instances that are not in the logs."""
+"""Remarks on unused settings in plimsoll.toml: hosts or instances that the logs lack."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches

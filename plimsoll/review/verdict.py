@@ -285,7 +285,7 @@ def _unable(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """Return the groups, worst first, of findings that are sorted worst first.
+    """Return the groups, worst first, of findings sorted worst first.
 
     A crossed old limit belongs to the group of its signal, else to the group of a rule that supersedes it. If neither
     has a group, it forms its own, unless a rule that supersedes it was judged: then it is set aside.

@@ -340,7 +340,7 @@ class EvaluationMatrix:
         return worst, means
 
     def gaps_crossed(self, row: int) -> NDArray[np.bool_]:
-        """Return, for each crossing of a row, whether only missing data separates it from the crossing before."""
+        """Return, for each crossing of a row, whether only missing data separates it from the previous one."""
         return self._gaps_crossed[self._bounds[row] : self._bounds[row + 1]]
 
     @cached_property

@@ -97,7 +97,7 @@ class Layout(NamedTuple):
     in_parts: list[tuple[int, ResolvedSource, Windows]]
 
     def of_step(self) -> "Layout":
-        """Return the layout whose windows hold only the samples since the evaluation before."""
+        """Return the layout whose windows hold only the samples since the previous evaluation."""
         step = EVALUATION_INTERVAL - 1
         in_parts = [
             (row, source, (step, [(part, step) for part, _ in parts])) for row, source, (_, parts) in self.in_parts

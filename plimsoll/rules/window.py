@@ -158,7 +158,7 @@ class Cut(NamedTuple):
 
 
 class Together(Protocol):
-    """Several series that are reduced at once."""
+    """Several series reduced at once."""
 
     def arrays(self) -> Arrays:
         """Return all times and values of the series."""

@@ -71,7 +71,7 @@ def counted_by(fact: Fact, number: float = 2) -> str:
 
 
 def fact_text(fact: Fact, number: float) -> str:
-    """Return a number of what a fact counts: `2 processors`, `4,096 MB of memory`, `1,000,000,000 bit/s`."""
+    """Return the value of a fact with its unit or noun: `2 processors`, `4,096 MB of memory`, `1,000,000,000 bit/s`."""
     return f"{number:,.12g} {_UNITS.get(fact) or counted_by(fact, number)}"
 
 

@@ -78,7 +78,7 @@ class RequestIdentity:
         return await self._passwords.check(address_of(request), name, password)
 
     def _by_proxy(self, request: Request, proxy: TrustedProxy) -> Person | Response | None:
-        """Return the person named by the proxy, or a refusal; None if it is not from the proxy, or names nobody."""
+        """Return the person named by the proxy, or a refusal; None if no proxy sent the request, or it names nobody."""
         peer = request.scope[PEER]
         try:
             return proxy.person(peer[0] if peer else "", request.headers, self._access.credentials.users)

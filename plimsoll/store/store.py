@@ -23,7 +23,7 @@ class Store:
 
     `runs_place` says how another process opens the runs (`store.remote`). `upkeep` is the embedded store that this
     process owns and must tidy. `election` decides which of several processes on one server sends notifications.
-    `beside` is the store of the runs, and of live samples of earlier days.
+    `beside` is a second store: the embedded one, which has the runs and the older live samples if `live` is a server.
     """
 
     def __init__(

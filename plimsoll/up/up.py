@@ -81,7 +81,7 @@ class Setup:
 
     @property
     def names(self) -> list[str]:
-        """The host names in requests that are accepted besides the address that it listens on."""
+        """The host names accepted in requests, besides the address that the server listens on."""
         public = self.url.host if self.url and not self.url.is_loopback else None
         return [*self.allowed_hosts, *([public] if public else [])]
 

@@ -231,9 +231,9 @@ class RampFit:
 
 
 def _around(side: Side) -> Floats:
-    """Return finely spaced ends around the end of a ramp, for a second search; all ends if there is no ramp.
+    """Return finely spaced positions around the end of a ramp, for a second search; without a ramp, the coarse ones.
 
-    They reach past the next two coarse ends, as the coarse search may confuse steep and gentle ramps.
+    They reach past the next two coarse positions, as the coarse search may confuse steep and gentle ramps.
     """
     if not side.end:
         return _COARSE

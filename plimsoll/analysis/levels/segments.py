@@ -158,10 +158,7 @@ def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
 
 
 def described(values: Values) -> Described:
-    """Return the pieces and their noise, at the autocorrelation that makes them most likely.
-
-    `flat_pieces` are the best pieces without a slope.
-    """
+    """Return the pieces and noise at the most likely autocorrelation; `flat_pieces` are the best without a slope."""
     level = median_filter(values, 9, "edge")
     change = np.diff(values)
     shape = _shape(change - median(change), level)

@@ -248,10 +248,7 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
 
 
 def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[Site, ConfiguredFacts]:
-    """Return the rules and settings of hosts, from plimsoll.toml and the limits changed on pages, and the facts in it.
-
-    Raise Unusable if either is invalid.
-    """
+    """Return the rules and settings of hosts, changes on pages included, and the facts. Raise Unusable if invalid."""
     settings = host_settings.load(config) if config else host_settings.Settings()
     overrides = overlay.with_overlay(settings, config, folder, catalogue)
     return Site(catalogue, overrides, settings.drives(), settings.labels()), settings.facts()

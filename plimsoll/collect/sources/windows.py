@@ -79,10 +79,7 @@ class PerformanceObjects:
 
 
 def _group(name: str, read: ObjectCounters) -> Group:
-    """Return the group of an object.
-
-    It raises CountersOff if the object should be on every Windows but has no counters.
-    """
+    """Return the group of an object; raise CountersOff if it lacks counters that every Windows should have."""
     if name not in _BASIC:
         return read
 

@@ -80,10 +80,7 @@ def requests(selection: Selection, where: Sequence[str] = (), joined_with: Joine
 
 
 def panel_parts(selection: Selection, function: Function, where: Sequence[str] = ()) -> Parts:
-    """Return the query for a line of each subject, with a value for each `$__interval`.
-
-    `where` are further conditions, such as those of `chosen`.
-    """
+    """Return the query for a line per subject, a value per `$__interval`, under the further conditions `where`."""
     value, rest = _interval_parts(_per_instance(selection), function, " AND ".join([*selection.where, TIME, *where]))
     if selection.summed:
         return 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{by_interval(selection.group)}'

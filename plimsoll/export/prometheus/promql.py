@@ -205,7 +205,7 @@ class _Window:
         return f"clamp_max({scaled}, {number(transform.most)})"
 
     def _newest(self, field: str) -> str:
-        """Return the sample of the last interval, or its rate since the one before; none if the count fell."""
+        """Return the sample of the last interval, or its rate since the previous sample; none if the count fell."""
         series = self._selector(field)
         newest = f"last_over_time({series}[{duration(self.interval)}])"
         if not self.selection.source.rate:

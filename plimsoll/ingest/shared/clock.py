@@ -256,7 +256,7 @@ def _second_time(
     """Return the first row of the second pass through a repeated hour, and the first row that may belong to it.
 
     `hour` are the rows in that hour, at whose end the clock goes back by `size` ns; `steps` are the clock's steps to
-    each row from the row before. `begins_again` means that the first row belongs to the second pass; None that only
+    each row from the previous one. `begins_again` means that the first row belongs to the second pass; None that only
     later rows may tell. Then a log that continues past the hour without a step back or a pause began in the second
     pass; after a long pause, it continued in the second pass.
     """

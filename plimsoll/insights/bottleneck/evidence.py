@@ -36,10 +36,7 @@ _CAPACITIES: tuple[tuple[Resource, str], ...] = (
 
 @dataclass(frozen=True)
 class NearForATime:
-    """A signal that was near its capacity in some parts of the run.
-
-    `duration` is the total length of those parts (ns), `worst` the mean in the worst part.
-    """
+    """A signal near its capacity in parts of the run, `duration` ns in all; `worst` is the mean in the worst part."""
 
     resource: Resource
     name: str

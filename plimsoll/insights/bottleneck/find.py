@@ -76,10 +76,7 @@ class Bottleneck:
 
 
 def find_bottleneck(review: Review) -> Bottleneck | None:
-    """Return the bottleneck of a run; None if it has no samples.
-
-    If the hosts are not one system, each is examined separately, and the clearest result is returned.
-    """
+    """Return the bottleneck of a run (the clearest of any host, if they are not one system); None without samples."""
     if review.start is None or review.end is None or review.end <= review.start:
         return None
     if review.is_apart:

@@ -40,10 +40,7 @@ class Waiting:
 
 
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
-    """Return every recorded queue and waiting time inside the software.
-
-    Those that grew or are long come first; among these, the largest growth, then queues before times.
-    """
+    """Return all queues and waiting times inside the software: grown or long ones first, and queues before times."""
 
     def order(wait: Waiting) -> tuple[int, float, bool]:
         value, before = wait.figure.value, wait.figure.before

@@ -143,10 +143,7 @@ def _lines(review: Review, figure: Figure) -> tuple[ChartSeries, ...]:
 
 
 def _doubt(bottleneck: Bottleneck | None) -> str:
-    """Return the certain bottleneck as a clause: `the processors of WEB01 limit this run`; else empty.
-
-    Such a run is not known to be healthy.
-    """
+    """Return a clause on a certain bottleneck, which leaves health open: `the processors of WEB01 limit this run`."""
     if bottleneck is None or not bottleneck.confident or bottleneck.limiting is None:
         return ""
     reason = summary(bottleneck).removesuffix(".")

@@ -41,13 +41,13 @@ class LoadResponse:
     Attributes:
         offered: The load on the system (connections), if it is recorded and was changed.
         work: The throughput: operations, else bytes.
-        top: The part of the run with the highest load; all of it if no load is recorded.
-        low: The part with at most half of that load; None if there is none.
+        top: The part to examine: with the highest load; if `busy` or `fell`, another (see there); else the whole run.
+        low: The part to compare with `top`: with at most half of the highest load, or not busy; None if there is none.
         constant: Whether the work hardly changed.
         follows: Whether the work followed the load up to the highest; None if unknown.
         response: How the work grew with the load, if the offered load is recorded.
-        busy: Whether `top` is where a resource was near its capacity, because no load is recorded.
-        fell: The highest and the later work, if `top` is the time after the highest work.
+        busy: Whether `top` is the longest part in which a resource was near its capacity, as no load is recorded.
+        fell: The highest work and the work during `top`, if `top` is the time after the highest work.
     """
 
     offered: Load | None

@@ -70,10 +70,7 @@ def _is_steady(values: Values, part: Mask) -> bool:
 
 
 def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
-    """Yield the utilization (%) and the throughput of each link in each direction.
-
-    If the speed was not sampled together with the bytes, its median is used.
-    """
+    """Yield each link's utilization (%) and throughput by direction; its median speed is used if sampled separately."""
     links = {subject.key: values for subject, values in measured.on("network.link_percent", host).items()}
     for carried, utilization in _DIRECTIONS:
         for subject, values in measured.on(carried, host).items():

@@ -144,10 +144,7 @@ class Capacity:
 
     @cached_property
     def reached(self) -> tuple["Limit", ...]:
-        """The limits that are reached within the projected load, in order of their loads.
-
-        Limits above the load of the highest throughput are not reached.
-        """
+        """The limits reached within the projected load and below the load of the highest throughput, by load."""
         limits = [
             Limit(what.load, what) for what in (*self.resources, *self.objectives) if np.isfinite(what.load.value)
         ]

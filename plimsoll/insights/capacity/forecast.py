@@ -50,11 +50,7 @@ class Needs:
 
 
 def needs_of(capacity: Capacity, users: float, peak_factor: float = 1.0) -> Needs:
-    """Return the needs of a number of users.
-
-    Raises:
-        Unusable: The operations of a user are not known.
-    """
+    """Return the needs of a number of users. Raise Unusable if the operations of a user are not known."""
     if capacity.users is None:
         raise Unusable(
             "not known: how much users do; the run has no users of a load driver: give a profile of users, too"

@@ -49,11 +49,7 @@ def means(levels: Sequence[LoadLevel], values: Values) -> Values:
 
 
 class Users:
-    """The number of users at a load.
-
-    `proportional` means that users are in proportion to the load. `spread` is the relative error of their number (95
-    %).
-    """
+    """The number of users at a load, `proportional` to it or not; `spread` is its relative error (95 %)."""
 
     unit: str = "users"
     proportional: bool = True

@@ -253,10 +253,7 @@ class _Run:
 
 
 def _joined(parts: Sequence[Observed]) -> Observed:
-    """Return the rows of several runs as those of one.
-
-    Values that not all runs recorded are left out; operations that a run lacks have the rate 0 there.
-    """
+    """Return the rows of several runs as one, without values that one of them lacks; missing operations have rate 0."""
     first = parts[0]
     if any((part.title, part.of_driver) != (first.title, first.of_driver) for part in parts[1:]):
         raise Unusable(

@@ -60,7 +60,7 @@ class Restarts:
 
 
 def _restarts(samples: Samples, *, any_change: bool = False) -> list[int]:
-    """Return the times (UTC ns) of samples that are lower than the one before, or with `any_change` different."""
+    """Return the times (UTC ns) of samples lower than the previous one, or with `any_change` different from it."""
     steps = np.diff(samples.present.values)
     return samples.present.times[1:][(steps != 0) if any_change else (steps < 0)].tolist()
 

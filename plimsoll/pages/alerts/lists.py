@@ -150,10 +150,7 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
 
 
 def _list_pending(watched: Watched) -> list[dict[str, Any]]:
-    """Return the incidents whose limits are crossed, but for less than `for`.
-
-    Each is described by its worst limit; `inside` has its other limits.
-    """
+    """Return the pending incidents, each described by its worst limit; `inside` has its other limits."""
     signals, now = watched.site.catalogue.signals, watched.progress().evaluated or time.time_ns()
 
     def left(state: RuleState) -> int:

@@ -21,10 +21,7 @@ _LONGEST_RAW = 300
 
 @dataclass(frozen=True)
 class Spec:
-    """A signal, the hosts to draw (all if empty), and the instance to draw (all if None).
-
-    `drive` selects the disks with this content, as marked in plimsoll.toml.
-    """
+    """A signal, its hosts (all if empty) and instance (all if None); `drive` selects disks by role in plimsoll.toml."""
 
     signal: str
     hosts: tuple[str, ...] = ()

@@ -63,11 +63,7 @@ class ChartLine:
 
 @dataclass(eq=False)
 class ChartContent:
-    """The content of one chart.
-
-    `more` are the lines that are not drawn, `ranked` says how the drawn ones were chosen, and `problem` why nothing can
-    be drawn.
-    """
+    """A chart; `more` lines are not drawn, `ranked` says how the drawn ones were chosen, `problem` why none is."""
 
     title: str
     signal: Signal

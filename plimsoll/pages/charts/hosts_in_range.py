@@ -43,10 +43,7 @@ class SignalSource:
 
 
 class HostSignals:
-    """The signals of one host, found among its series; results are cached.
-
-    `everywhere` are the packs that the user named but that match no host, so they apply to all hosts.
-    """
+    """One host's signals, cached; packs `everywhere` are named by the user and match no host, so they apply to all."""
 
     def __init__(self, site: Site, series: Sequence[Series], facts: Facts, everywhere: Sequence[Pack]) -> None:
         packs = [pack for pack in site.catalogue.packs if pack in everywhere or is_for(pack, series)]

@@ -140,10 +140,7 @@ class HostPicker:
 
 
 def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str, Any]:
-    """Return the last value in a range of each host and instance of a spec, the worst first, for a table.
-
-    Raise Unusable if the spec's signal is not in the catalogue.
-    """
+    """Return a spec's last values in a range, worst first. Raise Unusable if its signal is not in the catalogue."""
     if spec.signal not in scene.signals:
         raise Unusable(f'No signal is named "{spec.signal}".')
     signal, sources = scene.signals[spec.signal], scene.find(spec)

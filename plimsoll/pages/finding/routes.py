@@ -20,10 +20,7 @@ _LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A page that can be found: its kind, name, link, and other names (`also`).
-
-    Among equal matches, `usual` ones come first.
-    """
+    """A page to find: its kind, name, link, and other names (`also`); of equals, `usual` ones come first."""
 
     kind: str
     name: str

@@ -93,10 +93,7 @@ class KeptMeans(_KeptModel):
 
 
 class KeptReview(_KeptModel):
-    """The summary of a review. `severity` is the highest crossed severity; empty if nothing was crossed.
-
-    `cause` says in sentences which resource is short; empty if unknown.
-    """
+    """The summary of a review: `severity` is the highest crossed (or empty), `cause` what is short, in sentences."""
 
     run: str
     made_with: ReviewOrigin = Field(validation_alias="made", serialization_alias="made")

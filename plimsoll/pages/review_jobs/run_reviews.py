@@ -114,10 +114,7 @@ class RunReviews:
         return job
 
     def compare(self, runs: Sequence[RunReview], *, document: bool = False) -> str | Job:
-        """Return the report or document of a comparison of runs with the first, or the job that makes it.
-
-        Raise TooManyComparisons if the queue is full.
-        """
+        """Return a comparison of runs with the first, or its job. Raise TooManyComparisons if the queue is full."""
         id_ = comparison_id([review.run for review in runs], f"{version('plimsoll')} {self._setup.rules}")
         text = self.kept.text(id_, DOCUMENT if document else REPORT)
         if text:
@@ -142,10 +139,7 @@ class RunReviews:
         return [record for record in records if not record.job.stored]
 
     def forget_upload(self, id_: str) -> Record | None:
-        """Remove the record of a finished upload, and its review if the run is not in the store.
-
-        Return the record; None if there is no such upload.
-        """
+        """Remove and return an upload's record, and its review unless the run is stored; None if there is none."""
         record = self.upload(id_)
         if record is None or not record.job.has_ended:
             return None

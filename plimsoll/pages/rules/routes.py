@@ -245,8 +245,5 @@ def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
 
 
 def render_markdown(text: str) -> Markup:
-    """Return Markdown as HTML; HTML in it is escaped, and pictures are not loaded.
-
-    Links to other rules in docs/rules lead to their pages.
-    """
+    """Return Markdown as HTML, with its HTML escaped, no pictures, and links in docs/rules leading to pages."""
     return Markup(_MARKDOWN.render(_RULE_LINK.sub(r"](/rules/\1)", printable_lines(text))))

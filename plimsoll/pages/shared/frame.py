@@ -34,10 +34,7 @@ _UTC = Zone.parse("UTC")
 
 @dataclass(frozen=True)
 class Frame:
-    """The frame of the pages, with their time zone.
-
-    Times are in the zone of the URL (`?zone=Europe/Berlin`), else of the browser's cookie, else in `zone`.
-    """
+    """The frame of the pages; the URL (`?zone=Europe/Berlin`), a cookie or else `zone` sets their time zone."""
 
     zone: Zone
 

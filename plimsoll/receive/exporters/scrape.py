@@ -162,7 +162,7 @@ class Scraper:
         return sentences
 
     def step(self, now: int) -> None:
-        """Start to scrape the targets that are due at a time (UTC ns); do not wait for the answers."""
+        """Start to scrape the targets due at a time (UTC ns); do not wait for the answers."""
         evaluation = now // EVALUATION_INTERVAL
         with self._lock:
             due = [target for target in self._order if evaluation % max(1, target.interval // EVALUATION_INTERVAL) == 0]

@@ -38,10 +38,10 @@ def markdown(trend: HistoryTrend) -> str:
 
 
 def junit(trend: HistoryTrend) -> str:
-    """Return the XML: a case for each signal of a host or instance.
+    """Return JUnit XML: a case for whether a change can be told, then one for each signal of a host or instance.
 
-    A case fails if the latest change of its signal is for the worse; its message names the first run of the new level.
-    The first case is an error if there are too few runs to tell.
+    The first is an error if there are too few runs to tell. The case of a signal fails if its latest change is for the
+    worse; the message names the first run of the new level.
     """
     unknown = not trend.changes and not trend.can_tell
     first = DocumentCheck(

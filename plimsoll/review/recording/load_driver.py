@@ -114,7 +114,7 @@ def paused_briefly(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterat
 
 
 def _pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tuple[str, bool]]:
-    """Yield the longest time without responses of each load driver, and whether it is long enough for a doubt."""
+    """Yield a clause on each load driver's longest time without responses, if notable, and whether it is a doubt."""
     for samples in recorded.of(_DONE).values():
         times = _under_load(samples)
         if not len(times):

@@ -23,7 +23,7 @@ _NAN = math.nan
 
 @dataclass(slots=True)
 class Moment:
-    """The values of metrics at one time (UTC ns) and at the time before, and the number of instances in each value.
+    """The values of metrics at one time (UTC ns) and at the previous one, and the number of instances in each value.
 
     Metrics without a value are left out. `averages` are moving averages, passed from one moment to the next.
     """

@@ -51,10 +51,7 @@ _WEIGHED = Columns(
 
 
 class StoredRange(NamedTuple):
-    """Some series (by number) in a range of time (both ends included), with a cursor to read them.
-
-    `named` is the SQL condition for the series.
-    """
+    """Some series (by number, SQL condition `named`) in a range of time, ends included, with a cursor to read them."""
 
     cursor: Cursor
     days: DayFolder

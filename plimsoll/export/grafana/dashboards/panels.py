@@ -71,7 +71,7 @@ def threshold_steps(rules: Sequence[Rule], scale: float = 1, *, exact: bool = Fa
 
     Grafana draws the line at the start of a transparent step in the colour of the step below, so the colour of a lower
     limit is set below it. Values are multiplied by `scale`. A step includes its first value; with `exact` it starts
-    just after a limit that belongs to the step before.
+    just after a limit that belongs to the previous step.
     """
 
     def begin(rule: Rule) -> float:

@@ -161,10 +161,7 @@ def _metric_matcher(selections: Iterable[Selection]) -> str:
 
 
 def panel_query(spec: PanelSpec, scale: float = 1.0) -> PanelQuery:
-    """Return the lines of a panel, with values multiplied by `scale`.
-
-    Raise Inexpressible if PromQL can express none of its sources.
-    """
+    """Return the lines of a panel, values multiplied by `scale`. Raise Inexpressible if PromQL cannot express any."""
     signals = load_signals()
     partial = bool((derived := signals[spec.signal].derived) and derived.partial)
     labels_by_expr: dict[str, tuple[str, ...]] = {}

@@ -89,7 +89,7 @@ class RawCounter:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The differences between each sample and the one before; `frequency` and `last_base` are raw values."""
+    """The differences between each sample and the previous one; `frequency` and `last_base` are raw values."""
 
     value: Counts
     base: Counts

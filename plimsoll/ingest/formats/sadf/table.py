@@ -27,7 +27,7 @@ class SectionTable:
     """The rows of a block, as columns.
 
     `stamps` are times in UTC (ns), or in local time where `local` is True; `zone` is the name after the first local
-    time, None if there is none. `intervals` are the seconds since the row before, as stated by the row; -1 if it states
+    time, None if there is none. `intervals` are the seconds since the previous row, as each row states; -1 if it states
     none. `is_after_header` and `is_after_restart` mark the first row after a header or restart.
     """
 
