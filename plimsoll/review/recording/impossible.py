@@ -121,5 +121,5 @@ def remarks_below_zero(logs: Sequence[Log]) -> Iterator[Remark]:
 def _below_zero(log: Log) -> Iterator[tuple[str, int, int]]:
     """Yield needed counters with values below zero: path, number of those values, number of all values."""
     for series, column in zip(log.series, log.columns, strict=True):
-        if is_judged(series) and (count := int((column <= BELOW_ZERO).sum())):
+        if is_judged(series) and (count := int(np.count_nonzero(column <= BELOW_ZERO))):
             yield series.path, count, count_samples(column)
