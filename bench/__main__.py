@@ -28,6 +28,7 @@ _LEAST = 0.2  # readings: a page is a few milliseconds, of which the clock is no
 _TURNS = 2
 _WATCHED = 20  # hosts, of which the pages tell
 _PROGRAM = "-m", "plimsoll"
+_IMPORTS = "-c", "import numpy, polars"  # what a small review is compared to
 _WORST = "review of the worst kind"
 _AGAIN = 3  # how often what seems slower is measured again
 # Its import is not counted, as ours are: the first reading warms up.
@@ -93,6 +94,8 @@ def _prepare(folder: Path, rows: int, columns: int, hosts: int) -> Callable[...,
     for kind, write in KINDS.items():
         write(folder / f"{kind}.csv", rows)
     log, other = map(str, logs)
+    few = str(folder / "few.csv")
+    write_big_log(Path(few), 21, 12)
     # Keep compiled modules for the next round, whatever the caller's settings.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
@@ -106,9 +109,11 @@ def _prepare(folder: Path, rows: int, columns: int, hosts: int) -> Callable[...,
         "ingest": lambda: _taken(*_PROGRAM, "ingest", log, "--run", "bench", "--store", tempfile.mkdtemp(dir=folder)),
         "live evaluation": lambda: evaluation(hosts)[0],
     }
-    counts: dict[str, Callable[[], int]] = {
+    counts: dict[str, Callable[[], float]] = {
         "modules of review": lambda: _modules("review", log),
         "modules of --help": lambda: _modules("--help"),
+        "modules of a small review": lambda: _modules("review", few),
+        "small review, in imports": lambda: min(_taken(*_PROGRAM, "review", few) / _taken(*_IMPORTS) for _ in range(5)),
     }
 
     def measure(names: Sequence[str] = ()) -> dict[str, float]:
@@ -120,7 +125,7 @@ def _prepare(folder: Path, rows: int, columns: int, hosts: int) -> Callable[...,
             measured[_WORST] = max(kinds.values())
         if not names or any(name in pages.PAGES for name in names):
             measured |= {name: taken / unit for name, taken in pages.seconds(_WATCHED).items()}
-        return measured | {name: float(count()) for name, count in counts.items() if name in names or not names}
+        return measured | {name: count() for name, count in counts.items() if name in names or not names}
 
     return measure
 

@@ -46,9 +46,10 @@ def log(tmp_path):
 # By command: what it imports none of.
 UNUSED = {
     "--help": SERVERS | STATISTICS | TABLES | JUDGING | {"pydantic", "yaml", "scipy"},
-    "show": SERVERS | STATISTICS | JUDGING | {"scipy", "plimsoll.rules"},
+    "show": SERVERS | STATISTICS | JUDGING | {"scipy", "polars", "rich", "plimsoll.rules"},
     "convert": SERVERS | STATISTICS | JUDGING | {"scipy"},
     "review": SERVERS | STATISTICS | OUTPUTS | {"scipy", "plimsoll.comparison", "plimsoll.ingest.formats.sadf"},
+    "review of a small log": SERVERS | STATISTICS | OUTPUTS | {"scipy", "polars", "rich"},
     "compare": SERVERS | STATISTICS | {"scipy"},
     "ingest": (SERVERS - {"duckdb"}) | STATISTICS | JUDGING | {"scipy"},
     "rules": SERVERS | STATISTICS | JUDGING | {"scipy"},
@@ -62,6 +63,7 @@ def test_no_command_imports_what_it_does_not_use(tmp_path, log):
         "show": ["show", log],
         "convert": ["convert", log, "--as", "csv", "--out", tmp_path / "out.csv"],
         "review": ["review", RUN],
+        "review of a small log": ["review", log],
         "compare": ["compare", log, log],
         "ingest": ["ingest", log, "--run", "r", "--store", tmp_path / "store"],
         "rules": ["rules", "list"],

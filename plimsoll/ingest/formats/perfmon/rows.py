@@ -75,8 +75,9 @@ def _columns(parts: Sequence[Rows], layout: TableLayout, remarks: Remarks) -> li
     Each column is removed from the parts when it is joined, so that only one column is in memory twice.
     """
     columns: list[Values] = []
-    for counter, name in zip(layout.counters, list(schema_of(layout))[1:], strict=True):
-        pieces = [part.numbers.drop_in_place(name) for part in parts]
+    whole = parts[0].numbers.get_columns() if len(parts) == 1 else ()
+    for at, (counter, name) in enumerate(zip(layout.counters, list(schema_of(layout))[1:], strict=True)):
+        pieces = [whole[at]] if whole else [part.numbers.drop_in_place(name) for part in parts]
         if not math.isfinite(sum(piece.sum() or 0 for piece in pieces)):  # finite only if all values are
             infinite = [~piece.is_finite() for piece in pieces]
             if count := sum(int(where.sum() or 0) for where in infinite):

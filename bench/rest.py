@@ -1,0 +1,85 @@
+"""What `plimsoll up` takes of a computer while nobody looks: python -m bench.rest [--hosts 1 50 1000] [--minutes 5].
+
+Each host sends 60 values every 10 seconds, as Telegraf does. CPU and memory are those of the second half of the time,
+when the first evaluations, which plan, are done. docs/store.md has what a value takes on disk.
+"""
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+
+import numpy as np
+import psutil
+import urllib3
+
+from bench.fleet import Host, log
+from plimsoll.model.log import Times
+from plimsoll.model.times import SECOND
+from plimsoll.store.line_protocol import encode
+
+_SERIES = 60  # of a host
+_STEP_S = 10
+
+
+def main() -> None:
+    """Print a line for each number of hosts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, nargs="+", default=[1, 50, 1000])
+    parser.add_argument("--minutes", type=float, default=5)
+    arguments = parser.parse_args()
+    for hosts in arguments.hosts:
+        print(f"{hosts:,} hosts: {measure(hosts, arguments.minutes)}", flush=True)
+
+
+def measure(hosts: int, minutes: float) -> str:
+    """Return what a number of hosts takes, as text."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        listen = f"127.0.0.1:{free.getsockname()[1]}"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "plimsoll", "up", "--no-collect", "--store", folder, "--listen", listen]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as up:
+            try:
+                _send(listen, hosts, minutes / 2)
+                process = psutil.Process(up.pid)
+                before, begun = process.cpu_times(), time.monotonic()
+                _send(listen, hosts, minutes / 2)
+                after, seconds = process.cpu_times(), time.monotonic() - begun
+                memory = process.memory_info().rss / 1e6
+            finally:
+                up.terminate()
+    cpu = after.user + after.system - before.user - before.system
+    return f"{100 * cpu / seconds:.1f} % of a core, {memory:.0f} MB"
+
+
+def _send(listen: str, hosts: int, minutes: float) -> None:
+    """Send the values of all hosts every 10 seconds.
+
+    Each host sends other rows of one recording of a host.
+    """
+    steps = int(60 * minutes / _STEP_S) + 1
+    times: Times = np.arange(steps + hosts, dtype=np.int64)
+    recorded = log(Host("lnx", "telegraf"), times)
+    recorded = replace(recorded, series=recorded.series[:_SERIES], columns=recorded.columns[:_SERIES])
+    retries = urllib3.Retry(30, backoff_factor=0.2, backoff_max=2)
+    with urllib3.PoolManager(retries=retries) as pools:
+        for step in range(steps):
+            begun = time.monotonic()
+            at = np.array([time.time_ns() // SECOND * SECOND], dtype=np.int64)
+            for number in range(hosts):
+                row = replace(recorded.rows(step + number, step + number + 1), times=at)
+                body = b"".join(encode(row)).replace(b"host=lnx", b"host=lnx%d" % number)
+                answer = pools.request("POST", f"http://{listen}/api/v2/write?org=plimsoll&bucket=plimsoll", body=body)
+                if answer.status != 204:
+                    raise SystemExit(f"status {answer.status}: {answer.data[:200]!r}")
+            time.sleep(max(0.0, _STEP_S - (time.monotonic() - begun)))
+
+
+if __name__ == "__main__":
+    main()
