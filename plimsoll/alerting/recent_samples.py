@@ -119,7 +119,7 @@ class RecentSamples:
         self._widest_change = 0
 
     def read(self, reach: Mapping[Series, int], start: int, end: int) -> None:
-        """Read the samples up to `end` of these series, each from its reach (ns) before `start`; it must not change."""
+        """Read samples up to `end`, of each series from its reach (ns) before `start`; later leave `reach` as it is."""
         # If the last step ended before `start`, the samples between are needed, too.
         since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
         new: list[Series] = []

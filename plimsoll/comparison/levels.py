@@ -122,7 +122,7 @@ def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
 
 
 def chosen_phase(phases: tuple[CommonPhase, ...], name: str | None) -> CommonPhase:
-    """Return the phase of this name (else Unusable); without a name the steady phase, else the whole run."""
+    """Return the phase of a name (Unusable if none has it); without a name the steady phase, else the whole run."""
     if name is None:
         return phases[0] if phases[0].name == _STEADY else phases[-1]
     phase = next((phase for phase in phases if phase.name.casefold() == name.casefold()), None)

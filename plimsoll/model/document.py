@@ -150,7 +150,7 @@ class DocumentTable:
 
 @dataclass(frozen=True, slots=True)
 class ChartBlock:
-    """A chart over time, for HTML only: `chart` is a specification to encode, or encoded by `Charts.add`."""
+    """A chart over time, for HTML only: `chart` is a specification, or a chart that `Charts.add` has encoded."""
 
     chart: ChartSpec | Any
     size: Literal["full", "small", "strip"] = "small"

@@ -144,7 +144,7 @@ class Capacity:
 
     @cached_property
     def reached(self) -> tuple["Limit", ...]:
-        """The limits reached within the projected load and below the load of the highest throughput, by load."""
+        """The limits reached within the projected load, and below that of the highest throughput, sorted by load."""
         limits = [
             Limit(what.load, what) for what in (*self.resources, *self.objectives) if np.isfinite(what.load.value)
         ]

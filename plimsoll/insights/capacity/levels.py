@@ -49,7 +49,7 @@ def means(levels: Sequence[LoadLevel], values: Values) -> Values:
 
 
 class Users:
-    """The number of users at a load, `proportional` to it or not; `spread` is its relative error (95 %)."""
+    """The number of users at a load; whether it is `proportional` to the load; its relative error `spread` (95 %)."""
 
     unit: str = "users"
     proportional: bool = True

@@ -68,7 +68,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     instants = [instants_of(table, zone, remarks) for table in tables]
     clock.tell(_steps_back(tables, instants), remarks)
     times: Times = np.unique(np.concatenate(instants))
-    columns = _Columns(len(times))
+    columns = _SeriesColumns(len(times))
     for fields, table, moments in with_processors(tables, instants, remarks):
         rows = np.searchsorted(times, moments)
         for instance, at in _instances(table):
@@ -102,7 +102,7 @@ def _drop_unknown_utilization(columns: dict[Series, Values]) -> None:
             del columns[link]
 
 
-class _Columns:
+class _SeriesColumns:
     """A column of values for each series, NaN for missing samples. Of two samples at one time the first counts."""
 
     def __init__(self, length: int) -> None:
