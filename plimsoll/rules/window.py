@@ -93,6 +93,8 @@ class Breaks(NamedTuple):
 
 def find_breaks(times: Times, valid_until: Times, at: Times) -> Breaks:
     """Return the breaks at evaluations: where the next sample comes after the time until which one counts."""
+    if not len(times):
+        return Breaks(np.zeros(len(at), dtype=bool), np.full(len(at), _NEVER))
     newest = times.searchsorted(at, side="right")
     resumed = times[1:][times[1:] > valid_until[:-1]]
     over = resumed.searchsorted(at, side="right")
@@ -131,13 +133,11 @@ class WindowBounds:
     def breaks(self, samples: Samples) -> Breaks:
         """Return the breaks of samples at the evaluations."""
         sampled = samples.sampled
-        if not len(sampled.times):
-            return Breaks(np.zeros(len(self.at), dtype=bool), np.full(len(self.at), _NEVER))
         until = sampled.valid_until
         cached = self._breaks.get(id(until))
         if cached is None:
             cached = self._breaks[id(until)] = until, find_breaks(sampled.times, until, self.at)
-        if np.isfinite(sampled.values[0]):
+        if not len(sampled.values) or np.isfinite(sampled.values[0]):
             return cached[1]
         begun = self.at - EVALUATION_INTERVAL >= sampled.times[min(1, len(sampled.times) - 1)]
         return Breaks(cached[1].inside & begun, cached[1].since)
