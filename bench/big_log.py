@@ -80,6 +80,7 @@ def write_tiled(source: Path, path: Path, rows: int) -> None:
 KINDS: Mapping[str, Callable[[Path, int], None]] = {
     "without memory": lambda path, rows: write_without_memory(path, rows // 2),
     "alternating": lambda path, rows: write_alternating(path, rows // 2),
+    "few counters": lambda path, rows: write_big_log(path, 80 * rows, 4),
     **{
         name: lambda path, rows, source=_EXAMPLES / name / "trouble" / f"{host}.csv": write_tiled(
             source, path, 8 * rows

@@ -82,20 +82,22 @@ def trial(seconds: int, folder: Path) -> Iterator[tuple[str, Recorded]]:
     telegraf, exporter = TELEGRAF.path, shutil.which(EXPORTER)
     processes: list[subprocess.Popen[bytes]] = []
     lines, binary = folder / "telegraf.lp", folder / "sa"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+    def start(*command: str | Path, **variables: str) -> None:
+        quiet, env = subprocess.DEVNULL, {**os.environ, **variables}
+        processes.append(subprocess.Popen(command, env=env, stdout=quiet, stderr=quiet))
+
     if telegraf.is_file():
         (folder / "out.conf").write_text(f'[[outputs.file]]\n  files = ["{lines}"]\n', "utf-8")
         text = (ROOT / "telegraf" / "linux.conf").read_text("utf-8")
         (folder / "linux.conf").write_text(text.replace('interval = "10s"', f'interval = "{STEP_S}s"', 1), "utf-8")
         files = ["--config", folder / "linux.conf", "--config", folder / "out.conf", "--output-filter", "file"]
-        variables = {**os.environ, "INFLUX_URL": "http://127.0.0.1:9", "INFLUX_TOKEN": "-"}
-        processes.append(subprocess.Popen([telegraf, *files], env=variables, **quiet))
+        start(telegraf, *files, INFLUX_URL="http://127.0.0.1:9", INFLUX_TOKEN="-")
     if exporter:
-        processes.append(subprocess.Popen([exporter, f"--web.listen-address=127.0.0.1:{PORT}"], **quiet))
+        start(exporter, f"--web.listen-address=127.0.0.1:{PORT}")
     if SADC.is_file():
         time.sleep(STEP_S - time.time() % STEP_S)
-        count = str(seconds // STEP_S + 1)
-        processes.append(subprocess.Popen([SADC, "-S", "XALL", str(STEP_S), count, binary], **quiet))
+        start(SADC, "-S", "XALL", str(STEP_S), str(seconds // STEP_S + 1), binary)
     collector, translator, parser = Collector("here"), Translator(load().signals), Parser()
     target = ScrapeTarget(f"http://127.0.0.1:{PORT}/metrics", labels={"host": "here"})
     scraped: list[Points] = []

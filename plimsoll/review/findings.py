@@ -73,7 +73,7 @@ class Finding:
         rule: The rule as judged, with its override and its severity on this host.
         override: The changes by plimsoll.toml.
         samples: The signal as recorded, in its unit.
-        ended: The last sample of its host that was judged (UTC ns), with which crossings end; None without samples.
+        ended: The second (UTC ns) of its host's last judged sample, with which crossings end; None without samples.
         notes: Assumptions of the judgement: a widened window, an unknown phase, a host fact.
         needs: What is missing to judge the rule: a fact (`memory_mb`) or marked drives (`drive = "database"`).
         covered: The longest part of the window (ns) with samples; None if samples cover the whole window.

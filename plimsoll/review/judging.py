@@ -13,7 +13,7 @@ from plimsoll.model.remark import counted
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import LOAD_DRIVER, Series, host_key
-from plimsoll.model.times import duration_text
+from plimsoll.model.times import SECOND, duration_text
 from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question, worst_first
 from plimsoll.review.processes import with_processes
 from plimsoll.review.recorded_signals import RecordedSignals, signal_samples
@@ -102,11 +102,10 @@ class _RunJudge:
             self._origins, self._samples, facts, phases, question.signals, by_hand, question.planned
         )
         self._grids: dict[str, Times] = {}
-        ends = {
-            host: max((int(times[-1]) for times in parts if len(times)), default=None)
-            for host, parts in self._host_times.items()
+        ends = {host: [int(times[-1]) for times in parts if len(times)] for host, parts in self._host_times.items()}
+        self._ended = {
+            host: min(max(last), question.end or max(last)) // SECOND * SECOND for host, last in ends.items() if last
         }
-        self._ended = {host: min(end, question.end or end) for host, end in ends.items() if end is not None}
         self._begun: set[str] = set()  # hosts that were recorded before the judged part
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:

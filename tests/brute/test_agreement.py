@@ -77,7 +77,7 @@ def evaluate(rule, catalogue, columns, instance):
         conditions.append((replace(condition, limit=limit, can_be=possible), signal))
     times = [time for column in columns for time in (*column.times[:1], *column.times[-1:])]
     over = width(own, rule.conditions[0].over)
-    return judge(rule, conditions, grid(min(times), max(times)), over, max(times)) | {
+    return judge(rule, conditions, grid(min(times), max(times)), over, max(times) // 1000 * 1000) | {
         "limit": conditions[0][0].limit.number
     }
 

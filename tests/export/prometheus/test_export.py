@@ -71,5 +71,5 @@ def test_the_command_writes_files_names_refusals_and_removes_what_was_written_be
     assert "to rules" in done.out
     assert (tmp_path / "rules" / "vmware-guest.rules.yaml").is_file()
     done = plimsoll("prometheus", "export", "--only", "dhcp", "--only", "disk", "--out", "rules")
-    assert "not exported: disk-queue-per-spindle from \\PhysicalDisk(_Total)\\Avg. Disk Queue Length" in done.err
+    assert "not exported: disk-queue-per-spindle from server_agent_fs.disks_queue, \\PhysicalDisk(_Total)" in done.err
     assert not (tmp_path / "rules" / "vmware-guest.rules.yaml").exists()
