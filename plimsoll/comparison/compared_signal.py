@@ -180,18 +180,27 @@ class Compared:
     @property
     def is_worse(self) -> bool:
         """Whether the signal is worse than expected by more than is tolerated."""
-        return self._is_on_the_worse_side and self.size > 1
+        return self._is_on_the_worse_side and self._differs
 
     @property
     def _is_on_the_worse_side(self) -> bool:
         return self.treatment.worse == ("higher" if self.between.value > 0 else "lower")
+
+    @property
+    def _differs(self) -> bool:
+        """Whether the signal differs from what is expected by more than is tolerated.
+
+        Being worse only than less load lets expect is no difference: how much a host does when idle is unknown.
+        """
+        rise = self.difference.value if self.treatment.worse == "higher" else -self.difference.value
+        return self.size > 1 and not (self._is_on_the_worse_side and rise <= self.tolerated)
 
     @cached_property
     def outcome(self) -> ComparisonOutcome:
         """The outcome of the comparison."""
         if self._fewest < _FEWEST:
             return ComparisonOutcome.UNCLEAR
-        if self.size > 1:
+        if self._differs:
             return self._direction if self.is_outside and self.chance < FALSE_ALARMS else self._undecided
         matters = abs(self.difference.value) > self.tolerated
         is_certain = self.difference.chance < _ONE_OF_MANY

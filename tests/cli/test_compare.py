@@ -196,7 +196,7 @@ def test_one_run_is_not_enough(runs, monkeypatch, capsys):
 
 def test_a_load_that_changed_within_the_run_is_not_called_the_same(monkeypatch, capsys, tmp_path):
     base, stepped = a_directory(1), a_directory(2)
-    stepped[SEARCHES][360:] *= 2
+    stepped[SEARCHES][360:] *= 4
     logs = a_log(tmp_path / "a.csv", base), a_log(tmp_path / "b.csv", stepped)
     status, out, err = compare(monkeypatch, capsys, *logs, "--fail-on", "regression", "--phase", "whole run")
     assert "The load was the same" not in out
