@@ -28,7 +28,7 @@ def probe(folder: Path) -> None:
     expect(str(shown), "[2.0, nan, nan, 2.0, nan]", "polars' max, rolling_max, quantile 1, quantile 0.5, mean")
     duck = duckdb.execute("select max(x), quantile_cont(x, 0.5) from (select unnest($1::double[]) as x)", [values])
     expect(str(duck.fetchone()), "(nan, 2.0)", "DuckDB's max and median")
-    expect(pyarrow.compute.max(pyarrow.array(values)).as_py(), 2.0, "pyarrow's max")
+    expect(pyarrow.compute.call_function("max", [pyarrow.array(values)]).as_py(), 2.0, "pyarrow's max")
 
 
 if __name__ == "__main__":

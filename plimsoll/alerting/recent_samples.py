@@ -293,10 +293,10 @@ class _Spans:
     def of(cls, clocks: int, evaluations: int) -> "_Spans":
         """Return spans of which none is computed yet."""
         shape = clocks + 1, evaluations
-        columns = (np.zeros(shape, dtype=np.intp) for _ in range(3))
+        first, last, resumed = np.zeros((3, *shape), dtype=np.intp)
         computed = np.zeros(clocks + 1, dtype=np.bool_)
         computed[0] = True
-        return cls(*columns, np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.int64), computed)
+        return cls(first, last, resumed, np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.int64), computed)
 
     def rows(self, *, anew: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the columns of each window: none in a break, and none before the last break if it begins `anew`."""

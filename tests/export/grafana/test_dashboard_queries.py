@@ -55,7 +55,7 @@ class Filled:
         for log in logs:
             assert self.store.live.write_points(points_of(log)).refused == 0
         self.samples = {
-            series.key: Samples(log.times, column.to_numpy())
+            series.key: Samples(log.times, column)
             for log in logs
             for series, column in zip(log.series, log.columns, strict=True)
         }
