@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from big_log import write_big_log
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "file-server"
 LOG = Path(__file__).parents[1] / "ingest" / "cases" / "pdh-csv" / "code_page_932" / "input.csv"
 
 
@@ -64,12 +65,13 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
 def test_a_reader_that_goes_away_changes_no_exit_status(tmp_path):
-    """The log against itself is not known to be worse or not, and that is status 2."""
-    compared = f'"{sys.executable}" -m plimsoll compare "{LOG}" "{LOG}" --fail-on regression'
+    """A run that is worse is status 1."""
+    runs = f'"{EXAMPLE / "healthy"}" "{EXAMPLE / "trouble"}"'
+    compared = f'"{sys.executable}" -m plimsoll compare {runs} --fail-on regression'
     for reader in ("cat", "true"):
         command = f'{compared} | {reader} >/dev/null; echo "${{PIPESTATUS[0]}}"'
         done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, text=True)
-        assert done.stdout == "2\n"
+        assert done.stdout == "1\n"
         assert "Broken pipe" not in done.stderr
 
 

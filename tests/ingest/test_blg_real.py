@@ -27,7 +27,7 @@ def found(path):
 @pytest.fixture
 def values(found):
     """Values by path; NaN where there is none."""
-    return {series.path: column.to_numpy() for series, column in zip(found.series, found.columns, strict=True)}
+    return {series.path: column for series, column in zip(found.series, found.columns, strict=True)}
 
 
 def test_size_and_times(found):

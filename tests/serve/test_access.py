@@ -447,7 +447,7 @@ def test_a_port_in_use_is_one_error(here):
 
 
 def test_a_stop_answers_what_was_begun(duckdb, tmp_path):
-    with site(duckdb, tmp_path / "data") as here, raw(here) as idle, raw(here, post_head(10) + b"cpu") as writer:
+    with site(duckdb, tmp_path / "data") as here, raw(here) as idle, raw(here, post_head(17) + b"cpu,host=a") as writer:
         wait_until(lambda: here.serving.connections[0] == 2)
         time.sleep(0.3)
         stopping = Thread(target=here.serving.stop)

@@ -209,7 +209,7 @@ def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_
         assert select([one for one in held if one not in closed], [], [], 0.2) == ([], [], [])
         with socket.create_connection(("127.0.0.1", here.port), source_address=("127.0.0.2", 0)) as honest:
             honest.sendall(
-                f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 7\r\n\r\ncpu,host=a v=1".encode()
+                f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 14\r\n\r\ncpu,host=a v=1".encode()
             )
             assert b" 204 " in honest.recv(1000)
         for one in held:
@@ -269,7 +269,7 @@ def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
 def test_of_more_agents_than_there_is_room_for_the_next_come_back_and_people_are_answered(duckdb, tmp_path):
     limits = RequestLimits(connections=10, reserved=5, address_connections=100)
     with site(duckdb, tmp_path / "data", limits=limits) as here, ExitStack() as held:
-        write = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 7\r\n\r\ncpu,host=a v=1".encode()
+        write = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 14\r\n\r\ncpu,host=a v=1".encode()
 
         def connected():
             return held.enter_context(socket.create_connection(("127.0.0.1", here.port)))
