@@ -31,6 +31,7 @@ class CommonPhase:
 # A pause longer than this many sampling intervals and this many ns interrupts a series.
 _PAUSE = 20
 _LEAST_PAUSE = 600 * 10**9
+_FOLLOWS = 0.05  # of the variance: what explains less makes the error of a mean hardly smaller
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,8 @@ class SignalLevel:
             of_load -= of_load.mean()
             weight = float(of_load @ of_load)
             slope = float(self.values @ of_load) / weight if weight else 0.0
-            estimated = estimate(self.values - slope * of_load, self.weights, self._breaks)
+            if slope**2 * weight > _FOLLOWS * len(self.values) * self.values.var():
+                estimated = estimate(self.values - slope * of_load, self.weights, self._breaks)
         independent = estimated.samples / estimated.correlation_time
         return replace(estimated, mean=self.mean.mean, freedom=max(1.0, min(estimated.freedom, independent / 2 - 1)))
 
