@@ -119,7 +119,7 @@ class RecentSamples:
         self._widest_change = 0
 
     def read(self, reach: Mapping[Series, int], start: int, end: int) -> None:
-        """Read samples up to `end`, of each series from its reach (ns) before `start`; later leave `reach` as it is."""
+        """Read the samples of each series from its reach (ns) before `start` up to `end`; keep `reach` unchanged."""
         # If the last step ended before `start`, the samples between are needed, too.
         since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
         new: list[Series] = []

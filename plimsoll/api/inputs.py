@@ -61,7 +61,7 @@ class Inputs:
 
     @property
     def hosts(self) -> tuple[str, ...] | None:
-        """The live hosts to read, empty for all; None for logs or a run. Raise Unusable if both are named."""
+        """The live hosts to read (empty: all), or None if logs or a run are read; Unusable if both are named."""
         live = [source.startswith(LIVE) for source in self.sources]
         if not any(live):
             return None

@@ -52,8 +52,8 @@ def levels(compared: Compared) -> str:
 
 
 def interval(compared: Compared) -> str:
-    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty if shares have no meaning."""
-    if compared.before <= 0:
+    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty if there is none, or no share."""
+    if compared.before <= 0 or not compared.difference.error:
         return ""
     return " ({} to {})".format(*(_signed(end / compared.before) for end in compared.difference.interval()))
 

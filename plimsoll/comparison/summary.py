@@ -95,7 +95,8 @@ def _load(comparison: Comparison) -> str:
         differs = "was not" if load.is_same is False else "may not have been"
         what_follows = "what goes with it is compared for each operation"
         return f"The load {differs} the same{phase}: {text} {moved(compared)}; {what_follows}."
-    return f"The load was the same{phase}: {text} {levels(compared)}{interval(compared)}."
+    sure = "" if compared.precision <= compared.tolerated else ", as far as the samples tell"
+    return f"The load was the same{phase}{sure}: {text} {levels(compared)}{interval(compared)}."
 
 
 def _worse(comparison: Comparison) -> str:
@@ -228,8 +229,10 @@ def _ended(comparison: Comparison) -> str:
 
 def _tolerated(comparison: Comparison) -> str:
     """Return the critical signal that is most of its tolerance worse, if by more than the usual one, and why it is no
-    regression.
+    regression; nothing beside regressions.
     """
+    if critical(comparison):
+        return ""
     worse = {"higher": 1, "lower": -1, "either": 0}
     within = comparison.within_limits(ComparisonOutcome.WITHIN)
     unsure = suspects(comparison)
@@ -248,7 +251,7 @@ def _tolerated(comparison: Comparison) -> str:
         key=lambda compared: (compared.signal.response_time, abs(compared.difference.value) / compared.tolerated),
     )
     if most.outcome == ComparisonOutcome.SPREAD:
-        return f"{most.signal.title} of {place(most)} {moved(most)}, as runs of one build may by chance."
+        return f"{most.signal.title} of {place(most)} {moved(most)}; runs of one build may differ by as much."
     allowed = percent(most.treatment.tolerance)
     return f"{most.signal.title} of {place(most)} {moved(most)}, within the {allowed} that are tolerated."
 

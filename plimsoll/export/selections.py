@@ -138,10 +138,10 @@ class Variant:
 def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     """Return every variant of a signal, the best first.
 
-    Operands of a derived signal come from a common object or measurement of one collector, if there is one. Those of
-    two objects of SQL Server are of its default instance, as the tag that names the server's instance differs between
-    objects. Raise ValueError if an operand is derived itself, which one expression over queries cannot express, or if
-    the signal is a fact of the host, which is not stored.
+    Operands of a derived signal come from a common object or measurement of one collector, if there is one. If
+    they are in two objects of SQL Server, only its default instance is selected, as each object names the instance in
+    another tag. Raise ValueError if an operand is itself derived (one expression cannot nest queries), or if the signal
+    is a fact of the host (facts are not stored).
     """
     signal = signals[name]
     if signal.fact:

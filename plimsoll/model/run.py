@@ -35,7 +35,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Run:
-    """The description of a run besides its logs.
+    """The description of a run, without its logs.
 
     `phases` is empty if they are unknown; rules for a phase are then judged throughout, with a note. `simulated` runs
     are labelled wherever they are shown.

@@ -40,7 +40,7 @@ ENDED = ("ended", "fired and ended")
 
 @dataclass(frozen=True, slots=True)
 class Notified:
-    """The last notification of an alert to a target: its news, when (UTC ns), and how many said it fires."""
+    """The last notification of an alert to a target, when it was sent (UTC ns), and the number sent while it fires."""
 
     news: Literal["fired", "ended"]
     at: int

@@ -138,7 +138,7 @@ class PeriodicSpikes:
 
 
 def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
-    """Return the rhythms of a run: first those that pass limits, then those that raise most signals."""
+    """Return the periodic spikes of a run: first those that exceed limits, then those that raise most signals."""
     groups: list[list[SignalSpikes]] = []
     for spikes in sorted(_all_spikes(review), key=_importance, reverse=True):
         for group in groups:

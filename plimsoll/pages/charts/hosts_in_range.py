@@ -251,7 +251,7 @@ class Scenes:
         return self._watched.site.catalogue.signals
 
     def live(self, start: int, end: int) -> Scene:
-        """Return the scene of a time range (UTC ns), widened to whole minutes."""
+        """Return the cached Scene of a time range (UTC ns), or a new one; the range is widened to whole minutes."""
         if self._watched.site is not self._site:  # the settings were read again
             self._site = self._watched.site
             self._scenes, self._hosts = Cache(_SCENES_S, _MOST_SCENES), Cache(_HOSTS_S, _MOST_HOSTS)

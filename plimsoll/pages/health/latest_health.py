@@ -84,7 +84,7 @@ class LatestHealth:
     def table(self, hosts: HostOverview, choice: HostChoice) -> tuple[HostTable, Mapping[Key, Sparkline | None]]:
         """Return the table of the chosen hosts, and the sparklines of its cells.
 
-        A visit: while there are any, the cells are made with each evaluation, before the next viewer asks for them.
+        A call counts as a visit. After recent visits the cells are made at each evaluation, before anybody asks.
         """
         self._seen = time.monotonic()
         return self._table(hosts, choice)

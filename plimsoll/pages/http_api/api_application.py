@@ -65,7 +65,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes, reviews: RunReviews) 
 
 
 def create_api(watched: Watched, scenes: Scenes, reviews: RunReviews) -> FastAPI:
-    """Return the application of all operations."""
+    """Return the application that serves all operations."""
     api = FastAPI(
         openapi_url=None,
         redirect_slashes=False,

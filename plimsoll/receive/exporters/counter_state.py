@@ -106,7 +106,7 @@ class CounterState:
         return surplus * _OF_TIME + samples * _OF_SAMPLE
 
     def drop(self, now: int, *, may_wait: bool) -> int:
-        """Remove complete times and those that waited too long.
+        """Remove the samples of each time that is complete, or that waited too long for the rest.
 
         Return the number of samples lost for lack of memory. The time before an incomplete one is kept, as growth is
         computed from it.

@@ -120,7 +120,7 @@ class SignalPart(JsonPart):
 
 
 class LoadPart(JsonPart):
-    """Whether both runs were under the same load, in the phase of the answer."""
+    """Whether both runs were under the same load in the compared phase."""
 
     same: bool | None = attribute("is_same", "Null if it is not known.")
     throughput_lost: bool = Field(

@@ -12,7 +12,7 @@ _FIRST_EVENT = 72  # after the header of the first buffer
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first event is a system header, as in all Windows traces, which binary logs are."""
+    """Return whether the first event is a system header: a binary log is a Windows trace, which begins with one."""
     head = text.data[_FIRST_EVENT : _FIRST_EVENT + 4]
     return len(head) == 4 and head[2] in SYSTEM and head[3] == MARKER
 

@@ -151,7 +151,7 @@ class _Sorter:
             self._block = self._block_of(section, COMMON + section.width)
 
     def _take_other(self, line: str, number: int) -> None:
-        """Sort a line that is neither row nor header, or a header that is joined to the line before it."""
+        """Handle a header joined to the line before it, or a line that is neither row nor header: an event or noise."""
         before, header, columns = line.rpartition(_HEADER)
         is_damaged = "\0" in line
         event = None if is_damaged else _EVENT.fullmatch(line)
