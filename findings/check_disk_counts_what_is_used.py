@@ -1,4 +1,4 @@
-"""check_disk's performance data are what is used, with limits of what is used; its text and options are what is free.
+"""check_disk's performance data count used space, also in their limits; its text and its options count free space.
 
 monitoring-plugins 2.3.3. Guess: of `-w 20% -c 10%` and "free space: 44919MiB" the number after `|` is what is free, and
 its limits are 20 and 10 %. The number is what is used, in bytes, and the limits are 80 and 90 % of the size: a tool

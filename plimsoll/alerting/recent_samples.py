@@ -291,7 +291,7 @@ class _Spans:
 
     @classmethod
     def of(cls, clocks: int, evaluations: int) -> "_Spans":
-        """Return spans of which none is computed yet."""
+        """Return spans that are still to be computed."""
         shape = clocks + 1, evaluations
         first, last, resumed = np.zeros((3, *shape), dtype=np.intp)
         computed = np.zeros(clocks + 1, dtype=np.bool_)

@@ -271,11 +271,13 @@ def judged(signals: Sequence[Compared]) -> list[Compared]:
     Each primary kind of critical signals has as large a part of the chance of a false alarm as all other critical ones.
     Constants that are equal cannot be a false alarm, and do not count.
     """
-    telling = [one for one in signals if one.between.error or one.between.value]
-    families = group_pairs(((one.treatment.critical, one.treatment.primary_kind), one) for one in telling)
+    telling = [signal for signal in signals if signal.between.error or signal.between.value]
+    families = group_pairs(((signal.treatment.critical, signal.treatment.primary_kind), signal) for signal in telling)
     shares = sum(critical for critical, _ in families)
-    compareds = [one for one in signals if one not in telling]
+    compareds = [signal for signal in signals if signal not in telling]
     for (critical, _), family in families.items():
-        raised = holm(np.array([one.between.chance for one in family])) * (shares if critical else 1)
-        compareds += [replace(one, chance=min(1.0, float(chance))) for one, chance in zip(family, raised, strict=True)]
+        raised = holm(np.array([signal.between.chance for signal in family])) * (shares if critical else 1)
+        compareds += [
+            replace(signal, chance=min(1.0, float(chance))) for signal, chance in zip(family, raised, strict=True)
+        ]
     return compareds

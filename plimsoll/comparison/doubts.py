@@ -58,8 +58,8 @@ def _costs_decide(comparison: Comparison) -> bool:
     times, unless a resource is saturated.
     """
     ratios = comparison.load.ratios
-    least = 1.0 if comparison.load.is_same is False else _LITTLE_LESS
-    if not ratios or not least <= min(ratios) <= max(ratios) <= _MUCH_MORE:
+    lowest = 1.0 if comparison.load.is_same is False else _LITTLE_LESS
+    if not ratios or not lowest <= min(ratios) <= max(ratios) <= _MUCH_MORE:
         return False
     costs = [compared for compared in comparison.judged if compared.treatment.is_cost]
     return bool(costs) and not any(map(_is_imprecise, costs)) and not comparison.effect(comparison.phase).saturates
@@ -219,7 +219,9 @@ def _unclear(comparison: Comparison) -> Iterator[str]:
     critical = [compared for compared in comparison.judged if compared.treatment.critical]
     watched = [compared for compared in critical if compared.treatment.primary] or critical
     unclear = [compared for compared in watched if _is_imprecise(compared)]
-    needed = [one for one in critical if one.treatment.needed and one.outcome == ComparisonOutcome.UNCLEAR]
+    needed = [
+        compared for compared in critical if compared.treatment.needed and compared.outcome == ComparisonOutcome.UNCLEAR
+    ]
     if needed:
         yield f"there are too few samples to tell whether {title(needed[0])} of {place(needed[0])} differs"
     elif not watched:

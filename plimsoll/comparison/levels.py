@@ -70,7 +70,7 @@ class SignalLevel:
         return independent_means(self.values, self.mean.correlation_time, self.weights, self._breaks)
 
     def beside(self, load: "SignalLevel | None") -> Estimate:
-        """Return the mean, with the error of what does not follow the load from sample to sample (a control variate).
+        """Return the mean, and its error without the part of the noise that follows the load (a control variate).
 
         Slow noise leaves few degrees of freedom, as few as those of Bartlett's window (Priestley, 1981).
         """

@@ -220,8 +220,8 @@ class Treatments:
         tolerance = _first(
             signal_settings.tolerance, self._settings.tolerance, shipped.tolerance, kind.tolerance, defaults.tolerance
         )
-        least = _table().least
-        usual = least.get(signal.unit, f"{least['others']} {signal.unit}")
+        smallest_by_unit = _table().least
+        usual = smallest_by_unit.get(signal.unit, f"{smallest_by_unit['others']} {signal.unit}")
         return Treatment(
             worse,
             tolerance,

@@ -236,7 +236,8 @@ def _tolerated(comparison: Comparison) -> str:
     worse = {"higher": 1, "lower": -1, "either": 0}
     within = comparison.within_limits(ComparisonOutcome.WITHIN)
     unsure = suspects(comparison)
-    by_chance = [one for one in comparison.of(ComparisonOutcome.SPREAD) if one.is_worse and one not in unsure]
+    spread = comparison.of(ComparisonOutcome.SPREAD)
+    by_chance = [compared for compared in spread if compared.is_worse and compared not in unsure]
     compareds = [
         compared
         for compared in (*within, *by_chance)

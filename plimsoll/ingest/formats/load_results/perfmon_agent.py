@@ -29,7 +29,7 @@ class _Metric:
 
     default: str
     types: Mapping[str, str]
-    each: str = ""
+    parameter: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ def _counter(label: str) -> _AgentCounter | None:
     parameters = dict(word.split("=", 1) for word in words if "=" in word)
     types = [word for word in words if "=" not in word] or [metric.default]
     kind = metric.types.get(types[0])
-    if kind is None or len(types) > 1 or set(parameters) - {"unit", metric.each}:
+    if kind is None or len(types) > 1 or set(parameters) - {"unit", metric.parameter}:
         return None
     scale = (1024 if kind == "kilobytes" else 1) * (_UNITS.get(parameters.get("unit", "b"), 1) if "byte" in kind else 1)
-    instance = parameters.get(metric.each)
-    name = f"server_agent_{metric.each}" if instance else "server_agent"
-    tags = ((metric.each, instance),) if instance else ()
+    instance = parameters.get(metric.parameter)
+    name = f"server_agent_{metric.parameter}" if instance else "server_agent"
+    tags = ((metric.parameter, instance),) if instance else ()
     start = match[2].partition(" ")[0].lower()
     return _AgentCounter(Series(match[1], name, tags, f"{start}_{types[0]}", label), scale, kind.endswith("counts"))
