@@ -28,6 +28,16 @@ from plimsoll.rules.states import State, Status
 
 _LAST = "last evaluation"
 _TIDY_EVERY = 3600 * SECOND
+# The columns of past times.
+_TIMES = {
+    "alerts": ("since", "fired_at", "ended_at", "acked_at", "replaced_at"),
+    "events": ("at", "recorded_at"),
+    "statuses": ("since",),
+    "roster": ("since", "newest", "retired_at"),
+    "told": ("at",),
+    "targets": ("since", "sent_at", "failing_since", "next_try"),
+    "notifications": ("at",),
+}
 _log = logging.getLogger(__name__)
 
 
@@ -87,15 +97,23 @@ class AlertHistory:
             _read(connection, firing, readings or {}, at, now)
             end_flapping(connection, at, now)
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LAST, at))
-            if now - self._tidied >= _TIDY_EVERY:
+            if abs(now - self._tidied) >= _TIDY_EVERY:
                 tidy(connection, now)
             lost = frozenset(key for key, status in statuses.items() if status.state == State.FIRING) - opened.keys()
             before, after = self.statuses(), {key: status for key, status in statuses.items() if key not in lost}
             _keep_statuses(connection, dict.fromkeys(before.keys() - after.keys(), Status()))
             _keep_statuses(connection, {key: status for key, status in after.items() if before.get(key) != status})
-        if now - self._tidied >= _TIDY_EVERY:
+        if abs(now - self._tidied) >= _TIDY_EVERY:
             self._tidied = now
         return lost
+
+    def return_to(self, at: int) -> None:
+        """Let no saved time be later than `at` (UTC ns), the last evaluation now: a wrong clock was set right."""
+        with self.file.transaction() as connection:
+            for table, columns in _TIMES.items():
+                for column in columns:
+                    connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} > ?", (at, at))
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LAST, at))
 
     def caught_up(self) -> None:
         """Allow the notification of alerts that still fire after missed evaluations were caught up."""

@@ -17,6 +17,7 @@ _TOLERATED = 60 * SECOND
 _REMEMBERED = 300 * SECOND
 _REMEMBERED_LATE = 900 * SECOND  # some agents write every few minutes
 _MOST_SERIES = 500_000
+_AGREED = 30 * SECOND  # for so long hosts must be off alike, to say that this machine's clock is wrong
 _STEADY = 120 * SECOND  # a host that catches up after an outage is later at first, and soon in time
 
 
@@ -46,6 +47,15 @@ class _Early:
     written: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Lag:
+    """How late (ns) a host's newest sample was, and the first and last write (UTC ns) with about this lag."""
+
+    lag: int
+    first: int
+    last: int
+
+
 class SeriesHosts:
     """A numbering of the hosts of series; `names[number]` is the host. `tags` name the host: see `subjects.host_of`."""
 
@@ -71,10 +81,15 @@ class SeriesHosts:
 
 
 class ClockSkew:
-    """A record of hosts that send samples from the future or late. `tags` name the host: see `subjects.host_of`."""
+    """A record of hosts that send samples from the future or late. `tags` name the host: see `subjects.host_of`.
+
+    While `is_compared` is true, hosts on time are recorded as well, for `consensus`.
+    """
 
     def __init__(self, tags: Collection[str]) -> None:
         self.hosts = SeriesHosts(tags)
+        self.is_compared = False
+        self._lags: dict[HostKey, _Lag] = {}
         self._ahead: dict[HostKey, _Early] = {}
         self._late: dict[str, _Late] = {}
         self._lock = Lock()
@@ -87,7 +102,7 @@ class ClockSkew:
         np.maximum.at(newest, points.which, points.times)
         used = np.unique(points.which)
         with self._lock:
-            if self._late or self._ahead or (np.abs(newest[used] - now) > _TOLERATED).any():
+            if self.is_compared or self._late or self._ahead or (np.abs(newest[used] - now) > _TOLERATED).any():
                 of_host = self.hosts.numbers(points.series)[used]
                 newest_of = np.full(len(self.hosts.names), np.iinfo(np.int64).min)
                 np.maximum.at(newest_of, of_host, newest[used])
@@ -122,6 +137,22 @@ class ClockSkew:
             steady = (late for late in self._late.values() if late.last - late.first >= _STEADY)
             return {late.host: (late.lowest, late.newest) for late in steady}
 
+    def consensus(self, now: int, own: Collection[str]) -> int | None:
+        """Return how far (ns) this machine's clock is ahead (behind: below 0) of most hosts that sent lately.
+
+        It is 0 if most are on time, None if too few sent anything, or they differ. `own` are hosts that do not count.
+        """
+        ours = {host_key(host) for host in own}
+        with self._lock:
+            sent = [lag for key, lag in self._lags.items() if key not in ours and 0 <= now - lag.last <= _REMEMBERED]
+        lags = np.array([lag.lag for lag in sent if abs(lag.lag) <= _TOLERATED or lag.last - lag.first >= _AGREED])
+        if not len(lags):
+            return None
+        middle = int(np.sort(lags)[len(lags) // 2])
+        if 2 * np.count_nonzero(np.abs(lags - middle) <= _TOLERATED) <= len(sent):
+            return None
+        return 0 if abs(middle) <= _TOLERATED else middle
+
     def _forget(self, now: int) -> None:
         kept = self._ahead.items()
         self._ahead = {key: early for key, early in kept if now - early.written <= _REMEMBERED or now < early.newest}
@@ -129,6 +160,9 @@ class ClockSkew:
     def _record(self, host: str, newest: int, now: int) -> None:
         """Record whether a host is ahead, late or on time, from its newest sample."""
         key, lag = host_key(host), now - newest
+        before = self._lags.get(key)
+        is_alike = before and abs(before.lag - lag) <= _TOLERATED and 0 <= now - before.last <= _REMEMBERED
+        self._lags[key] = _Lag(lag, before.first if before and is_alike else now, now)
         if lag < -_TOLERATED:
             self._ahead[key] = _Early(host, newest, now)
         elif lag <= _TOLERATED:

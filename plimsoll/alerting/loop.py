@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from threading import Event, Lock
 
@@ -15,6 +15,7 @@ from plimsoll.alerting.health import Progress
 from plimsoll.alerting.host_inventory import HostInventory, LastSample, retired
 from plimsoll.alerting.late_samples import LateSamples
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
+from plimsoll.alerting.machine_clock import MachineClock
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem, SelfMonitoring
 from plimsoll.alerting.series_index import MOST_HOSTS, Stopped
@@ -23,7 +24,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
 from plimsoll.model.series import host_key
-from plimsoll.model.times import SECOND, duration_text, iso
+from plimsoll.model.times import SECOND, duration_text
 from plimsoll.rules.states import EVALUATION_INTERVAL, State
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import SampleReader
@@ -31,7 +32,6 @@ from plimsoll.store.protocol import SampleReader
 DELAY = 30 * SECOND  # an evaluation at e is performed at e + DELAY, so that samples on their way are in
 _HOUR = 3600 * SECOND
 _QUIET_LAG = 60 * SECOND  # evaluations later than this are caught up: only alerts that still fire are notified
-_SET_BACK = 60 * SECOND  # a smaller step of the clock is over before anybody could look
 _MOST_CAUGHT_UP = 24 * _HOUR
 _CHUNK = 360  # evaluations at once while catching up
 _TICK_S = 1.0
@@ -43,7 +43,8 @@ class AlertLoop:
 
     Call `perform` about every second, and `written` with each batch of samples; both take the time (UTC ns), so that
     tests can simulate it. The loop calls `processes` for the top processes of hosts at an evaluation (a line each),
-    `troubles` for the problems of Plimsoll itself, and `on_step` after evaluations, with their time.
+    `troubles` for the problems of Plimsoll itself, and `on_step` after evaluations, with their time. `own` returns the
+    hosts whose samples get their times from this machine.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class AlertLoop:
         troubles: Callable[[], Sequence[Problem]] = lambda: (),
         on_step: Callable[[int], None] = lambda _: None,
         most_hosts: int = MOST_HOSTS,
+        own: Callable[[], Collection[str]] = tuple,
     ) -> None:
         self._store = store
         self._site = site
@@ -73,6 +75,7 @@ class AlertLoop:
         self._stop = Event()
         self._self_monitoring = SelfMonitoring(history.file)
         self._skew = ClockSkew(host_tags(site.catalogue.signals))
+        self.clock = MachineClock(history.file, self._skew, own)
         self._late_samples = LateSamples(store, history, self._skew, self._check)
         self._evaluator: Evaluator | None = None
         self._last: int | None = None
@@ -130,15 +133,16 @@ class AlertLoop:
     def _evaluate(self, now: int) -> None:
         """Perform the due evaluations, amend by late samples, and update the host inventory."""
         due = (now - self._delay) // EVALUATION_INTERVAL * EVALUATION_INTERVAL
+        if self._evaluator is None:
+            self._last = last_evaluation(self._history.file)
+        if doubt := self.clock.doubt(self._last, due, now):
+            self._failed(doubt)
+            return
+        if self._last is not None and self._last > due:
+            self._return_to(due - EVALUATION_INTERVAL)
         is_start = self._evaluator is None
         evaluator = self._evaluator or self._start(due)
         last = due - _HOUR if self._last is None else self._last
-        if last - due > _SET_BACK:
-            self._failed(
-                f"the clock of this machine was set back: the last evaluation is of {iso(last)}, and the next ones "
-                "come after that; set the clock right if that time is past"
-            )
-            return
         if due - last > _MOST_CAUGHT_UP:
             _log.warning("nothing was judged for %s: the last 24 h are caught up", duration_text(due - last))
             last = due - _MOST_CAUGHT_UP
@@ -182,10 +186,16 @@ class AlertLoop:
         self.judged = evaluator.states.now()
         self._on_step(now)
 
+    def _return_to(self, at: int) -> None:
+        """Go on after `at` (UTC ns), after evaluations at later times by a clock that was wrong."""
+        self._history.return_to(at)
+        self._last, self._reading, self._evaluator, self._last_samples = at, None, None, {}
+        self._late_samples = LateSamples(self._store, self._history, self._skew, self._check)
+        self._inventory.forget_resources()
+
     def _start(self, due: int) -> Evaluator:
         """Create the evaluator, which continues from the saved statuses."""
         actions.save_rule_ids(self._history.file, self._site.catalogue.rules)
-        self._last = last_evaluation(self._history.file)
         self._history.keep_only(self._site.is_judged, due, now=due)
         self._evaluator = Evaluator(
             self._store,

@@ -137,6 +137,7 @@ class Up:
             troubles=self._troubles,
             on_step=self._stepped,
             most_hosts=self._settings.limits.hosts,
+            own=lambda: (*([setup.host] if setup.host else ()), *self._scraper.hosts),
         )
         self.address = str(setup.url) if setup.url else setup.listen.url(tls=setup.certificate is not None)
         self._election = store.election
@@ -372,7 +373,8 @@ class Up:
         upkeep = self._store.upkeep
         while not self._stop.wait(_TIDY_S):
             try:
-                while upkeep and upkeep.tidy(time.time_ns()):
+                # By the clock only where it is plausible, as what is deleted is gone.
+                while upkeep and (now := self.loop.clock.deletes_until) and upkeep.tidy(now):
                     if self._stop.is_set():
                         return
             except (Unreachable, Unusable) as error:

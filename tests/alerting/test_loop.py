@@ -14,6 +14,7 @@ from plimsoll.alerting.alert_queries import firing, history
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.host_inventory import HostInventory, hosts, retire
 from plimsoll.alerting.loop import AlertLoop
+from plimsoll.alerting.machine_clock import accept
 from plimsoll.alerting.replay import replay
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.wording import fired_sentence
@@ -399,17 +400,56 @@ def test_a_host_whose_clock_is_ahead_is_silent_as_soon_as_it_sends_no_more(world
     assert ("host-silent", "web1", True) not in alerts(world, "host-silent")
 
 
-def test_a_clock_that_is_set_back_is_why_nothing_is_judged(world):
-    world.pass_at_once(15 * MINUTE, {"web1": 60})
-    world.now -= 2 * HOUR
-    world.run(EVERY, {"web1": 60})
-    assert "the clock of this machine was set back" in world.loop.progress.problem
-    world.restart()
-    world.run(EVERY, {"web1": 60})
-    assert "the clock of this machine was set back" in world.loop.progress.problem
-    world.now += 2 * HOUR
-    world.run(2 * MINUTE, {"web1": 60})
+def run_off(world, length, ahead, hosts=("web1", "db1")):
+    """Let this machine's clock be ahead of those of the hosts, which send every minute; its own host is here."""
+    for _ in range(length // MINUTE):
+        start = world.now
+        world.run(MINUTE, {"here": 60})
+        world.send(world.points_of(dict.fromkeys(hosts, 60), np.arange(start + EVERY, world.now + 1, EVERY) - ahead))
+
+
+@pytest.mark.parametrize("ahead", [40 * 24 * HOUR, 3 * HOUR], ids=["40 days", "3 hours"])
+@pytest.mark.parametrize("hosts", [("web1", "db1"), ()], ids=["agents", "alone"])
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_clock_that_was_ahead_stops_nothing_once_it_is_right(world, ahead, hosts, is_restarted):
+    world.restart(own=lambda: ("here",))
+    everything = dict.fromkeys(("here", *hosts), 60)
+    world.run(15 * MINUTE, everything)
+    right = world.loop.clock.deletes_until
+    world.now += ahead
+    run_off(world, 4 * MINUTE, ahead, hosts)
+    if hosts or ahead > 24 * HOUR:
+        assert (
+            f"the clock of this machine jumped by {'40 d' if ahead > 24 * HOUR else '3 h'}"
+            in world.loop.progress.problem
+        )
+        assert (world.loop.clock.deletes_until or 0) - right <= 24 * HOUR
+    if is_restarted:
+        world.restart(own=lambda: ("here",))
+    world.now -= ahead
+    world.run(12 * MINUTE, {**everything, "here": 2})
     assert world.loop.progress.problem == ""
+    assert [(one.host, one.since < world.now) for one in firing(world.file) if one.rule == CPU] == [("here", True)]
+    assert alerts(world, "host-silent") == alerts(world, "all-silent") == []
+
+
+def test_a_clock_is_wrong_while_most_hosts_send_other_times_and_right_once_somebody_accepts_it(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    world.now -= 2 * HOUR
+    run_off(world, 5 * MINUTE, -2 * HOUR)
+    assert "is 2 h behind those of most hosts" in world.loop.progress.problem
+    accept(world.file, world.now)
+    run_off(world, 2 * MINUTE, -2 * HOUR)
+    assert world.loop.progress.problem == ""
+
+
+def test_a_jump_over_a_holiday_is_believed_as_soon_as_agents_send_again(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    world.now += 9 * 24 * HOUR
+    world.restart()
+    world.run(2 * MINUTE, {"web1": 60, "db1": 60})
+    assert world.loop.progress.problem == ""
+    assert world.loop.clock.deletes_until > world.now - 2 * MINUTE
 
 
 def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(world):

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.alerting import actions, alert_queries, host_inventory, silences
+from plimsoll.alerting import actions, alert_queries, host_inventory, machine_clock, silences
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.alert_history import last_evaluation
 from plimsoll.alerting.alerts_file import AlertsFile, NotKept
@@ -227,6 +227,17 @@ def retire(
             actions.audit(file, at_terminal(), now, f"retired host {retired.name}")
     alerts = f", {counted(closed, 'alert')} closed" if closed else ""
     print_line(f"{retired.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
+
+
+@app.command("accept-clock", epilog=args.examples("plimsoll alerts accept-clock"))
+def accept_clock(store: args.FolderOption = None) -> None:
+    """Accept the time of this machine, though it jumped or other hosts send other times: judging goes on by it."""
+    with opened(store) as (file, zone):
+        now = time.time_ns()
+        with file.transaction():
+            machine_clock.accept(file, now)
+            actions.audit(file, at_terminal(), now, "accepted the clock of this machine")
+    print_line(f"{zone.clock(now)} {zone.label(now)} is accepted: plimsoll up judges by it within a minute")
 
 
 @app.command("test", epilog=args.examples("plimsoll alerts test"))
