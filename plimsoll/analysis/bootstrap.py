@@ -5,6 +5,7 @@ that neighbours stay neighbours. For a mean, the variance over all replicates is
 it is computed here without drawing any, so that results are the same each time.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plimsoll.analysis.distributions import student, student_quantile
-from plimsoll.analysis.significance import autocovariances, block_length, correlation_time
+from plimsoll.analysis.significance import autocovariances, block_lengths, correlation_time
 from plimsoll.model.log import Values
 
 
@@ -97,18 +98,29 @@ def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int
         weights: The duration that each sample stands for; None if all are equal.
         breaks: The rows that follow a long pause of the recording; no bootstrap block contains a pause.
     """
-    rows = len(values)
-    mean = float(values.mean() if weights is None else np.average(values, weights=weights))
-    influence = values - mean if weights is None else weights * (values - mean) / weights.mean()
-    spread = float(np.average(np.square(values - mean), weights=weights))
-    if rows < 2 or spread <= (1e-12 * abs(mean)) ** 2:
-        return Estimate(mean, 0.0, rows, float(rows), float("inf"), 1.0)
-    covariances = autocovariances(influence)
-    length = block_length(influence, covariances)
-    variance = _variance(influence, covariances, length, breaks)
-    effective = min(float(rows), spread / variance) if variance > 0 else float(rows)
-    freedom = max(1.0, rows / length - 1)
-    return Estimate(mean, float(np.sqrt(variance)), rows, effective, freedom, correlation_time(covariances))
+    return estimates(values[np.newaxis], weights, breaks)[0]
+
+
+def estimates(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> list[Estimate]:
+    """Return the mean of each row of samples, and its uncertainty; see `estimate`."""
+    rows = values.shape[1]
+    means = values.mean(axis=1) if weights is None else (values * weights).sum(axis=1) / weights.sum()
+    off = values - means[:, np.newaxis]
+    influence = off if weights is None else weights * off / weights.mean()
+    squares = np.square(off)
+    spreads = squares.mean(axis=1) if weights is None else (squares * weights).sum(axis=1) / weights.sum()
+    found = [Estimate(mean, 0.0, rows, float(rows), _CERTAIN, 1.0) for mean in means.tolist()]
+    varied = np.flatnonzero(spreads > (1e-12 * np.abs(means)) ** 2) if rows > 1 else np.zeros(0, dtype=np.intp)
+    influence = influence[varied]
+    covariances = autocovariances(influence) if len(varied) else influence
+    lengths = block_lengths(influence, covariances).tolist()
+    for row, at in enumerate(varied.tolist()):
+        variance = _variance(influence[row], covariances[row], lengths[row], breaks)
+        effective = min(float(rows), float(spreads[at]) / variance) if variance > 0 else float(rows)
+        freedom = max(1.0, rows / lengths[row] - 1)
+        error, correlated = math.sqrt(variance), correlation_time(covariances[row])
+        found[at] = Estimate(found[at].mean, error, rows, effective, freedom, correlated)
+    return found
 
 
 def independent(values: Values) -> Estimate:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.distributions import student_quantile
-from plimsoll.analysis.significance import autocovariances, block_length, correlation_time
+from plimsoll.analysis.significance import autocovariances, block_lengths, correlation_time
 from plimsoll.model.log import Values
 
 _MOST_BUSY = 0.999  # beyond, the formula has no steady state
@@ -131,8 +131,8 @@ def _blocks(rest: Values) -> tuple[int, float]:
     rows = len(rest)
     if float(np.ptp(rest)) <= 0:
         return 1, float(rows)
-    covariances = autocovariances(rest)
-    length = int(np.clip(np.ceil(block_length(rest, covariances)), 2, max(2, rows // 6)))
+    (best,) = block_lengths(rest[np.newaxis], autocovariances(rest[np.newaxis]))
+    length = int(np.clip(np.ceil(best), 2, max(2, rows // 6)))
     return length, rows / length
 
 

@@ -9,6 +9,8 @@ from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from plimsoll.analysis.distributions import normal
 from plimsoll.model.log import Values
@@ -112,49 +114,55 @@ def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | 
 
 
 def autocovariances(values: Values) -> Values:
-    """Return the autocovariances at the lags 0 to n - 1, each divided by n."""
-    rows = len(values)
-    off = values - values.mean()
+    """Return the autocovariances of a series, or of each row, at the lags 0 to n - 1, each divided by n."""
+    rows = values.shape[-1]
+    off = values - values.mean(axis=-1, keepdims=True)
     # Padded to twice the length, so that nothing wraps around, and to a length with a fast transform.
     size = min(factor << ((2 * rows - 1) // factor).bit_length() for factor in (1, 3, 5))
     spectrum = np.fft.rfft(off, size)
-    return np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size)[:rows] / rows
+    return np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size)[..., :rows] / rows
 
 
-def block_length(values: Values, covariances: Values) -> float:
-    """Return the mean block length (samples) at which the stationary bootstrap of the mean is best; at least 1.
+def block_lengths(values: Values, covariances: Values) -> Values:
+    """Return, for each row, the mean block length (samples) at which the stationary bootstrap of the mean is best; at
+    least 1.
 
     Politis and White, "Automatic block-length selection for the dependent bootstrap" (2004), with the correction by
     Patton, Politis and White (2009). The `arch` package gives the same from 10 samples on.
     """
-    rows = len(values)
+    rows = values.shape[1]
+    lengths = np.ones(len(values))
     insignificant = max(5, int(np.log10(rows))) if rows else 0
     most = min(int(np.ceil(np.sqrt(rows))) + insignificant, rows - 2)
-    if most <= insignificant or covariances[0] <= 0:
-        return 1.0
-    last = _last_significant(values, covariances, most, insignificant)
-    bandwidth = most if last is None else min(2 * max(last, 1), most)
-    lags = np.arange(1, bandwidth + 1)
-    flat_top = np.minimum(1.0, 2 * (1 - lags / bandwidth))
-    slope = 2 * np.sum(flat_top * lags * covariances[1 : bandwidth + 1])
-    long_run = covariances[0] + 2 * np.sum(flat_top * covariances[1 : bandwidth + 1])
-    if long_run == 0:
-        return 1.0
+    if most <= insignificant:
+        return lengths
+    bandwidths = np.where(covariances[:, 0] > 0, _bandwidths(values, covariances, most, insignificant), 0)
     longest = np.ceil(min(3 * np.sqrt(rows), rows / 3))
-    return float(np.clip(np.cbrt((slope / long_run) ** 2 * rows), 1.0, longest))
+    for bandwidth in np.unique(bandwidths[bandwidths > 0]).tolist():
+        at = np.flatnonzero(bandwidths == bandwidth)
+        lags = np.arange(1, bandwidth + 1)
+        flat_top = np.minimum(1.0, 2 * (1 - lags / bandwidth))
+        near = covariances[at, 1 : bandwidth + 1]
+        slopes = 2 * np.sum(flat_top * lags * near, axis=1)
+        long_runs = covariances[at, 0] + 2 * np.sum(flat_top * near, axis=1)
+        ratios = np.divide(slopes, long_runs, out=np.zeros(len(at)), where=long_runs != 0)
+        lengths[at] = np.clip(np.cbrt(ratios**2 * rows), 1.0, longest)
+    return lengths
 
 
-def _last_significant(values: Values, covariances: Values, most: int, insignificant: int) -> int | None:
-    """Return the lag before `insignificant` consecutive insignificant autocorrelations; None without these."""
-    rows = len(values)
-    squares = np.cumsum((values - values.mean()) ** 2)
+def _bandwidths(values: Values, covariances: Values, most: int, insignificant: int) -> NDArray[np.intp]:
+    """Return twice the lag of each row before `insignificant` consecutive insignificant autocorrelations, up to `most`;
+    `most` without these.
+    """
+    rows = values.shape[1]
+    squares = np.cumsum((values - values.mean(axis=1, keepdims=True)) ** 2, axis=1)
     lags = np.arange(most + 1)
-    scale = np.sqrt((squares[-1] - squares[lags]) * squares[rows - 2 - lags])
+    scale = np.sqrt((squares[:, -1:] - squares[:, lags]) * squares[:, rows - 2 - lags])
     with np.errstate(divide="ignore", invalid="ignore"):
-        small = np.abs(covariances[: most + 1]) * rows / scale < 2 * np.sqrt(np.log10(rows) / rows)
-    in_a_row = np.convolve(small[:most], np.ones(insignificant, dtype=int), "valid")
-    flatnonzero = np.flatnonzero(in_a_row == insignificant)
-    return int(flatnonzero[0]) if len(flatnonzero) else None
+        small = np.abs(covariances[:, : most + 1]) * rows / scale < 2 * np.sqrt(np.log10(rows) / rows)
+    in_a_row = sliding_window_view(small[:, :most], insignificant, axis=1).all(axis=2)
+    last = np.where(in_a_row.any(axis=-1), in_a_row.argmax(axis=-1), most)
+    return np.minimum(2 * np.maximum(last, 1), most)
 
 
 def effective_samples(count: float, correlation: _Number) -> _Number:

@@ -9,7 +9,7 @@ from plimsoll.comparison.compared_signal import Compared, ComparisonOutcome, jud
 from plimsoll.comparison.counters import Counters, counters
 from plimsoll.comparison.distribution_changes import Reshaped, failures, find_stalls, reshaped
 from plimsoll.comparison.hosts import HostChange, Hosts, Key, set_differently
-from plimsoll.comparison.levels import CommonPhase, SignalLevel, chosen_phase, common_phases
+from plimsoll.comparison.levels import CommonPhase, SignalLevel, chosen_phase, common_phases, estimate_means
 from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
 from plimsoll.comparison.signal_pairs import Lone, Pair, Proposal, pairs, proposals
 from plimsoll.comparison.signal_settings import LoadEffect, Treatments
@@ -23,6 +23,7 @@ from plimsoll.review.statistics import Weights
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
+_ORDER = {outcome: at for at, outcome in enumerate(ComparisonOutcome)}
 LimitKey = tuple[str, str, str | None]  # rule, host of the first run, instance
 T = TypeVar("T")
 
@@ -52,7 +53,11 @@ class Thresholds:
         """Return which run alone crossed the limit of a signal and subject; None if none or both did."""
         if key not in self.order:
             return None
-        return "other" if any(_place(finding, self.hosts) == key for finding in self.only_second) else "baseline"
+        return "other" if key in self._crossed_by_second else "baseline"
+
+    @cached_property
+    def _crossed_by_second(self) -> set[LimitKey]:
+        return {_place(finding, self.hosts) for finding in self.only_second}
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +171,9 @@ class Comparison:
         A signal has the first outcome of its subjects: what moved on one disk is not among what did not change.
         """
         crossed = {compared.name for compared in self.judged if compared.crossed_in}
-        order = [*ComparisonOutcome]
         first = {
             compared.name: compared.outcome
-            for compared in sorted(self.judged, key=lambda compared: -order.index(compared.outcome))
+            for compared in sorted(self.judged, key=lambda compared: -_ORDER[compared.outcome])
             if compared.name not in crossed
         }
         return [compared for compared in self.of(*outcomes) if first.get(compared.name) in outcomes]
@@ -186,7 +190,10 @@ class Comparison:
         runs = [(other, same) for other in (*self.against, self) if (same := other.named(phase.name))]
         stalls = find_stalls([other.load_in(same) for other, same in runs])
         regressed = {(regression.name, regression.subject) for regression in self.regressions}
-        failed = [compared for compared in self.in_phase(phase) if (compared.name, compared.subject) not in regressed]
+        # Judging another phase takes as long as the whole comparison; most runs have no signal of failures.
+        may_fail = any(self.treatments.of(pair.name, pair.signal).shape == "failures" for pair in self._pairs[0])
+        compareds = self.in_phase(phase) if may_fail else ()
+        failed = [compared for compared in compareds if (compared.name, compared.subject) not in regressed]
         return [*failures(failed), *stalls, *reshaped(list(self.judged))]
 
     @cached_property
@@ -232,16 +239,18 @@ class Comparison:
             for other in self.against
             if (same := other.named(phase.name))
         ]
-        for pair, first, second in self._both(phase):
+        load, both = self.load_in(phase), self._both(phase)
+        estimate_means([level for _, *levels in both for level in levels])
+        for pair, first, second in both:
             treatment = self.treatments.of(pair.name, pair.signal)
             if treatment.integrates:
                 continue
             key, place = (pair.name, pair.second.key), (pair.name, *pair.first.key)
             earlier = [
-                (levels[key], other_effect, load) for levels, other_effect, load in other_comparisons if key in levels
+                (levels[key], other_effect, other) for levels, other_effect, other in other_comparisons if key in levels
             ]
-            entries = [*earlier, (first, effect, self.load_in(phase))]
-            loads = [next(iter(load.signals), None) for _, _, load in entries]
+            entries = [*earlier, (first, effect, load)]
+            loads = [next(iter(of_entry.signals), None) for _, _, of_entry in entries]
             bands = [
                 of_load.band(treatment.load, treatment.whole, level.mean.mean, pair.second.key)
                 for level, of_load, _ in entries
@@ -279,8 +288,11 @@ class Comparison:
         """Return the comparison of the load in a phase."""
         return self._cached("load", phase, lambda: compare_loads(*self.reviews, phase, self.treatments))
 
-    def _both(self, phase: CommonPhase) -> Iterator[tuple[Pair, SignalLevel, SignalLevel]]:
-        """Yield each signal with samples in a phase of both runs, with its level in the first and in the second run."""
+    def _both(self, phase: CommonPhase) -> list[tuple[Pair, SignalLevel, SignalLevel]]:
+        """Return each signal with samples in a phase of both runs, with its level in the first and the second run."""
+        return self._cached("both", phase, lambda: list(self._levels(phase)))
+
+    def _levels(self, phase: CommonPhase) -> Iterator[tuple[Pair, SignalLevel, SignalLevel]]:
         for pair in self._pairs[0]:
             first = SignalLevel.of(pair.first_samples, phase.first, self._weights)
             second = SignalLevel.of(pair.second_samples, phase.second, self._weights)
@@ -298,7 +310,7 @@ class Comparison:
 def _rank(compared: Compared) -> tuple[object, ...]:
     """Return a sort key: regressions of critical signals come first, among these those that crossed a limit."""
     return (
-        list(ComparisonOutcome).index(compared.outcome),
+        _ORDER[compared.outcome],
         not compared.treatment.critical,
         float("inf") if compared.crossed is None else compared.crossed,
         compared.treatment.place,

@@ -6,6 +6,7 @@ would (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). Th
 difference is not certain.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -244,23 +245,25 @@ class Compared:
 
 
 def _mean(levels: Sequence[SignalLevel]) -> float:
-    return float(np.mean([level.mean.mean for level in levels]))
+    return sum(level.mean.mean for level in levels) / len(levels)
 
 
 def _expected(baselines: Sequence[Estimate], bands: Sequence[Band], value: float) -> list[Estimate]:
     """Return the mean expected from each baseline and its band: the place in the bands that is nearest to `value`."""
-    ends = np.array([band.ends(baseline.mean) for baseline, band in zip(baselines, bands, strict=True)])
-    low, high = (float(end) for end in ends.mean(axis=0))
+    ends = [band.ends(baseline.mean) for baseline, band in zip(baselines, bands, strict=True)]
+    low, high = (sum(side) / len(ends) for side in zip(*ends, strict=True))
     share = (min(max(value, low), high) - low) / (high - low) if high > low else 0.0
-    means = (ends[:, 0] + share * (ends[:, 1] - ends[:, 0])).tolist()
-    return [replace(baseline, mean=mean) for baseline, mean in zip(baselines, means, strict=True)]
+    return [
+        replace(baseline, mean=first + share * (last - first))
+        for baseline, (first, last) in zip(baselines, ends, strict=True)
+    ]
 
 
 def _within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
     """Return the difference of the second mean from that of the baselines, with the error within the runs."""
     count = len(baselines)
-    mean = float(np.mean([baseline.mean for baseline in baselines]))
-    error = float(np.sqrt(sum(baseline.error**2 for baseline in baselines))) / count
+    mean = sum(baseline.mean for baseline in baselines) / count
+    error = math.sqrt(sum(baseline.error**2 for baseline in baselines)) / count
     freedom = sum(baseline.freedom for baseline in baselines)
     return Difference.of(replace(baselines[0], mean=mean, error=error, freedom=freedom), second)
 
@@ -274,7 +277,7 @@ def judged(signals: Sequence[Compared]) -> list[Compared]:
     telling = [signal for signal in signals if signal.between.error or signal.between.value]
     families = group_pairs(((signal.treatment.critical, signal.treatment.primary_kind), signal) for signal in telling)
     shares = sum(critical for critical, _ in families)
-    compareds = [signal for signal in signals if signal not in telling]
+    compareds = [signal for signal in signals if not (signal.between.error or signal.between.value)]
     for (critical, _), family in families.items():
         raised = holm(np.array([signal.between.chance for signal in family])) * (shares if critical else 1)
         compareds += [

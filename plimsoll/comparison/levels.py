@@ -6,9 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.analysis.bootstrap import Estimate, Quantile, estimate, quantile
+from plimsoll.analysis.bootstrap import Estimate, Quantile, estimate, estimates, quantile
 from plimsoll.analysis.significance import independent_means
 from plimsoll.model.errors import Unusable
+from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Values
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase
@@ -31,6 +32,7 @@ class CommonPhase:
 # A pause longer than this many sampling intervals and this many ns interrupts a series.
 _PAUSE = 20
 _LEAST_PAUSE = 600 * 10**9
+_AT_ONCE = 2**17  # samples, so that the arrays fit into the cache of a processor
 _FOLLOWS = 0.05  # of the variance: what explains less makes the error of a mean hardly smaller
 
 
@@ -62,12 +64,12 @@ class SignalLevel:
     @cached_property
     def mean(self) -> Estimate:
         """The mean and its error."""
-        return estimate(self.values, self.weights, self._breaks)
+        return estimate(self.values, self.weights, self.breaks)
 
     @cached_property
     def blocks(self) -> Values:
         """The means of blocks of the phase that are long enough to be independent."""
-        return independent_means(self.values, self.mean.correlation_time, self.weights, self._breaks)
+        return independent_means(self.values, self.mean.correlation_time, self.weights, self.breaks)
 
     def beside(self, load: "SignalLevel | None") -> Estimate:
         """Return the mean, and its error without the part of the noise that follows the load (a control variate).
@@ -81,7 +83,7 @@ class SignalLevel:
             weight = float(of_load @ of_load)
             slope = float(self.values @ of_load) / weight if weight else 0.0
             if slope**2 * weight > _FOLLOWS * len(self.values) * self.values.var():
-                estimated = estimate(self.values - slope * of_load, self.weights, self._breaks)
+                estimated = estimate(self.values - slope * of_load, self.weights, self.breaks)
         independent = estimated.samples / estimated.correlation_time
         return replace(estimated, mean=self.mean.mean, freedom=max(1.0, min(estimated.freedom, independent / 2 - 1)))
 
@@ -106,13 +108,23 @@ class SignalLevel:
         return float(self.values.max())
 
     @cached_property
-    def _breaks(self) -> Sequence[int]:
+    def breaks(self) -> Sequence[int]:
         """The rows that follow a long pause of the recording."""
         steps = np.diff(self.samples.times)
         if not len(steps) or int(steps.max()) <= _LEAST_PAUSE:
             return ()
         interval = self.samples.interval or 0
         return (np.flatnonzero(steps > max(_LEAST_PAUSE, _PAUSE * interval)) + 1).tolist()
+
+
+def estimate_means(levels: Sequence[SignalLevel]) -> None:
+    """Compute the means of many levels, those of equal length together."""
+    alike = group_pairs((len(level.values), level) for level in levels if level.weights is None and not level.breaks)
+    for rows, group in alike.items():
+        most = max(1, _AT_ONCE // rows)
+        for part in (group[at : at + most] for at in range(0, len(group), most)):
+            for level, mean in zip(part, estimates(np.stack([level.values for level in part])), strict=True):
+                level.__dict__["mean"] = mean  # as its property would
 
 
 def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:

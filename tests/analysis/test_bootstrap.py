@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from plimsoll.analysis.bootstrap import Difference, estimate, quantile
-from plimsoll.analysis.significance import autocovariances, block_length
+from plimsoll.analysis.significance import autocovariances, block_lengths
 from tests.data.bootstrap_series import SERIES
 from tests.simulated import ar1
 
@@ -18,7 +18,9 @@ REFERENCE = json.loads((Path(__file__).parents[1] / "data/bootstrap-reference.js
 def test_it_agrees_with_arch(name):
     values, expected = SERIES[name], REFERENCE[name]
     found = estimate(values)
-    assert block_length(values, autocovariances(values)) == pytest.approx(max(1.0, expected["block"]), rel=1e-9)
+    assert block_lengths(values[np.newaxis], autocovariances(values[np.newaxis]))[0] == pytest.approx(
+        max(1.0, expected["block"]), rel=1e-9
+    )
     # 5,000 draws know a standard error to 1 %, and the ends of an interval to 4 % of it; a skewed mean is not normal.
     assert found.error == pytest.approx(expected["error"], rel=0.03)
     slack = (0.25 if name in ("skewed", "short") else 0.1) * found.error
