@@ -1,6 +1,6 @@
 """Judges performance counters. For notebooks and scripts: `read`, `review`, `compare`, `connect`; see docs/python.md.
 
-What they need is imported when they are first used, so that the command line starts at once.
+The modules behind these functions are imported at the first use, so that the command line starts at once.
 """
 
 import sys
@@ -48,7 +48,7 @@ _PLACES = {
 
 
 class _Plimsoll(ModuleType):
-    """The module, in which `review` stays the function when Python has imported the folder of that name."""
+    """The class of this module: keeps `plimsoll.review` a function when Python imports the folder of that name."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _PLACES and isinstance(value, ModuleType)):

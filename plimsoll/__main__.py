@@ -14,7 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def main() -> None:
-    """Run the command line, and exit with its status, also where it cannot be imported."""
+    """Run the command line and exit with its status; report a defect if its modules cannot be imported."""
     gc.set_threshold(*COLLECTING)
     # No plugin of another package has a say in what is valid, nor is one looked for in all that is installed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

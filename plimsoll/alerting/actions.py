@@ -179,7 +179,7 @@ def check_rule(file: AlertsFile, pattern: str) -> None:
 
 
 def _check_host(file: AlertsFile, pattern: str) -> None:
-    """Raise Unusable, naming similar hosts, if a pattern matches none of the hosts; accept any if there are none."""
+    """Raise Unusable, naming similar hosts, if a pattern matches no host; accept any pattern if there are no hosts."""
     names = [row["name"] for row in file.rows("SELECT name FROM roster UNION SELECT host FROM alerts")]
     if not names or pattern == "*" or any(is_like(name, pattern) for name in names):
         return
@@ -201,7 +201,7 @@ def _check_length(name: str, text: str, most: int) -> None:
 
 
 def audit(file: AlertsFile, who: Actor, at: int, text: str) -> None:
-    """Record an action in the audit log. Within a transaction, the entry is committed or rolled back with it."""
+    """Record an action in the audit log. In a transaction, the record is rolled back with the other changes."""
     values = (at, who.name[:_LONGEST], who.how, text[:_LONGEST])
     with file.transaction() as connection:
         connection.execute("INSERT INTO deeds (at, who, how, what) VALUES (?, ?, ?, ?)", values)
@@ -210,7 +210,7 @@ def audit(file: AlertsFile, who: Actor, at: int, text: str) -> None:
 def find_audit_entries(
     file: AlertsFile, start: int, end: int, who: str, first: int, most: int
 ) -> tuple[Sequence[AuditEntry], int]:
-    """Return a page of the audit log (of `who`, or of all), the latest entry first, and the number of all entries."""
+    """Return a page of the audit log, of `who` or of all people, the latest entry first, and the number of entries."""
     where, values = "at BETWEEN ? AND ? AND (? = '' OR who = ? COLLATE NOCASE)", (start, end, who, who)
     total = file.rows(f"SELECT count(*) AS number FROM deeds WHERE {where}", values)[0]["number"]
     query = f"SELECT * FROM deeds WHERE {where} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?"

@@ -163,7 +163,7 @@ def key_text(key: Key) -> str:
 
 @lru_cache(100_000)
 def key_of(text: str) -> Key:
-    """Return the key that `key_text` wrote as this text."""
+    """Return the key of a text that `key_text` returned."""
     rule, host, instance = json.loads(text)
     return rule, host, instance
 
@@ -213,5 +213,5 @@ def holds(healthy: str, value: float) -> bool:
 
 
 def worst_of(healthy: str, *values: float) -> float:
-    """Return, of several values, the one furthest past a limit; NaN values are ignored."""
+    """Return the value furthest past a limit; NaN values are ignored."""
     return crossings.worst_of(_parsed(healthy), np.array(values))

@@ -1,6 +1,6 @@
 """Saves the outcome of each evaluation in alerts.db: state changes, statuses and alerts.
 
-Everything of one evaluation is committed at once. The notifier reads from alerts.db which alerts each target has not
+All results of an evaluation are committed at once. The notifier reads from alerts.db which alerts each target has not
 received yet (plimsoll/notify/targets.py), so an alert that is saved is never left unnotified.
 """
 
@@ -156,14 +156,14 @@ class AlertHistory:
                 count(connection, "late alerts")
 
     def fire_late(self, interval: AlertInterval, *, now: int) -> None:
-        """Begin an alert that, by late samples, still fires, and allow its notification."""
+        """Begin an alert that fires now, as late samples show, and allow its notification."""
         with self.file.transaction() as connection:
             alert = begin(connection, replace(self._begun(interval, interval.fired_at), late=True), now)
             connection.execute("UPDATE alerts SET hush = 0 WHERE id = ?", (alert,))
             _keep_statuses(connection, {interval.key: Status(State.FIRING, interval.since)})
 
     def end_late(self, key: Key, interval: AlertInterval | None, at: int, *, now: int) -> None:
-        """End an alert that, by late samples, has ended: at the end of `interval`, or `at` if it never fired."""
+        """End an alert that has ended, as late samples show: at the end of `interval`, or at `at` if it never fired."""
         with self.file.transaction() as connection:
             row = connection.execute(
                 "SELECT id FROM alerts WHERE key = ? AND kind = 'rule' AND ended_at IS NULL", (key_text(key),)
@@ -214,7 +214,7 @@ class AlertHistory:
 
 
 def open_alerts_file(folder: Path) -> AlertsFile:
-    """Open the alerts.db of `plimsoll up`. A damaged file is set aside; the new one gets its silences.
+    """Open the alerts.db of `plimsoll up`. A damaged file is set aside, and its silences are copied to a new file.
 
     Raise Unusable if the file cannot be used for another reason, or cannot be set aside.
     """

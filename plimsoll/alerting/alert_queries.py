@@ -1,4 +1,4 @@
-"""Queries of the alerts in alerts.db: firing alerts, those in a range of time, or a page of many."""
+"""Queries of alerts.db: the firing alerts, the alerts in a range of time, and pages of alerts."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -54,14 +54,14 @@ def firing(file: AlertsFile) -> list[Alert]:
 
 
 def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
-    """Return the alerts that fired in a range, in time order; `replaced` includes those that late samples disproved."""
+    """Return the alerts that fired in a range, in time order; `replaced` adds alerts that late samples disproved."""
     also = "" if replaced else f" AND {_CURRENT}"
     where = f"fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also} ORDER BY fired_at, id"
     return _read(file, where, end, start)
 
 
 def alert(file: AlertsFile, number: int) -> Alert | None:
-    """Return the alert with this id."""
+    """Return the alert with this id; None if there is none."""
     return next(iter(_read(file, "id = ?", number)), None)
 
 
@@ -72,12 +72,12 @@ def events(file: AlertsFile, number: int) -> list[Event]:
 
 
 def find_firing(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> Page:
-    """Return a page of the firing alerts; beyond the last alert the last page, or with `exact` an empty one."""
+    """Return a page of the firing alerts. Beyond the last alert, return the last page; with `exact`, an empty page."""
     return _find(file, "ended_at IS NULL", [], _WORST_FIRST, first, most, chosen, exact=exact)
 
 
 def find_ended(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> Page:
-    """Return a page of the alerts that have ended, the latest first; `first` and `exact` are those of `find_firing`."""
+    """Return a page of the alerts that have ended, the latest first; `first` and `exact` are as in `find_firing`."""
     where, span = f"{_CURRENT} AND ended_at >= ? AND fired_at <= ?", [chosen.start, chosen.end]
     return _find(file, where, span, "ended_at DESC, id DESC", first, most, chosen, exact=exact)
 

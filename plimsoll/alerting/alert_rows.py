@@ -19,8 +19,8 @@ _FLAPPING = ((3, _HOUR, _HOUR), (6, 24 * _HOUR, 6 * _HOUR))
 class NewAlert:
     """An alert that begins.
 
-    With `hold` it is not notified until missed evaluations are caught up, with `late` never. `worst` is the worst value
-    since `since`; NaN if that is `value`.
+    With `hold`, it is notified only after missed evaluations are caught up; with `late`, never. `worst` is the worst
+    value since `since`; NaN if `value` is the worst.
     """
 
     key: Key
@@ -76,7 +76,7 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: En
 
 
 def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
-    """Count a new alert in the open flapping alert of its key; begin a flapping alert if the key fired too often."""
+    """Count a new alert in the flapping alert of its rule; begin a flapping alert if the rule fired too often."""
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = open_flapping(connection, row["key"])
     if flapping is not None:
@@ -156,7 +156,7 @@ def count(connection: sqlite3.Connection, name: str, by: int = 1) -> None:
 
 
 def _settle(connection: sqlite3.Connection, alerts: str, value: str | int) -> None:
-    """Suppress notifications that a flapping rule's alerts ended. `alerts` is a query for their ids."""
+    """Suppress the notifications that alerts of a flapping rule ended. `alerts` is a query for their ids."""
     connection.execute(f"UPDATE told SET what = 'ended' WHERE alert IN ({alerts})", (value,))
     connection.execute(f"UPDATE alerts SET hush = 1 WHERE id IN ({alerts})", (value,))
 

@@ -51,7 +51,7 @@ class AlertStates:
         self._mark_retired()
 
     def retire(self, hosts: Collection[HostKey]) -> None:
-        """Set the retired hosts, whose samples are ignored even while they are still in the windows of rules."""
+        """Set the retired hosts. Their samples are ignored, even samples that are still in a rule's window."""
         if hosts != self._retired:
             self._retired = hosts
             self._mark_retired()
@@ -69,7 +69,7 @@ class AlertStates:
             self.statuses.pop(key, None)
 
     def put(self, key: Key, status: Status, worst: float = nan) -> None:
-        """Replace the status of a rule; the next evaluation continues from it."""
+        """Replace the status of a rule; the next evaluation continues from this status."""
         self.keep(key, status)
         if key in self._place:
             batch, row = self._place[key]
@@ -87,7 +87,7 @@ class AlertStates:
             self.put(key, Status(State.PENDING, since), worst)
 
     def step_vanished(self, at: int) -> Iterator[StateChange]:
-        """Yield the state changes of subjects that are no longer judged: they count as no data, so pending ones end."""
+        """Yield the state changes of subjects that are no longer judged; without data, a pending rule ends."""
         for key, (target, healthy) in [*self._gone.items()]:
             before = self.statuses.get(key, Status())
             if key not in self._place and before.state == State.FIRING:
@@ -131,7 +131,7 @@ class AlertStates:
         return sum(int((batch.states == State.PENDING).sum()) for batch in self._severe)
 
     def impossible(self) -> dict[str, set[str]]:
-        """Return, by host (case-folded), the latest impossible values, which limits did not judge."""
+        """Return, by host (case-folded), the latest values that are impossible and were not judged."""
         values: dict[str, set[str]] = {}
         for batch in self._severe:
             for row in np.flatnonzero(~np.isnan(batch.odd)).tolist():

@@ -180,7 +180,7 @@ class AlertsFile:
 
     @property
     def version(self) -> tuple[int, int] | None:
-        """A value that changes with each change by any process; None within a transaction."""
+        """A value that differs after any process has changed the file; None within a transaction."""
         with self._lock, self._usable():
             by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
             return None if self._connection.in_transaction else (by_others, self._connection.total_changes)
@@ -210,7 +210,7 @@ class AlertsFile:
 
 
 def _find_foreign(connection: sqlite3.Connection) -> str:
-    """Return a sign that another program changed the schema (view, trigger, missing column); else empty."""
+    """Return how another program changed the schema (view, trigger, missing column); empty if none did."""
     with closing(sqlite3.connect(":memory:")) as scratch:
         for statement in _statements():
             scratch.execute(statement)
@@ -235,7 +235,7 @@ def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
 def _is_invalid(connection: sqlite3.Connection, table: str) -> str:
     """Return the SQL condition for rows with invalid values, from flipped bits or another program.
 
-    SQLite notices only damage to its own structure, and one such row would stop evaluations or notifications.
+    SQLite notices only damage to its own structure. A single invalid row would stop evaluations or notifications.
     """
     valid = [_VALID.get(table, "1")]
     query = 'SELECT name, type, "notnull" OR pk AS required FROM pragma_table_info(?)'

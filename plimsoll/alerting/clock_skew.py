@@ -1,4 +1,4 @@
-"""Finds hosts with wrong clocks: samples from a clock ahead are judged late, those from a clock behind come late."""
+"""Finds hosts with wrong clocks: samples of a clock ahead have future times, samples of a clock behind seem late."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ def wrong(by: int, side: Literal["ahead", "behind"]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Late:
-    """A host whose samples come late: the newest one, the first and last late write, and the range of delays (ns)."""
+    """A host with late samples: the newest sample, the first and the last late write, and the range of delays (ns)."""
 
     host: str
     newest: int
@@ -40,7 +40,7 @@ class _Late:
 
 @dataclass(frozen=True, slots=True)
 class _Early:
-    """A host whose newest sample is from the future, and when it was written (UTC ns)."""
+    """A host whose newest sample is from the future, and when that sample was written (UTC ns)."""
 
     host: str
     newest: int

@@ -31,8 +31,8 @@ _PLAN_APART = 10  # wait this many times the duration of a plan, so that constan
 class Evaluator:
     """The evaluator of rules over the live data of a store.
 
-    Call `advance` for each evaluation in turn, or for several at once to catch up. `most_hosts` and `oldest` are those
-    of `SeriesIndex`. `check` is called often, and may raise Stopped.
+    Call `advance` for each evaluation in turn, or for several at once to catch up. `most_hosts` and `oldest` are as in
+    `SeriesIndex`. `check` is called often, and may raise Stopped.
 
     Attributes:
         states: The states of all rules after the last evaluation.
@@ -153,7 +153,7 @@ class Evaluator:
         return RuleEvaluator(find, samples.samples, facts, signals=signals, series_together=samples.together)
 
     def _covered(self, target: RuleTarget, at: int) -> int | None:
-        """Return the longest part (ns) of a rule's window that samples cover; None if they cover all of it."""
+        """Return the longest part (ns) of a rule's window that samples cover; None if they cover the whole window."""
         longest = 0
         for series in series_of(target.origin):
             samples = self._samples.samples(series)

@@ -88,13 +88,13 @@ class Firing:
 
     @cached_property
     def incidents(self) -> Sequence[Incident]:
-        """The incidents of `alerts`, the most severe and then the latest first; one alone if all hosts are silent."""
+        """The incidents of `alerts`, the most severe and then the latest first; only one if all hosts are silent."""
         all_silent = any(alert.kind == "all-silent" for alert in self.alerts)
         return incidents(alert for alert in self.alerts if not (all_silent and alert.kind == "host-silent"))
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Sequence[Incident]]:
-        """The incidents by host (case-folded), in the order of `incidents`; an empty name has those about no host."""
+        """The incidents by host (case-folded), in the order of `incidents`; under an empty name if about no host."""
         return group_pairs((incident.host, incident) for incident in self.incidents)
 
 

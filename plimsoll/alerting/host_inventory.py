@@ -60,7 +60,7 @@ class Host:
         return bool(self.expected) and self.retired_at is None
 
     def is_late(self, now: int) -> bool:
-        """Return whether the host's newest sample is so old that its samples have a long pause."""
+        """Return whether the newest sample of the host is so old that its next sample would follow a long pause."""
         return self.newest is None or now - self.newest > max(SILENT_AFTER, _INTERVALS * (self.interval or 0))
 
     def after(self, last_sample: LastSample, now: int) -> "Host":
@@ -119,7 +119,7 @@ class HostInventory:
         `samples` has the last sample of each host, by its name. `reasons` say why the samples of some hosts
         (case-folded) cannot be judged. `early` are hosts that send samples from the future.
 
-        Raise NotKept if alerts.db cannot be written; the next call makes up for it.
+        Raise NotKept if alerts.db cannot be written; the next call makes up for the failed call.
         """
         if self._watching is None or not 0 <= now - self._stepped <= _ASLEEP:
             self._watching = now
@@ -172,7 +172,7 @@ class HostInventory:
         self._sampled, self._late, self._unsent = {}, frozenset(), {}
 
     def oldest_first(self) -> list[str]:
-        """Return the hosts, case-folded: those that up.toml lists, then the others by the begin of their data."""
+        """Return the hosts, case-folded: those that up.toml lists, then the others by the begin of their samples."""
         unlisted = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
         return [*self._listed, *(host.host for host in sorted(unlisted, key=lambda host: host.since or 0))]
 
@@ -184,7 +184,7 @@ class HostInventory:
         reasons: Mapping[HostKey, str],
         connection: sqlite3.Connection,
     ) -> None:
-        """Begin and end the alerts of silent hosts, and that of all hosts being silent."""
+        """Begin and end the alert of each silent host, and the alert that all hosts are silent."""
         rows = connection.execute(
             "SELECT id, kind, host FROM alerts WHERE ended_at IS NULL AND kind IN ('host-silent', 'all-silent')"
         ).fetchall()
@@ -237,15 +237,15 @@ def hosts(file: AlertsFile) -> list[Host]:
 
 
 def retired(file: AlertsFile) -> dict[HostKey, int]:
-    """Return when (UTC ns) hosts (case-folded) were retired, of those that have sent nothing since."""
+    """Return when (UTC ns) each host (case-folded) was retired, for hosts that have sent nothing since."""
     rows = file.rows("SELECT host, retired_at FROM roster WHERE retired_at IS NOT NULL")
     return {host_key(row["host"]): row["retired_at"] for row in rows}
 
 
 def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
-    """Retire a host and end its alerts; return the host and the number of alerts. Raise Unusable if it is unknown.
+    """Retire a host and end its alerts; return the host and the number of alerts. Raise Unusable for an unknown host.
 
-    The statuses of its rules are forgotten, so that they can fire again if the host sends again.
+    The statuses of the host's rules are forgotten, so that the rules can fire again if the host sends again.
     """
     gone = next((host for host in hosts(file) if host.host == host_key(name)), None)
     if gone is None:

@@ -63,7 +63,7 @@ class LateSamples:
         self._next = 0
 
     def written(self, points: Points, last: int) -> None:
-        """Note late samples: those not after `last`, the newest evaluation whose samples were read (UTC ns)."""
+        """Note late samples: samples not after `last`, the newest evaluation whose samples were read (UTC ns)."""
         if not len(points) or int(points.times.min()) > last:
             return
         late = points.times <= last

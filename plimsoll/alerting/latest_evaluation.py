@@ -65,7 +65,7 @@ class RuleBatch:
         self.worst[row] = worst if status.state == State.PENDING else nan
 
     def intervals_changed(self, widest: int) -> None:
-        """Record that sampling intervals changed, which windows of up to `widest` ns depend on."""
+        """Record that sampling intervals changed, which affects windows of up to `widest` ns."""
         if min(condition.over for condition in self.rule.conditions) < widest:
             self._parts = None
 
@@ -78,7 +78,7 @@ class RuleBatch:
     ) -> Iterator[StateChange]:
         """Evaluate the rule at these times, and yield the changes of state.
 
-        `lacking` is called with each target that is not judged because a fact is unknown, and that fact. `covered`
+        `lacking` is called with each target that is not judged because a fact is unknown, and with the fact. `covered`
         returns how much (ns) of a rule's window samples cover at an evaluation.
         """
         if self._parts is None or len(at) > self._evaluations:
@@ -171,7 +171,8 @@ CROSSED = (State.PENDING, State.FIRING)
 class RuleState:
     """The state of a rule for a host or instance.
 
-    `healthy` is its limit there, `value` the reduced value (NaN for no data), `since` the time (UTC ns) from which the
+    `healthy` is the subject's limit, `value` the reduced value (NaN for no data), `since` the time (UTC ns) from which
+    the
     limit has been crossed if the rule is pending or firing. `key` is the key of its alerts. `note` says what
     plimsoll.toml changes. `impossible` is a value that the signal cannot have, which counts as no data.
     """

@@ -104,7 +104,7 @@ class AlertLoop:
             self._late_samples.written(points, self._reading)
 
     def judge_by(self, site: Site, configured: ConfiguredFacts) -> None:
-        """Use other settings from the next evaluation on. Firing alerts continue."""
+        """Apply new settings from the next evaluation on. Firing alerts continue."""
         with self._lock:
             self._fresh = site, configured
 
@@ -131,7 +131,7 @@ class AlertLoop:
             self._evaluator = None
 
     def _evaluate(self, now: int) -> None:
-        """Perform the due evaluations, amend by late samples, and update the host inventory."""
+        """Perform the due evaluations, amend alerts by late samples, and update the host inventory."""
         due = (now - self._delay) // EVALUATION_INTERVAL * EVALUATION_INTERVAL
         if self._evaluator is None:
             self._last = last_evaluation(self._history.file)

@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 
 
 class ProcessLines:
-    """A function that names the processes of a host that used most in the five minutes before an evaluation.
+    """A function that names the processes of a host that used most resources in the five minutes before an evaluation.
 
-    For the host `own_host` they come from `watch`; for other hosts, or without a watch, from recorded samples.
+    Processes of the host `own_host` come from `watch`; of other hosts, or without a watch, from recorded samples.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ProcessLines:
 def recorded_top(
     store: SampleReader, signals: Mapping[str, Signal], host: str, start_ns: int, end_ns: int
 ) -> list[TopProcesses]:
-    """Return, for each resource, the processes that used most on average in a range; empty if none were recorded."""
+    """Return, for each resource, the processes that used most of it on average in a range; empty if not recorded."""
     recorded = {name: signal for name, signal in signals.items() if name.startswith(_PREFIX)}
     finder = Finder(recorded, store.series(start_ns, end_ns, [host]).series, lambda _: True)
     top: list[TopProcesses] = []

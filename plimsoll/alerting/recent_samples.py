@@ -60,7 +60,7 @@ class SampleMatrix:
             window.clock, window.row = self, row
 
     def extend(self, times: Times, values: Values, since: int, start: int) -> None:
-        """Replace the samples from `since` on, and forget those before `start` (UTC ns)."""
+        """Replace the samples from `since` on, and forget samples before `start` (UTC ns)."""
         kept, count = int(self.times.searchsorted(since)), len(self.times)
         if len(times) or kept < count:
             self.end = self.first + kept
@@ -75,7 +75,7 @@ class SampleMatrix:
         self.times = self.columns[self.first : self.end]
 
     def _make_room(self, more: int, start: int) -> None:
-        """Make room for `more` columns, and forget those before `start`."""
+        """Make room for `more` columns, and forget columns before `start`."""
         values = self.columns[self.first : self.end]
         # The newest steps show the interval, however long ago they were.
         first = self.first + max(0, min(int(values.searchsorted(start)), len(values) - _KEPT_UP - 1))
@@ -119,7 +119,7 @@ class RecentSamples:
         self._widest_change = 0
 
     def read(self, reach: Mapping[Series, int], start: int, end: int) -> None:
-        """Read the samples of each series from its reach (ns) before `start` up to `end`; keep `reach` unchanged."""
+        """Read each series from its reach (ns) before `start` up to `end`. `reach` must not be changed afterwards."""
         # If the last step ended before `start`, the samples between are needed, too.
         since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
         new: list[Series] = []
@@ -140,7 +140,7 @@ class RecentSamples:
         return sample_row.samples if sample_row else _NOTHING
 
     def together(self, series: Sequence[Series]) -> Together:
-        """Return a view of the samples of several series, which includes what later steps read."""
+        """Return a view of the samples of several series, in which samples that are read later appear, too."""
         return _Rows(self, [self._rows.get(series) or SampleRow(series) for series in series])
 
     def forget(self, series: Collection[Series]) -> None:
@@ -279,7 +279,7 @@ def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
 class _Spans:
     """The columns of matrices in the window of each evaluation, from `first` to before `last`, and their breaks.
 
-    `resumed` are the first columns after the last break. Number 0 has no columns.
+    `resumed` are the first columns after the last break. Matrix number 0 has no columns.
     """
 
     first: NDArray[np.intp]
@@ -291,7 +291,7 @@ class _Spans:
 
     @classmethod
     def of(cls, clocks: int, evaluations: int) -> "_Spans":
-        """Return spans that are still to be computed."""
+        """Return empty spans for this number of matrices and evaluations, to be filled in."""
         shape = clocks + 1, evaluations
         first, last, resumed = np.zeros((3, *shape), dtype=np.intp)
         computed = np.zeros(clocks + 1, dtype=np.bool_)
@@ -299,7 +299,7 @@ class _Spans:
         return cls(first, last, resumed, np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.int64), computed)
 
     def rows(self, *, anew: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the columns of each window: none in a break, and none before the last break if it begins `anew`."""
+        """Return the range of columns of each window: none in a break; with `anew`, none before the last break."""
         first = np.maximum(self.first, self.resumed) if anew else self.first
         return first, np.where(self.inside, first, np.maximum(first, self.last))
 
@@ -347,7 +347,7 @@ class _Rows:
 
 
 def _interval(times: Times, value: int | None) -> int | None:
-    """Return the interval (ns) of the newest steps if they are alike, else the earlier interval `value`."""
+    """Return the interval (ns) between the newest samples if they are evenly spaced, else the earlier interval."""
     newest = times[-_KEPT_UP - 1 :]
     steps = newest[1:] - newest[:-1]
     if len(steps) == _KEPT_UP:

@@ -95,7 +95,7 @@ def conditions_of(
 
 
 def pending_since(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:
-    """Return since when (UTC ns) a rule is pending at the end, and the worst value since; None if it is not."""
+    """Return since when (UTC ns) a rule is pending at the end, and the worst value since; None if it is not pending."""
     states = _states(target, conditions)
     if not len(states) or states[-1] != State.PENDING:
         return None

@@ -61,8 +61,8 @@ def plan(
 ) -> tuple[list[RuleTarget], Finder]:
     """Return the targets for these series, and the finder of their signals.
 
-    Superseded rules get severity info, unless their limit was measured on such a host and no current rule is judged for
-    the same subject. `check` is called often, and may raise to end the work.
+    Superseded rules get severity info, unless their limit was measured on a host of this kind and no current rule is
+    judged for the same subject. `check` is called often, and may raise to end the work.
     """
     finder = Finder(site.catalogue.signals, series, lambda _: True, facts.find)
     tags = host_tags(site.catalogue.signals)
@@ -125,7 +125,7 @@ def _without_stand_ins(planned: Sequence[RuleTarget]) -> list[RuleTarget]:
 
 
 def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: Facts) -> list[RuleTarget]:
-    """Return the targets, those of superseded rules with severity info where that applies; see `plan`."""
+    """Return the targets, with severity info for superseded rules to which it applies; see `plan`."""
     instances: dict[tuple[str, str], set[str | None]] = {}
     for target in planned:
         instances.setdefault((target.rule.id, target.subject.key[0]), set()).add(target.subject.key[1])
@@ -150,7 +150,7 @@ def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: F
 
 
 def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:
-    """Return whether the rule `current` is judged for the same instance, or either rule for the whole host."""
+    """Return whether the rule `current` judges the same instance as the rule `old`, or either rule the whole host."""
     host, instance = old.subject.key
     judged = instances.get((current, host), set())
     return bool(judged) and (instance is None or None in judged or instance in judged)
@@ -159,7 +159,7 @@ def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | N
 def limit_targets(
     targets: Iterable[RuleTarget], hosts: Iterable[str], *, most: int = MOST, of_host: int = MOST_OF_HOST
 ) -> tuple[list[RuleTarget], set[str]]:
-    """Return the targets that are judged, and the hosts (case-folded) that have too many.
+    """Return the targets to judge, and the hosts (case-folded) that have too many.
 
     `hosts` (case-folded) is the order of priority. On a host with too many targets, rules with many instances are
     judged for the first instances only.

@@ -42,7 +42,7 @@ class SeriesIndex:
 
     @property
     def series(self) -> list[Series]:
-        """The series."""
+        """The judged series."""
         return [entry.series for entry in self._entries.values()]
 
     def get(self, key: object) -> Series | None:
@@ -77,7 +77,7 @@ class SeriesIndex:
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
 
     def _entries_of(self, series: Sequence[Series]) -> "tuple[list[_Entry], dict[str, str]]":
-        """Return the entries of series, and their hosts with their names; mostly they are those of the last call."""
+        """Return the entries of series, and the names of their hosts; cached for the series of the last call."""
         if series != self._before[0]:
             if len(self._recent) > 2 * max(len(series), len(self._entries)):  # of series that are gone, or left out
                 self._recent = {}
@@ -90,7 +90,7 @@ class SeriesIndex:
         return self._before[1:]
 
     def _find_entry(self, series: Series) -> "_Entry":
-        """Return the entry of a series; an equal series seen before has the same entry."""
+        """Return the entry of a series; equal series share an entry."""
         entry = self._entries.get(series.key)
         if entry is None:
             name = host_of(series, self._tags)

@@ -123,7 +123,7 @@ def save_copy(file: AlertsFile, now: int) -> None:
 
 
 def restore_copy(file: AlertsFile) -> None:
-    """Copy the silences of silences.json to a new alerts.db. Raise Unusable if they cannot be read."""
+    """Copy the silences of silences.json to a new alerts.db. Raise Unusable if that file cannot be read."""
     path = file.path.with_name(SILENCES)
     if not path.exists():
         return

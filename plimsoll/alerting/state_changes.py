@@ -80,7 +80,7 @@ class EvaluationStep:
     """The result of evaluations up to `at`: the changes of state in order, and the statuses after the last evaluation.
 
     `readings` are the values of firing rules, NaN for no data (stale). `heard` maps each host with new samples to the
-    evaluation; for late samples, to a time not after the newest sample.
+    evaluation; for late samples, to a time not after the newest late sample.
     """
 
     at: int

@@ -160,7 +160,7 @@ def brief_sentence(alert: Alert, zone: Zone) -> str:
 
 
 def made_sentence(silence: Silence, muted: int, zone: Zone) -> str:
-    """Return what a new silence does. `muted` is the number of firing alerts that match it."""
+    """Return a sentence on what a new silence does. `muted` is the number of firing alerts that match it."""
     firing = counted(muted, "alert") if muted else "no alert"
     until = f"{zone.clock(silence.until)} {zone.label(silence.until)}"
     return f"Silence {silence.id} holds until {until}; it matches {firing} firing now"
@@ -176,7 +176,7 @@ def _is_within(alert: Alert) -> bool:
 
 
 def named(alert: Alert) -> str:
-    """Return what is past its limit, without its host: `Free space, C:`."""
+    """Return the name of the quantity past its limit, without the host: `Free space, C:`."""
     return f"{alert.details.title}, {alert.instance}" if alert.instance else alert.details.title
 
 
@@ -185,7 +185,7 @@ def _title(alert: Alert) -> str:
 
 
 def _sentence(alert: Alert, name: str, **times: str) -> str:
-    """Return a sentence of `_SENTENCES`. An alert on all hosts has the title `Samples of 10 hosts`."""
+    """Return a sentence of `_SENTENCES` for an alert. An alert on all hosts has the title `Samples of 10 hosts`."""
     details, subject = alert.details, _title(alert)
     hosts, fired = details.title.removeprefix("Samples of "), f"it fired {counted(alert.firings, 'time')}"
     words = {"host": alert.host, "hosts": hosts, "title": details.title, "summary": details.summary}
@@ -201,7 +201,7 @@ def _reduced(alert: Alert) -> str:
 
 
 def cause(alert: Alert) -> str:
-    """Return the cause without a full stop: `SQLSRV01 has too little memory`."""
+    """Return the cause of an alert, without a full stop: `SQLSRV01 has too little memory`."""
     if alert.kind == "host-silent":
         return f"{alert.host} sends {'samples of a wrong time' if alert.details.note else 'no samples'}"
     if alert.kind != "rule":
@@ -212,7 +212,7 @@ def cause(alert: Alert) -> str:
 
 
 def short_resource(alert: Alert) -> str:
-    """Return which resource is short: `SQLSRV01 has too little memory`; empty if the alert does not show that."""
+    """Return which resource a host lacks: `SQLSRV01 has too little memory`; empty if the alert does not show that."""
     if alert.kind != "rule" or alert.signal in _OF_ITSELF:
         return ""
     return _WORDS.get(alert.details.cause, "").format(
@@ -221,7 +221,7 @@ def short_resource(alert: Alert) -> str:
 
 
 def certainty(incident: Incident) -> str:
-    """Return how well the cause is supported: `inferred from 3 signals`; empty if the cause is not inferred."""
+    """Return how an incident's cause is supported: `inferred from 3 signals`; empty if the cause is not inferred."""
     if incident.worst.kind != "rule":
         return ""
     count = len({alert.signal for alert in incident.alerts})

@@ -43,7 +43,7 @@ class Estimate:
 
     Attributes:
         mean: The mean, weighted where weights are given.
-        error: Its standard error.
+        error: The standard error of the mean.
         samples: The number of samples.
         effective: The number of independent samples that would give this error.
         freedom: Degrees of freedom of the standard error.
@@ -64,7 +64,7 @@ class Difference:
 
     Attributes:
         value: The difference.
-        error: Its standard error.
+        error: The standard error of the difference.
         freedom: Degrees of freedom (Welch and Satterthwaite).
     """
 
@@ -84,7 +84,7 @@ class Difference:
 
     @property
     def chance(self) -> float:
-        """The one-sided p-value of the difference: how likely it is if both means are truly equal."""
+        """The one-sided p-value: the chance of a difference this large if both means are truly equal."""
         if not self.error:
             return 0.0 if self.value else 0.5
         return student(self.freedom, -abs(self.value) / self.error)
@@ -164,7 +164,7 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
         earlier: The means of at least one run.
         new: The mean of the new run.
         spread: The assumed standard deviation of means between runs.
-        weight: The number of runs that `spread` counts as, beside the spread of `earlier`; ignored for one run.
+        weight: How many runs `spread` counts as, beside the spread of `earlier`; ignored for one run.
     """
     means = np.array([estimate.mean for estimate in earlier])
     within = float(np.mean([estimate.error**2 for estimate in earlier]))
@@ -202,7 +202,7 @@ def _difference(value: float, parts: Sequence[tuple[float, float]]) -> Differenc
 
 # Woodruff, "Confidence intervals for medians and other position measures" (1952): the share below it is a mean.
 def quantile(values: Values, share: float, weights: Values | None = None) -> Quantile:
-    """Return the value below which a share of the samples lies, and its interval; samples are in order of time."""
+    """Return the value below which a share of the samples (in order of time) lies, and its confidence interval."""
     value = float(np.quantile(values, share))
     below = estimate((values <= value).astype(np.float64), weights)
     half = student_quantile(below.freedom, (1 + CONFIDENCE) / 2) * below.error if below.error else 0.0
@@ -213,7 +213,7 @@ def quantile(values: Values, share: float, weights: Values | None = None) -> Qua
 def difference(first: Quantile, second: Quantile) -> Quantile:
     """Return the second quantile less the first, of two independent runs.
 
-    The interval combines the intervals of both (MOVER; Zou and Donner, "Construction of confidence limits about effect
+    The interval combines both intervals (MOVER; Zou and Donner, "Construction of confidence limits about effect
     measures", 2008).
     """
     value = second.value - first.value

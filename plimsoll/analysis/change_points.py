@@ -1,9 +1,9 @@
 """Change points: where the level of a series changed. Optimal partitioning proposes places, t tests decide.
 
-Jackson et al., "An algorithm for optimal partitioning of data on an interval" (2005): of all ways to part a series,
-that with the smallest squares about the means of its parts, and a penalty for each part. Daly et al., "The use of
-change point detection to identify software performance regressions in a continuous integration system" (2020), look for
-such changes in builds.
+Jackson et al., "An algorithm for optimal partitioning of data on an interval" (2005): of all partitions, the algorithm
+returns the one with the smallest squares about the means of its parts plus a penalty for each part. Daly et al., "The
+use of change point detection to identify software performance regressions in a continuous integration system" (2020),
+look for such changes in builds.
 """
 
 from dataclasses import dataclass
@@ -37,9 +37,9 @@ class ChangePoint:
 def change_points(values: Values, chance: float, prior: float, weight: float, since: int = _LEAST) -> list[ChangePoint]:
     """Return the changes of a series (without NaN) with a p-value of at most `chance`, in order.
 
-    More places are proposed than are changes, and the weakest are dropped until all that are left pass a t test between
-    their neighbours, corrected for all places to split. `prior` is an assumed standard deviation that counts as
-    `weight` values. The last level has `since` values or more.
+    More places are proposed than there are changes. The weakest is dropped until all others pass a t test of the
+    neighbouring levels, corrected for the number of possible places. `prior` is an assumed standard deviation that
+    counts as `weight` values. The last level has `since` values or more.
     """
     candidates = _candidates(values, since) if len(values) >= FEWEST_VALUES else []
     while candidates:
@@ -58,7 +58,7 @@ def change_points(values: Values, chance: float, prior: float, weight: float, si
 
 
 def _chance(before: Values, after: Values, deviation: float, freedom: float) -> float:
-    """Return the chance of a difference of two neighbouring levels, for all places between their ends to split."""
+    """Return the p-value of the difference of two neighbouring levels, corrected for the number of places to split."""
     apart = abs(float(after.mean() - before.mean()))
     if not deviation:
         return 0.0 if apart else 1.0

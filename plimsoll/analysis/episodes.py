@@ -27,7 +27,7 @@ _MOSTLY = 0.5  # of the run: cycles that are fewer are a part of a test
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """A part with a load: the rows from `first` to before `last`; `inside` are those of them that are in no pause."""
+    """A part of a series with a load: the rows from `first` to before `last`; `inside` are the rows outside pauses."""
 
     first: int
     last: int
@@ -35,7 +35,7 @@ class Episode:
 
 
 def cycles(values: Values) -> int:
-    """Return how often a load comes and goes, if it does so in cycles that are alike; else 0."""
+    """Return the number of cycles of a load that comes and goes; 0 if its cycles are not alike."""
     runs = _busy_runs(values)
     if len(runs) < _FEWEST_CYCLES or runs[-1][1] - runs[0][0] < _MOSTLY * len(values):
         return 0
@@ -45,7 +45,7 @@ def cycles(values: Values) -> int:
 
 
 def separate_tests(values: Values) -> list[tuple[int, int]]:
-    """Return the tests of a series: parts (from row, to before row) with a load, and time without it between them."""
+    """Return the tests of a series as ranges of rows (end excluded): a load in each, time without load between them."""
     count = len(values)
     runs = [(begin, end) for begin, end in _busy_runs(values) if end - begin > _LASTS * count]
     level = median(np.concatenate([values[begin:end] for begin, end in runs])) if runs else 0.0
@@ -61,7 +61,7 @@ def separate_tests(values: Values) -> list[tuple[int, int]]:
 
 
 def _busy_runs(values: Values) -> list[tuple[int, int]]:
-    """Return the runs of rows (from, to before) in which there is a load."""
+    """Return the ranges of consecutive rows (end excluded) with a load."""
     smooth = median_filter(values, _SMOOTHED, "edge")
     reached = float(np.quantile(smooth, _REACHED))
     runs = find_runs(smooth > _IDLE * reached)

@@ -24,7 +24,7 @@ class Lag:
 
 
 def lag(cause: Values, effect: Values, most: int) -> Lag | None:
-    """Return by how many rows the effect follows its cause (negative: precedes it); None if it cannot be told.
+    """Return by how many rows the effect follows its cause (negative: precedes it); None if the values do not tell.
 
     Args:
         cause: Values in equal steps; without NaN.

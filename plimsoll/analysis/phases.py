@@ -40,10 +40,10 @@ _STEP_LASTS = 0.75  # of the steady state: another level that lasts for longer i
 
 @dataclass(frozen=True)
 class NotSteady:
-    """The reason why a series has no steady state; `known` is False if the data cannot tell."""
+    """The reason why a series has no steady state; `is_certain` is False if the data cannot tell."""
 
     why: str
-    known: bool = True
+    is_certain: bool = True
     tests: tuple[tuple[int, int], ...] = ()
 
 
@@ -77,8 +77,9 @@ class Boundary:
 class SteadyState:
     """A steady state and its level; a boundary is None where the series begins or ends in the steady state.
 
-    `confidence` is the lower of the boundaries' confidences; a missing boundary counts with that of having no ramp.
-    `tests` are the starts and ends (UTC ns) of the tests if there are several, of which the longest has the state.
+    `confidence` is the lower of the boundaries' confidences; for a missing boundary, the confidence that there is no
+    ramp.
+    If there are several tests, `tests` are their starts and ends (UTC ns), and the steady state is that of the longest.
     """
 
     begin: Boundary | None
@@ -89,7 +90,7 @@ class SteadyState:
 
 
 def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None = None) -> SteadyState | NotSteady:
-    """Return the steady state of a load, or why it has none.
+    """Return the steady state of a load, or the reason why it has none.
 
     Args:
         times: Ascending, UTC ns.
@@ -99,9 +100,9 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
     filled = np.isfinite(values)
     times, values = times[filled], values[filled]
     if len(values) < _FEWEST:
-        return NotSteady(f"{len(values)} samples are too few to tell", known=False)
+        return NotSteady(f"{len(values)} samples are too few to tell", is_certain=False)
     if not values.any():
-        return NotSteady("there was no load", known=False)
+        return NotSteady("there was no load", is_certain=False)
     if count := cycles(values):
         return NotSteady(f"the load comes and goes, {count:,} times")
     if len(tests := separate_tests(values)) > 1:
@@ -113,17 +114,17 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
     if isinstance(between_ramps, NotSteady):
         between_ramps = _in_episode(times, values) or between_ramps
     if isinstance(between_ramps, SteadyState) and between_ramps.confidence < _LEAST_CONFIDENCE:
-        return NotSteady("where the load becomes steady, or ends to be, cannot be told closely", known=False)
+        return NotSteady("where the load becomes steady, or ends to be, cannot be told closely", is_certain=False)
     return between_ramps
 
 
 def _in_longest(times: Times, values: Values, tests: Sequence[tuple[int, int]]) -> SteadyState | NotSteady:
-    """Return the steady state of the longest of several tests, or why it has none."""
+    """Return the steady state of the longest of several tests, or the reason why that test has none."""
     spans = tuple((int(times[begin]), int(times[end - 1])) for begin, end in tests)
     at = max(range(len(tests)), key=lambda at: spans[at][1] - spans[at][0])
     state = steady_state(times[slice(*tests[at])], values[slice(*tests[at])])
     if isinstance(state, NotSteady):
-        return NotSteady(f"{state.why} in the longest of {len(tests)} tests", state.known, spans)
+        return NotSteady(f"{state.why} in the longest of {len(tests)} tests", state.is_certain, spans)
     near = round(NEAR * int(times[-1] - times[0]))
     begin, end = (
         None if edge in (times[0], times[-1]) else Boundary(edge, edge - near, edge + near, _EDGE_IS_NEAR)
@@ -134,7 +135,7 @@ def _in_longest(times: Times, values: Values, tests: Sequence[tuple[int, int]]) 
 
 
 def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> SteadyState | NotSteady:
-    """Return the plateau that lasts for half the run if it is steady; else why there is no steady state."""
+    """Return the plateau that lasts for half the run, if it is steady; else the reason why there is no steady state."""
     length = int(times[-1] - times[0])
     longest = max(levels, key=lambda plateau: plateau.end - plateau.start)
     inside = (times >= longest.start) & (times <= longest.end)
@@ -214,7 +215,7 @@ def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
 
 
 def _without_spikes(values: Values) -> Floats:
-    """Return the values with those far from their neighbours replaced by the median of the neighbours."""
+    """Return the values with outliers replaced by the median of their neighbours."""
     middle = median_filter(values, 9, "symmetric")
     away = np.abs(values - middle)
     usual = median(away[away > 0]) if away.any() else 0.0
@@ -253,7 +254,7 @@ def not_steady(fit: RampFit) -> NotSteady | None:
         return NotSteady("the load has more than one level")
     widest = min(_WIDEST, _UNSURE * (end - begin))
     if any(side.high - side.low > widest for side in fit.sides):
-        return NotSteady("the load varies too much to tell where it becomes steady", known=False)
+        return NotSteady("the load varies too much to tell where it becomes steady", is_certain=False)
     tolerance = min(_TOLERANCE, _PER_RUN * (end - begin)) * fit.level
     result = _trend(fit, inside, residual[inside], tolerance) or _parts(fit, residual[inside], tolerance)
     if result or inside.all():
@@ -273,7 +274,7 @@ def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSt
     changes = covariance @ (rows @ whitened(rest, noise.phi))
     errors = np.sqrt(np.diag(covariance) * (1 - noise.phi**2)) * noise.deviation
     if errors[1] > _LARGEST_ERROR * fit.level:
-        return NotSteady("the load varies too much to tell whether it is steady", known=False)
+        return NotSteady("the load varies too much to tell whether it is steady", is_certain=False)
     sure = np.abs(changes[1:]) > tolerance + _Z_TREND * errors[1:]
     if sure[0]:
         verb = "climbs" if changes[1] > 0 else "falls"

@@ -1,10 +1,10 @@
-r"""Spikes that come at regular intervals.
+"""Spikes that come at regular intervals.
 
-Two measures tell whether events have a period; each is 1 for perfectly regular events:\n- Neighbours: the mean of cos(2
-pi interval / period) over the intervals between neighbouring events. It also works if\n  the rhythm drifts, because
-each event is compared with the previous one.\n- Phase: the length of the mean of exp(2 pi i time / period) over the
-events (Rayleigh's test; Fisher, "Statistical\n  Analysis of Circular Data", 1993). It also works if single events are
-early or late, or do not belong to the rhythm.
+Two measures tell whether events have a period; each is 1 for perfectly regular events.
+Neighbours: the mean of cos(2 pi interval / period) over the intervals between neighbouring events. It also works if
+the rhythm drifts, because each event is compared with the previous event.
+Phase: the length of the mean of exp(2 pi i time / period) over the events (Rayleigh's test; Fisher, "Statistical
+Analysis of Circular Data", 1993). It also works if single events are early or late, or do not belong to the rhythm.
 """
 
 import math
@@ -37,7 +37,7 @@ _CHANCE_PHASE = (0.9995, 0.995, 0.984, 0.973, 0.932, 0.882, 0.783, 0.711, 0.6)
 class Rhythm:
     """A period (in the unit of the times), and the events that belong to it.
 
-    `events` are the indices of those events, each with the number of its beat; `agreement` is 1 for perfectly regular
+    `events` are the indices of the events, each with the number of its beat; `agreement` is 1 for perfectly regular
     events.
     """
 
@@ -138,8 +138,8 @@ class RegularSpikes:
 def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
     """Return the regular spikes of evenly sampled values; None if their rhythm may be chance.
 
-    Long series are first reduced to the highest of several samples, so periods below about a thousandth of the time are
-    not found in them.
+    Long series are first reduced to the highest of several samples, so periods shorter than about a thousandth of the
+    recording are not found.
     """
     if len(values) < _FEWEST_ROWS * FEWEST_BEATS:
         return None
@@ -359,7 +359,7 @@ def _tried(intervals: Values, step: float) -> Values:
 
 
 def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: float) -> Rhythm:
-    """Return the rhythm of a period; if several events are in one beat, it has the nearest."""
+    """Return the rhythm with this period; of several events in one beat, the nearest to the beat is taken."""
     offset = float(np.angle(np.exp(2j * np.pi * at / period).mean())) / (2 * np.pi)
     place = at / period - offset
     beats = np.rint(place).astype(np.intp)

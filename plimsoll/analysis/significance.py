@@ -36,7 +36,7 @@ class RankCorrelation:
 
     @property
     def real(self) -> bool:
-        """Whether the correlation is stronger than that of unrelated series."""
+        """Whether the correlation is too strong to be that of unrelated series."""
         return self.effective > 3 and abs(self.coefficient) >= _MOST_NOISE / float(np.sqrt(self.effective))
 
 
@@ -64,12 +64,12 @@ def rank_test(first: Values, second: Values) -> RankTest:
 
 
 def shift(first: Values, second: Values) -> float:
-    """Return the median difference between a value of the second set and one of the first (Hodges and Lehmann)."""
+    """Return the median of all differences between values of the second and the first set (Hodges and Lehmann)."""
     return float(np.median(second[:, None] - first[None, :]))
 
 
 def holm(chances: Values) -> Values:
-    """Return the p-values of several tests, corrected so that a level limits the chance of any false alarm.
+    """Return the p-values of several tests, corrected so that a level limits the chance of a single false alarm.
 
     Holm, "A simple sequentially rejective multiple test procedure" (1979).
     """
@@ -198,7 +198,8 @@ def correlation_time(covariances: Values) -> float:
 def independent_means(
     values: Values, correlation_time: float, weights: Values | None = None, breaks: Sequence[int] = ()
 ) -> Values:
-    """Return the means of up to 100 blocks of at least three correlation times each; none contains one of `breaks`.
+    """Return the means of up to 100 blocks of at least three correlation times each; no block contains a row of
+    `breaks`.
 
     If the samples drift slowly, there are few blocks, or only one.
     """

@@ -144,7 +144,7 @@ def _errors_of(middle: Values, residuals: Values, fitted: int) -> tuple[Values, 
 
 
 def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], line: Line) -> int:
-    """Return 1 if values climb throughout, -1 if they fall throughout, else 0. `line` is that of the means."""
+    """Return 1 if values climb throughout, -1 if they fall throughout, else 0. `line` is the line through the means."""
     sign = 1 if line.slope > 0 else -1
     rising, sure = sign * means, replace(line, slope=abs(line.slope))
     if not sure.climbs(SURE):
@@ -203,9 +203,8 @@ def trend_beside(
         seconds: The times.
         values: The values.
         load: The load at these times; None if it is not known.
-        smallest_change: The smallest change that matters. If the plain line changes by less than half of it, no
-        other
-            influence is tried.
+        smallest_change: The smallest change that matters. Other influences are tried only if the plain line changes by
+            at least half of it.
     """
     if alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
         return alone

@@ -30,7 +30,7 @@ class CompareOptions:
     """How to compare, as given by the user: by which phase, and how many of the first runs are the baseline.
 
     With `match_hosts`, hosts with different names are matched in order. With `ends_at_change`, the baseline runs are in
-    order of time, and the baseline ends before a change for the worse, and begins with the latest that was `accepted`.
+    order of time: the baseline begins with the latest `accepted` change, and ends before a change for the worse.
     """
 
     phase: str | None = None

@@ -94,7 +94,8 @@ class Connection:
         """Return the samples of a signal (`cpu.busy`), or of a measurement's field as it was sent.
 
         The frame has a row for each time and series: `time` (UTC, ns), `host`, `name`, `instance`, `tags`
-        (`name=value,...`), and `value`; with a `bucket` (`"5m"`) the `minimum`, `mean` and `maximum` of each such time.
+        (`name=value,...`), and `value`. With a `bucket` (`"5m"`), a row has the `minimum`, `mean` and `maximum` of that
+        time.
         `from_` and `to` are times such as `"now-6h"` or `"2026-03-01T10:22Z"`.
         """
         query = {
@@ -163,7 +164,7 @@ class Connection:
         return self._wait_for("/comparisons", {"run": [baseline, *runs]}, wait_s)
 
     def _wait_for(self, path: str, query: Mapping[str, _QueryValue], wait_s: float) -> dict[str, Any]:
-        """Request a result until the server has made it, and return it. Raise Unreachable after `wait_s`."""
+        """Request a result until the server has it, and return it. Raise Unreachable after `wait_s` seconds."""
         until, pause_s = time.monotonic() + wait_s, 0.5
         while True:
             status, content = self._sent("GET", path, query)
@@ -203,7 +204,7 @@ class Connection:
     def _sent(
         self, method: str, path: str, query: Mapping[str, _QueryValue], body: Mapping[str, Any] | None = None
     ) -> tuple[int, bytes]:
-        """Return the status and content of an answer."""
+        """Send a request, and return the status and content of the answer."""
         values = {name: value for name, value in query.items() if value not in (None, "")}
         encoded = urlencode(values, doseq=True)
         address = f"{self._url}{_ROOT}{path}{f'?{encoded}' if encoded else ''}"

@@ -29,11 +29,12 @@ _LAST_INSTANT = 2**62  # of the sources in a store
 
 @dataclass(frozen=True)
 class Inputs:
-    """What to read and how, as given by the user, and a function that reports what is being waited for.
+    """The inputs to read, as given by the user, and a function that reports what is being waited for.
 
     `sources` are the LOG arguments; a file whose name begins with `live:` must be given as `./live:x`. `when` is the
-    range to read of live hosts; logs and runs are read completely. `measurements` are those of the user's own signals:
-    a metric's name in VictoriaMetrics is split into measurement and field by the known measurements.
+    range to read of live hosts; logs and runs are read completely. `measurements` are the measurements of the user's
+    own
+    signals: VictoriaMetrics needs them to split a metric's name into measurement and field.
     """
 
     sources: tuple[str, ...]
@@ -53,7 +54,7 @@ class Inputs:
 
     @property
     def run(self) -> str | None:
-        """The name of the stored run to read, or None. Raise Unusable if anything else is named with it."""
+        """The name of the stored run to read, or None. Raise Unusable if other inputs are named with the run."""
         runs = [source.removeprefix(RUN) for source in self.sources if source.startswith(RUN)]
         if runs and len(self.sources) > 1:
             raise Unusable(f"{RUN}{runs[0]}: name it alone; a run is reviewed by itself")
@@ -130,7 +131,7 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
 
 
 def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:
-    """Return the range to read of live hosts (UTC ns): one hour if an end is open, the last hour if both are."""
+    """Return the range to read of live hosts (UTC ns): one hour if one end is open, the last hour if both ends are."""
     now = time.time_ns()
     # --from 10:22 is the latest 10:22 before now, and --to 10:22 the first one after --from.
     first, last = when.resolve(zone, now - _DAY, now, "it is")

@@ -72,7 +72,7 @@ def open_store(
 
 
 def influx_store(address: InfluxAddress, notify: Notify) -> Store:
-    """Open the InfluxDB store at an address. `notify` is that of `open_store`."""
+    """Open the InfluxDB store at an address. `notify` is as in `open_store`."""
     # Imported here because the client is slow to import and rarely needed.
     from plimsoll.store.influx.runs import open_influx  # noqa: PLC0415
 
@@ -84,7 +84,7 @@ def influx_store(address: InfluxAddress, notify: Notify) -> Store:
 def victoria_store(
     address: VictoriaMetricsAddress, beside: Store, measurements: Callable[[], Collection[str]] | None = None
 ) -> Store:
-    """Open the VictoriaMetrics at an address. `beside` is the store of its runs; `measurements` are of signals."""
+    """Open the VictoriaMetrics at an address. `beside` is the store of its runs; `measurements` as in `open_store`."""
     from plimsoll.store.victoriametrics.samples import open_victoria  # noqa: PLC0415
 
     return open_victoria(address, beside, measurements or _shipped)

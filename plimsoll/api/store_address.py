@@ -20,7 +20,7 @@ _URL, _TOKEN = "INFLUX_URL", "INFLUX_TOKEN"
 def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAddress | None:
     """Return address, organisation, bucket and token: from --store, else the environment, else .env.
 
-    None if none of them names a server. Raise Unusable if there is no token for it.
+    None if no place names a server. Raise Unusable if the server's token is missing.
     """
     file = ENV_FILE.absolute()
     in_file = _pairs(ENV_FILE) if ENV_FILE.is_file() else {}

@@ -147,7 +147,7 @@ class Chart:
 
     @property
     def captions(self) -> list[tuple[str, str]]:
-        """A caption for each line, after its kind; lines without a caption of their own share one."""
+        """A pair of kind and caption for each line; lines without a caption of their own share one."""
         pairs = list(zip(self.lines, self.samples, strict=True))
         captions = [
             (line.kind, line.caption or samples.caption)
@@ -161,7 +161,7 @@ class Chart:
 
 
 class Charts:
-    """All charts of a report, the most interesting first. `start` and `end` are those of the run (UTC ns).
+    """All charts of a report, the most interesting first, and the start and the end of the run (UTC ns).
 
     `unsure` are ranges of time within which a phase begins or ends.
     """
@@ -222,7 +222,7 @@ class Charts:
         return chart
 
     def choose_resolutions(self) -> None:
-        """Reduce all lines to the coarsest resolution, then give each, in order, the finest that still fits."""
+        """Reduce all lines to the coarsest resolution; then give each line, in order, the finest that still fits."""
         line_samples_list = list(self._samples.values())
         coarsest = RESOLUTIONS[-1]
         left = self._most_characters

@@ -51,7 +51,7 @@ def load_command(name: str) -> Any:
 
 
 class _Commands(TyperGroup):
-    """The group of all commands, by COMMANDS; the module of a command is imported when the command is called."""
+    """The group of all commands in COMMANDS. The module of a command is imported when the command is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the name of the command that is called, the command and its arguments."""

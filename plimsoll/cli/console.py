@@ -21,12 +21,12 @@ _REMARK = "remark: "
 
 
 def print_line(*parts: Part, indent: int = 0) -> None:
-    """Print a line of a result. On a terminal, the lines it is wrapped into are indented by `indent`."""
+    """Print a line of a result. On a terminal, the continuation of a long line is indented by `indent`."""
     _print(sys.stdout, parts, indent)
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print a result line by line. On a terminal, long ones are wrapped with a hanging indent."""
+    """Print a result line by line. On a terminal, long lines are wrapped with a hanging indent."""
     for line in lines:
         _print(sys.stdout, line, None)
 
@@ -73,7 +73,7 @@ def _shown(text: str) -> str:
 
 
 def _print(stream: IO[str], parts: Iterable[Part], indent: int | None) -> None:
-    """Print a line; on a terminal with its styles, and wrapped. Without `indent`, it is that of the line's text."""
+    """Print a line; on a terminal with its styles, and wrapped. `indent` is by default that of the line's text."""
     line = [(_shown(part), "") if isinstance(part, str) else (_shown(part[0]), part[1]) for part in parts]
     text = "".join(name for name, _ in line)
     if stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE"):

@@ -24,8 +24,8 @@ _log = logging.getLogger(__name__)
 class Collector:
     """Collects the counters of this computer. All series have the host `host`, by default the computer's name.
 
-    If a group of counters fails, that is logged once, and the others are still collected. Windows has too many counters
-    to collect all: only those that `signals` need are collected; by default the shipped signals.
+    If a group of counters fails, the failure is logged once, and other groups are still collected. Windows has too many
+    counters to collect all: only those that `signals` need are collected; by default the shipped signals.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Collector:
 
 
 def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
-    """Return the groups of counters of this system, by the name that a failure is reported under."""
+    """Return the groups of counters of this system, by the name under which failures are reported."""
     if sys.platform == "win32":
         try:
             return windows.groups(host, load_signals() if signals is None else signals, Pdh.of_windows())

@@ -119,7 +119,7 @@ class Pdh:
         return True
 
     def value(self, counter: Counter) -> float | None:
-        """Return the value of a counter without instances, or of one instance; None if it has none now."""
+        """Return the value of a counter without instances, or of one instance; None if there is no value now."""
         value = _Value()
         status = self._value(counter, _DOUBLE_UNCAPPED, None, byref(value)) & _WHOLE
         if status in _NO_VALUE:
@@ -174,7 +174,7 @@ class ObjectCounters:
         return frozenset(path.counter for path in [*self._counters])  # another thread may be adding some
 
     def __call__(self) -> Iterator[Reading]:
-        """Yield the current values. Rates cover the time since the last call, so the first call has none."""
+        """Yield the current values. Rates cover the time since the last call, so the first call yields no rates."""
         now = time.monotonic()
         if now - self._looked_at >= _AGAIN_S and len(self._counters) < len(self._paths):
             self._looked_at = now
@@ -194,7 +194,7 @@ class ObjectCounters:
             self.close()
 
     def close(self) -> None:
-        """Close the query. The next call opens a new one, as a reinstalled service may have other counters."""
+        """Close the query. The next call opens a new query, as a reinstalled service may have other counters."""
         if self._query is not None:
             self._pdh.close(self._query)
         self._query = None
@@ -203,7 +203,7 @@ class ObjectCounters:
         self._empty = 0
 
     def _look(self) -> None:
-        """Add counters to the query that were missing before."""
+        """Add to the query the counters that were missing before."""
         query = self._pdh.open() if self._query is None else self._query
         try:
             for path in self._paths:

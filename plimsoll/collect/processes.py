@@ -64,7 +64,7 @@ _Uses: TypeAlias = Mapping[ProcessResource, Mapping[_Key, float]]
 
 
 class _Counts(NamedTuple):
-    """The use of resources by a process since it started, and its memory now; None where it may not be read."""
+    """The use of resources by a process since it started, and its memory now; None where reading is not permitted."""
 
     name: str
     created: float
@@ -83,7 +83,7 @@ class _Interval(NamedTuple):
 
 
 class ProcessWatch:
-    """Reads all processes once a minute (0.15 ms each); keeps those that used most for half an hour. Thread-safe."""
+    """Reads all processes once a minute (0.15 ms each); the busiest are kept for half an hour. Thread-safe."""
 
     def __init__(self) -> None:
         self._counts: Mapping[int, _Counts] = {}

@@ -30,10 +30,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The limits that only one of two runs crossed, and those that both did: the worst finding of each signal and
-    subject.
+    """The limits that only one of two runs crossed, and the limits that both crossed.
 
-    `unjudged` are limits that one run crossed and whose rule was not judged in the other.
+    Each is given by the worst finding of a signal and subject. `unjudged` are limits that one run crossed and whose
+    rule
+    was not judged in the other.
     """
 
     only_first: tuple[Finding, ...]
@@ -50,7 +51,7 @@ class Thresholds:
         return {_place(*pair): at for at, pair in reversed(list(enumerate(findings)))}
 
     def crossed_in(self, key: LimitKey) -> Literal["baseline", "other"] | None:
-        """Return which run alone crossed the limit of a signal and subject; None if none or both did."""
+        """Return which run alone crossed the limit of a signal and subject; None if neither or both did."""
         if key not in self.order:
             return None
         return "other" if key in self._crossed_by_second else "baseline"
@@ -84,7 +85,7 @@ class Comparison:
     """A run (`second`) compared with its baseline: one run (`first`), or several (`earlier`, then `first`).
 
     `requested_phase` is the phase to judge; None for the usual one. `changed` is the change of level before which the
-    baseline ends; None if there is none. `accepted` is the change that the baseline begins with; None likewise.
+    baseline ends, `accepted` the change with which it begins; None if there is no such change.
     """
 
     first: RunSide
@@ -144,7 +145,7 @@ class Comparison:
 
     @cached_property
     def lone(self) -> tuple[list[Lone], list[Lone]]:
-        """The signals that only the first run recorded, and those that only the second did, on matched hosts."""
+        """The signals that only the first run recorded, and the signals that only the second did, on matched hosts."""
         return self._pairs[1]
 
     @cached_property
@@ -168,7 +169,7 @@ class Comparison:
     def within_limits(self, *outcomes: ComparisonOutcome) -> list[Compared]:
         """Return the comparisons with one of these outcomes, without signals that crossed a limit in one run alone.
 
-        A signal has the first outcome of its subjects: what moved on one disk is not among what did not change.
+        A signal counts with the first outcome of its subjects: if it moved on one disk, it is not listed as unchanged.
         """
         crossed = {compared.name for compared in self.judged if compared.crossed_in}
         first = {
@@ -208,7 +209,7 @@ class Comparison:
         return self.of(ComparisonOutcome.REGRESSION)
 
     def also_worse(self) -> list[tuple[CommonPhase, list[Compared]]]:
-        """Return, by phase, the signals that became worse in other phases but not in that of the answer."""
+        """Return, by phase, the signals that became worse in other phases but not in the phase of the answer."""
         same = {(regression.name, regression.subject) for regression in self.regressions}
         phases = [phase for phase in self.phases if phase is not self.phase and phase.first is not None]
         worse = [
@@ -308,7 +309,7 @@ class Comparison:
 
 
 def _rank(compared: Compared) -> tuple[object, ...]:
-    """Return a sort key: regressions of critical signals come first, among these those that crossed a limit."""
+    """Return a sort key: regressions of critical signals first, and among these, signals that crossed a limit."""
     return (
         _ORDER[compared.outcome],
         not compared.treatment.critical,

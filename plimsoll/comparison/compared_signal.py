@@ -1,9 +1,9 @@
 """The comparison of one signal between runs: whether it differs, and whether the difference matters.
 
-One prediction decides. What the load lets expect of the new run is taken from the baselines; the error of that has a
-part within the runs, which more samples would make smaller, and a part between runs of one build, which more baselines
-would (Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). The larger of them is the reason where a
-difference is not certain.
+The new run is compared with a prediction from the baselines and the load. The error of the prediction has a part within
+the runs, which more samples would make smaller, and a part between runs of one build, which more baselines would
+(Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). If a difference is not certain, the larger part
+is the reason.
 """
 
 import math
@@ -61,12 +61,11 @@ class Compared:
         other: The subject in the second run.
         baselines: The levels of the baselines; `first` is the last of them.
         difference: The difference of the means: the second less the first, or less the mean of the baselines.
-        between: The second level less the one expected from baselines and load, with the error between runs.
+        between: The second level less the level expected from baselines and load, with the error between runs.
         expected: The band expected from the load.
         loads: The comparison of the load with that of each baseline; None if none was recorded.
-        crossed: The rank of its documented limit among the limits that only one run crossed; None if it is not
-        among them.
-        crossed_in: Which run alone crossed its documented limit; None if no run or both did.
+        crossed: The rank of the documented limit among the limits that only one run crossed; else None.
+        crossed_in: Which run alone crossed the documented limit; None if no run or both did.
         phase: The name of the phase.
         where: The place in words, if it differs from the subjects.
         in_use: The memory in use, for available memory; None if unknown.
@@ -108,8 +107,9 @@ class Compared:
     ) -> "Compared":
         """Return the comparison of a signal between the last baseline and the second run.
 
-        `earlier` are the levels of the other baselines; `expected` and `loads` the bands expected from the load of each
-        baseline and the comparisons with it, the last one last; `details` are further fields.
+        `earlier` are the levels of the other baselines. `expected` are the bands expected from the load, and `loads`
+        the
+        comparisons of the load, with an entry for each baseline, the last baseline last. `details` are further fields.
         """
         baselines, second = (*earlier, levels[0]), levels[1]
         bands = expected or [SAME] * len(baselines)
@@ -149,7 +149,7 @@ class Compared:
 
     @property
     def compatible(self) -> float:
-        """The largest difference, without its sign, in the 95 % interval: the true difference is hardly larger."""
+        """The largest absolute difference in the 95 % interval: the true difference is hardly larger."""
         return max(map(abs, self.interval))
 
     @property
@@ -189,9 +189,9 @@ class Compared:
 
     @property
     def _differs(self) -> bool:
-        """Whether the signal differs from what is expected by more than is tolerated.
+        """Whether the signal differs from the expected level by more than is tolerated.
 
-        Being worse only than less load lets expect is no difference: how much a host does when idle is unknown.
+        If the load fell, a signal that did not become worse does not differ: what a host uses when idle is unknown.
         """
         rise = self.difference.value if self.treatment.worse == "higher" else -self.difference.value
         return self.size > 1 and not (self._is_on_the_worse_side and rise <= self.tolerated)
@@ -260,7 +260,7 @@ def _expected(baselines: Sequence[Estimate], bands: Sequence[Band], value: float
 
 
 def _within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
-    """Return the difference of the second mean from that of the baselines, with the error within the runs."""
+    """Return the difference of the second mean from the mean of the baselines, with the error within the runs."""
     count = len(baselines)
     mean = sum(baseline.mean for baseline in baselines) / count
     error = math.sqrt(sum(baseline.error**2 for baseline in baselines)) / count
@@ -269,10 +269,10 @@ def _within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
 
 
 def judged(signals: Sequence[Compared]) -> list[Compared]:
-    """Return the comparisons of one phase, with chances raised for the number of signals that are compared (Holm).
+    """Return the comparisons of one phase, with p-values raised for the number of signals that are compared (Holm).
 
-    Each primary kind of critical signals has as large a part of the chance of a false alarm as all other critical ones.
-    Constants that are equal cannot be a false alarm, and do not count.
+    The chance of a false alarm is divided evenly: a part for each primary kind of critical signals, and a part for all
+    other critical signals. Equal constants cannot be a false alarm, and are not counted.
     """
     telling = [signal for signal in signals if signal.between.error or signal.between.value]
     families = group_pairs(((signal.treatment.critical, signal.treatment.primary_kind), signal) for signal in telling)

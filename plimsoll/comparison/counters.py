@@ -135,7 +135,7 @@ def _expected(counter: Counter, effect: LoadEffect, level: float) -> tuple[float
 
 
 def _peaks(compared: Sequence[tuple[Counter, Values, Values]], count: int, effect: LoadEffect) -> Iterator[Counter]:
-    """Yield the counters with similar means and far higher peaks, of those whose names say that a rise is worse."""
+    """Yield the counters with similar means and far higher peaks, if their names say that a rise is worse."""
     for counter, first, second in compared:
         if counter.grows or not _is_cost(counter.series) or min(len(first), len(second)) < _FEWEST_OF_PEAKS:
             continue

@@ -34,7 +34,7 @@ def crossings(comparison: Comparison) -> list[Finding]:
 
 
 def surprises(comparison: Comparison) -> list[Finding]:
-    """Return critical limits, far from the baseline, that the second run crossed too briefly to count."""
+    """Return findings on critical limits, far from the baseline, that the second run crossed too briefly to count."""
 
     def is_far(finding: Finding) -> bool:
         climbs = comparison.treatments.of(finding.rule.signal, finding.signal).integrates

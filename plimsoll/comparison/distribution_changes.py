@@ -70,9 +70,9 @@ def reshaped(signals: list[Compared]) -> list[Reshaped]:
 
 
 def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
-    """Return the load signals with new stalls: over twice as many as in every baseline, or one over twice as long.
+    """Return the load signals with new stalls: over twice as many as in every baseline, or a stall over twice as long.
 
-    `loads` are the comparisons of the load with each baseline, the last one last.
+    `loads` are the comparisons of the load with each baseline, the last baseline last.
     """
     stalls: list[Reshaped] = []
     for compared in loads[-1].telling:
@@ -138,7 +138,7 @@ def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared]
 
 
 def _peaks(compared: Compared) -> _Judged:
-    """Return the change of peaks against that baseline with the least significant change."""
+    """Return the change of peaks against the baseline for which the change is least significant."""
     return max((_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance)
 
 
@@ -202,7 +202,7 @@ def failures(compareds: list[Compared]) -> list[Reshaped]:
 
 
 def is_gathered(compared: Compared) -> bool:
-    """Return whether an error share is worse only by bursts: significant only if its samples were independent."""
+    """Return whether an error share is worse only by bursts: significant if samples are taken as independent."""
     if compared.treatment.shape != "failures" or not compared.is_worse:
         return False
     second = independent(compared.second.values)

@@ -52,10 +52,11 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
 
 
 def _costs_decide(comparison: Comparison) -> bool:
-    """Return whether the processor time of an operation tells of both runs, whatever the load was.
+    """Return whether the processor time of an operation is enough for an answer, whatever the load was.
 
-    The load is up to half higher, or perhaps a little lower. What was measured of the utilisation lets expect waiting
-    times, unless a resource is saturated.
+    It is if the load is up to half higher, or perhaps a little lower, and no resource is saturated: waiting times can
+    then
+    be predicted from the utilisation.
     """
     ratios = comparison.load.ratios
     lowest = 1.0 if comparison.load.is_same is False else _LITTLE_LESS
@@ -71,7 +72,7 @@ def _is_imprecise(compared: Compared) -> bool:
 
 
 def _length_and_limits(comparison: Comparison) -> Iterator[str]:
-    """Yield doubts: too little of the second run is compared; it crossed a limit that the first run could not judge."""
+    """Yield doubts: little of the second run is compared; it crossed a limit that was not judged in the first run."""
     text, is_too_short = length_remark(comparison)
     if is_too_short:
         yield f"{text}, too little to compare"
@@ -196,7 +197,7 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
 
 
 def _sorts(comparison: Comparison, recorded: Compared | Lone) -> Iterator[object]:
-    """Yield what a signal stands for, of which an answer needs one signal: its resource, and its kind if primary."""
+    """Yield the topics of a signal: its resource, and its kind if primary. An answer needs a signal for each topic."""
     treatment = comparison.treatments.of(recorded.name, recorded.signal)
     yield from (sort for sort in (recorded.signal.resource, treatment.primary_kind) if sort is not None)
 
@@ -205,7 +206,7 @@ def _interrupted(comparison: Comparison) -> Iterator[str]:
     """Yield the reasons why the second run is incomplete, unless the first run has them as well."""
 
     def reasons(review: Review) -> list[tuple[str, str]]:
-        """Return the reasons, each without numbers and with them; without them, those of two runs can be equal."""
+        """Return pairs of a reason without numbers, which may be equal in two runs, and the reason with numbers."""
         texts = [doubt.reason for doubt in (*review.interruptions, *review.partly_recorded)]
         return [(re.sub(r"\d[\d.,]*", "", text), text) for text in texts]
 
@@ -244,7 +245,7 @@ def _perhaps(unsure: list[Compared]) -> str:
 
 
 def length_remark(comparison: Comparison) -> tuple[str, bool]:
-    """Return a clause if much less of the second run is compared, and whether that is too little."""
+    """Return a clause if much less of the second run is compared than of the first, and whether it is too little."""
     runs = [(side.review.end or 0) - (side.review.start or 0) for side in (comparison.first, comparison.second)]
     phases = comparison.phase.first, comparison.phase.second
     first, second = (phase.end - phase.start if phase else run for phase, run in zip(phases, runs, strict=True))

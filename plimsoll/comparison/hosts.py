@@ -29,7 +29,7 @@ Key = tuple[str, str | None]  # of a subject
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts of two runs: pairs of one name, pairs matched in order, and hosts without a partner (`alone`).
+    """The hosts of two runs: pairs of the same name, pairs matched in order, and hosts without a partner (`alone`).
 
     `unknown` are names in the setting `renamed` that neither run has.
     """
@@ -136,7 +136,7 @@ def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, 
 
 
 def find_role(host: str, run: Review) -> frozenset[str]:
-    """Return the names of the packs for its kind of host that apply to a host."""
+    """Return the role of a host: the names of the packs for a kind of host that apply to it."""
     packs = (applied for applied in run.applied if applied.pack.applies_to)
     return frozenset(applied.pack.pack for applied in packs if host_key(host) in map(host_key, applied.hosts))
 

@@ -67,17 +67,17 @@ class LoadComparison:
 
     @property
     def throughput_lost(self) -> bool:
-        """Whether less was done though as much was offered: within the second run, or than in the first."""
+        """Whether less was done though as much was offered: later in the second run, or than in the first run."""
         return bool(self.loss or self.fewer)
 
     @property
     def fewer(self) -> Compared | None:
-        """The operations, if they became fewer from run to run with as much offered; else None."""
+        """The comparison of operations, if fewer were done although as much was offered; else None."""
         return next(filter(None, map(self._fewer, (self.first, self._answered))), None)
 
     @property
     def _answered(self) -> Compared | None:
-        """The requests that the load driver had answered, beside which a host may do far more."""
+        """The requests that got an answer, by the load driver. The host may do far more work of other kinds."""
         return next((compared for compared in self.signals if compared.name == _ANSWERED), None)
 
     def _fewer(self, work: Compared | None) -> Compared | None:
@@ -141,7 +141,7 @@ def load_effect(
 ) -> LoadEffect:
     """Return the factors by which the load differs, or may differ if not recorded; none if throughput was lost.
 
-    `levels` are those of the signals of the baseline.
+    `levels` are the levels of the baseline's signals.
     """
     ratios = [] if load.throughput_lost else load.ratios if load.signals else shared_work(reviews, phase)
     if not ratios:

@@ -52,7 +52,7 @@ def levels(compared: Compared) -> str:
 
 
 def interval(compared: Compared) -> str:
-    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty if there is none, or no share."""
+    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty without an interval or a share."""
     if compared.before <= 0 or not compared.difference.error:
         return ""
     return " ({} to {})".format(*(_signed(end / compared.before) for end in compared.difference.interval()))
@@ -81,7 +81,7 @@ def _signed(share: float) -> str:
 def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
     """Return the comparisons in groups, one for each signal, in their order.
 
-    Of signals that are two names of the same figures, as processor time is where nobody waits for a disk, one is left.
+    Two signals with the same figures, as two kinds of processor time where nobody waits for a disk, are listed once.
     """
     groups = group_pairs((compared.name, compared) for compared in compareds).values()
     figures: dict[tuple[str, str], list[Compared]] = {}

@@ -86,7 +86,7 @@ def _by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, set[st
 
 
 def _pairs(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of instances that look the same: with one drive letter (`1 D:`, `2 D:`), or the only ones."""
+    """Yield pairs of instances that look the same: with one drive letter (`1 D:`, `2 D:`), or without a rival."""
     letters = [{_letter(name): name for name in entries if _letter(name)} for entries in (mine, theirs)]
     same = [(letters[0][letter], letters[1][letter]) for letter in letters[0] if letter in letters[1]]
     yield from ((name, other) for name, other in same if mine[name] & theirs[other])
@@ -122,7 +122,7 @@ def _signals(run: Review, hosts: Sequence[str]) -> dict[str, set[str]]:
 
 
 def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
-    """Return the signals of both runs, those of the first run alone, and those of the second alone."""
+    """Return the signals of both runs, then the signals of the first run alone and of the second run alone."""
     both: list[Pair] = []
     alone: tuple[list[Lone], list[Lone]] = ([], [])
     partners = {host_key(left) for left, _ in hosts.pairs}, {host_key(right) for _, right in hosts.pairs}

@@ -26,7 +26,7 @@ _EXPONENTS = np.linspace(1, 12, 45)[:, np.newaxis]  # of queues from one server 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The range in which a signal is expected: its distance from `whole` in the baseline, times `low` to `high`.
+    """The expected range of a signal: the baseline's distance from `whole`, multiplied by `low` to `high`.
 
     `whole` is 0, or 100 for signals that measure what is free: with a fifth more load, 90 % idle time may fall to 88 %.
     """
@@ -55,13 +55,14 @@ Growth = Literal["proportion", "waiting", "queue", "partly", "none"]
 class LoadEffect:
     """The lowest and the highest factor by which the load of the second run differs.
 
-    `utilisations` (0 to 1, sample by sample) are those of the resources of the baseline, by the subject in the second
-    run.
+    `utilisations` (0 to 1, sample by sample) are those of the baseline's resources, by the subject in the second run.
 
     A resource also has work when idle, so its use grows by between the square root of the factor and the factor. Times
-    grow at most as 1 / (1 - utilisation), which is that of one server (Kleinrock, "Queueing systems", 1975). A queue of
-    c servers is about u^e / (1 - u) long, e = sqrt(2 (c + 1)) (Sakasegawa, "An approximation formula", 1977); `e` is
-    that of the queue that was measured.
+    grow at most as 1 / (1 - utilisation), as with one server (Kleinrock, "Queueing systems", 1975). A queue of c
+    servers
+    is about u^e / (1 - u) long, e = sqrt(2 (c + 1)) (Sakasegawa, "An approximation formula", 1977); `e` is taken from
+    the
+    measured queue.
     """
 
     low: float = 1.0
@@ -74,9 +75,9 @@ class LoadEffect:
         return any(self.high * float(np.quantile(busy, _OFTEN)) >= 1 for busy in self.utilisations.values())
 
     def band(self, growth: Growth, whole: float = 0.0, level: float = 0.0, subject: SubjectKey | None = None) -> Band:
-        """Return the band expected of a signal that follows the load in this way.
+        """Return the band expected of a signal that follows the load as `growth` says.
 
-        `level` is that of the baseline. A queue is one for the resource of its `subject`, else for the busiest one.
+        `level` is the level in the baseline. A queue waits for the resource of its `subject`, else for the busiest one.
         """
         if growth == "none" or self.low == self.high == 1:
             return Band(whole=whole)
@@ -147,9 +148,9 @@ class _Defaults(BaseModel):
 class Treatment:
     """The settings for comparing one signal; run_to_run.yaml describes `spread`, `of`, `load` and `shape`.
 
-    `smallest` is the least difference that matters, in the unit of the signal. `integrates`: the signal adds up over
-    time, so means are not compared. `place` is the rank of its kind; the first is reported first. `primary`: its kind
-    is one that an answer rests on.
+    `smallest` is the smallest difference that matters, in the unit of the signal. `integrates`: the signal adds up over
+    time, so means are not compared. `place` is the rank of the signal's kind; rank 0 is reported first. `primary`: an
+    answer rests on this kind.
     """
 
     worse: Direction
@@ -289,7 +290,7 @@ def _defaults() -> _Defaults:
 
 
 def weight() -> float:
-    """Return the weight of the spread in run_to_run.yaml against that of the baselines, as a number of runs."""
+    """Return the weight of the spread in run_to_run.yaml beside the spread of the baselines, as a number of runs."""
     return _table().weight
 
 

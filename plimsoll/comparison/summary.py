@@ -193,7 +193,7 @@ def _named(compareds: list[Compared]) -> str:
 
 
 def _cause(comparison: Comparison, signal: str = "") -> str:
-    """Return why the second run is worse: from an insight, else from the rule of a limit that only it crossed."""
+    """Return why the second run is worse: from an insight, else from the rule of a limit that only this run crossed."""
     sides = comparison.first.insights, comparison.second.insights
     for insight in insights():
         if insight.cause and (text := insight.cause(*(side.of(insight) for side in sides))):
@@ -209,7 +209,7 @@ def _same(comparison: Comparison) -> str:
 
 
 def _ended(comparison: Comparison) -> str:
-    """Return sentences on the accepted change the baseline begins with, and on the one for the worse it ends before."""
+    """Return sentences on the accepted change that begins the baseline, and the change for the worse that ends it."""
     change, accepted = comparison.changed, comparison.accepted
     sentences: list[str] = []
     if accepted:
@@ -228,9 +228,7 @@ def _ended(comparison: Comparison) -> str:
 
 
 def _tolerated(comparison: Comparison) -> str:
-    """Return the critical signal that is most of its tolerance worse, if by more than the usual one, and why it is no
-    regression; nothing beside regressions.
-    """
+    """Return a sentence on the tolerated signal that became worse most; empty if none, or if there are regressions."""
     if critical(comparison):
         return ""
     worse = {"higher": 1, "lower": -1, "either": 0}

@@ -72,8 +72,9 @@ class Change:
 class Course:
     """A signal over the runs: its mean in each run, and its changes in order.
 
-    If the signal grows with the load, `values` are scaled to the mean load. `visible` is the smallest change since the
-    last one that would be found; infinite with too few runs.
+    If the signal grows with the load, `values` are scaled to the mean load. `visible` is the smallest change that would
+    be
+    found after the last change; infinite with too few runs.
     """
 
     name: str
@@ -111,9 +112,9 @@ class HistoryTrend:
 def change_for_the_worse(
     runs: Sequence[RunMeans], treatments: Treatments, accepted: Sequence[AcceptedChange] = ()
 ) -> Change | None:
-    """Return the earliest change for the worse that lasted two runs or more and was not made up for; None if none.
+    """Return the earliest change for the worse that lasts two runs or more and was not made up for, or None.
 
-    A baseline ends before it, so that a regression does not become the usual level.
+    A baseline ends before this change, so that a regression does not become the usual level.
     """
     if len(runs) < FEWEST:
         return None
@@ -126,7 +127,7 @@ def change_for_the_worse(
 
 
 def _is_accepted(change: Change, accepted: Sequence[AcceptedChange], names: Sequence[str]) -> bool:
-    """Return whether a change of the same signal was accepted with its run, or one beside it: places are unsure."""
+    """Return whether a change of the signal was accepted at its run or a neighbouring run: places are unsure."""
     of_signal = [names.index(other.run) for other in accepted if other.signal == change.name and other.run in names]
     return any(abs(at - names.index(change.run.name)) <= 1 for at in of_signal)
 

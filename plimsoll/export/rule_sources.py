@@ -45,7 +45,7 @@ class Refusal:
 
 
 class RuleSource(NamedTuple):
-    """A target of a rule, the variant of the rule's signal, and those of its further conditions' signals."""
+    """A target of a rule, with the variants of the rule's signal and of the signals of further conditions."""
 
     target: Target
     variant: Variant
@@ -119,7 +119,7 @@ def rule_sources(
 
 
 def _lacks_sources(rule: Rule, pack: Pack, candidates: Sequence[Variant], signals: Mapping[str, Signal]) -> str | None:
-    """Return why none of the sources of a rule's signal can be used; None if one can."""
+    """Return why none of the sources of a rule's signal can be used; None if a source can."""
     sources = signals[rule.signal].sources
     if not candidates and sources:
         lacking = fallback_labels(rule.signal, signals) or ", ".join(map(_source_name, sources))
@@ -142,7 +142,7 @@ def _source_name(source: Source) -> str:
 def bind_conditions(
     source: RuleSource, signals: Mapping[str, Signal], interval: int, matchers: Matchers
 ) -> tuple[BoundCondition, list[BoundCondition]]:
-    """Return the rule's own condition for its target and sources, and the further ones that can be joined with it.
+    """Return the rule's own condition for its target and sources, and the further conditions to join with it.
 
     `interval` (ns) is the time between samples: shorter windows are widened to twice that. The target's instance counts
     for the rule's own condition alone. Raise Inexpressible if a condition cannot be expressed.
@@ -230,8 +230,8 @@ def signals_counted_unrecorded(rule: Rule) -> list[str]:
 def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
     """Yield the variants of a signal, in order; those that one query can select are merged.
 
-    Grafana must not get two series with the same labels. InfluxDB combines those of one measurement; those of two are
-    merged only if their tags differ. Derived variants are not merged.
+    Grafana must not get two series with the same labels. InfluxDB combines variants of one measurement; variants of two
+    measurements are merged only if their tags differ. Derived variants are not merged.
     """
     groups: list[list[Selection]] = []
     for variant in candidates:
@@ -252,7 +252,7 @@ def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
 
 
 def use_default_instance(source: RuleSource) -> RuleSource:
-    """Restrict all variants to SQL Server's default instance if one is, as labels of named instances differ."""
+    """Restrict all variants to SQL Server's default instance if any is so restricted: labels of others differ."""
     if not is_default_only(source):
         return source
     further = {name: _default_variant(variant) for name, variant in source.further.items()}
@@ -266,7 +266,7 @@ def is_default_only(source: RuleSource) -> bool:
 
 
 def _never_fires(rule: Rule, server: str) -> str | None:
-    """Return why a server with only samples cannot judge a rule at all; None if it can.
+    """Return why a server with only samples cannot judge a rule at all; None if the server can.
 
     A rule may depend on other rules not being judged; or two conditions on one value may exclude each other while
     phases are unknown.

@@ -119,7 +119,7 @@ class Variant:
 
     @property
     def group(self) -> tuple[str, ...]:
-        """The tags of its values: those of the selection with most tags, or of all alternatives."""
+        """The tags of the variant's values: of the selection with most tags, or of all alternatives."""
         if self.operation is None:
             return tuple(dict.fromkeys(tag for selection in self.selections for tag in selection.group))
         return max((selection.group for selection in self.selections), key=len)
@@ -232,7 +232,7 @@ def recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Map
 
 
 def is_recorded(name: str, signals: Mapping[str, Signal]) -> bool:
-    """Return whether a signal still has a source; for a derived one, whether all its operands do."""
+    """Return whether a signal still has a source; for a derived signal, whether all its operands do."""
     signal = signals[name]
     if signal.derived:
         return all(is_recorded(operand, signals) for operand in signal.derived.operands)

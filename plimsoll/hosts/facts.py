@@ -61,7 +61,7 @@ class UnknownFact(LookupError):
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts of hosts and instances: `configured` ones precede those in the log (`recorded`), instances their host."""
+    """Facts of hosts and instances: `configured` facts precede `recorded` facts, an instance's facts its host's."""
 
     configured: ConfiguredFacts = field(default_factory=dict[Subject, Mapping[str, float]])
     recorded: RecordedFacts = field(default_factory=dict[Place, Mapping[str, float]])

@@ -131,7 +131,7 @@ def mistakes(
 
 
 def _without_unit(limit: Healthy, rule: Rule, unit: str) -> str | None:
-    """Return what to write for a limit without its unit: in that of the documented limit, such as ms."""
+    """Return the message for a limit without its unit, with the unit of the documented limit; None if it is fine."""
     if limit.unit is not None or limit.limit == 0 or not is_named(unit):
         return None
     documented = written(rule.healthy, unit)

@@ -35,7 +35,7 @@ class LogSet(NamedTuple):
 class ReadOptions:
     """What the caller knows about the logs.
 
-    `zone` is the time zone of logs that do not state theirs, or state a name and bias that contradict each other.
+    `zone` is the time zone of logs that state no zone, or state a name and bias that contradict each other.
     `format` is the required format, `encoding` the header's code page; None means that the content decides. `names` are
     the known names of objects and counters.
     """

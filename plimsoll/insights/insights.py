@@ -80,16 +80,14 @@ class Insight(Generic[F]):
         find: Returns the insight of a review.
         blocks: Returns its part of the document; empty if there is nothing to say.
         cause: Returns, in a sentence, what makes the second of two runs worse than the first; empty if unknown.
-        news: Returns the harmful facts that only the second of two runs shows. The given function translates
-        subjects of
-            the second run to those of the first.
+        news: Returns the harmful facts that only the second of two runs shows; the last argument translates subjects
+            of the second run to those of the first.
         summary: Returns the cause in one sentence, for the first screen; empty if there is none.
-        short: Returns the resource that it names as the cause, and its host.
-        ahead: Returns sentences for the headline on what no crossed limit shows, such as a limit soon to be
-        crossed.
+        short: Returns the resource that the insight names as the cause, and its host.
+        ahead: Returns sentences for the headline on what no crossed limit shows, such as a limit soon to be crossed.
         step: Returns the next step, in a sentence or two; empty if unknown.
-        doubt: Returns why a run without a crossed limit is not known to be healthy; empty if it is no reason.
-        doubted_value: Returns the value on which its doubt rests.
+        doubt: Returns why a run without a crossed limit is not known to be healthy; empty if there is no doubt.
+        doubted_value: Returns the value on which the doubt rests.
     """
 
     name: str
@@ -124,7 +122,7 @@ def insights() -> tuple[Insight[Any], ...]:
 class Insights:
     """A review and its insights, from which the outputs are made; each insight is computed when first needed.
 
-    `judged` is the review by its limits alone, `review` that with the doubts of insights, which decides the verdict.
+    `judged` is the review by its limits alone. `review` includes the doubts of insights, and decides the verdict.
     """
 
     judged: Review

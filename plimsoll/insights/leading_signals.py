@@ -18,7 +18,7 @@ _TOTAL = "_total"
 
 
 def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
-    """Yield a signal's samples: of each host's instances with the highest values; a total only if none was recorded."""
+    """Yield a signal's samples: of each host's instances with the highest values; of a total only without instances."""
     by_host = group_pairs(
         (host_key(subject.host), (subject, samples)) for subject, samples in review.signals.of(name).items()
     )
@@ -31,7 +31,7 @@ def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
 
 
 def plain(signals: Mapping[str, Signal]) -> list[tuple[str, Signal]]:
-    """Return the signals of which high values may be bad, except facts and those computed from others."""
+    """Return the signals of which high values may be bad, except facts and signals computed from other signals."""
     return [
         (n, signal) for n, signal in signals.items() if not (signal.derived or signal.fact or signal.worse == "lower")
     ]

@@ -35,7 +35,7 @@ def _is_visible(text: str) -> bool:
 
 
 def first_of(mistakes: Iterable[str]) -> Iterator[str]:
-    """Yield the first hundred mistakes, then a line that there are more. Further ones are not computed."""
+    """Yield the first hundred mistakes, then a line that there are more. Further mistakes are not computed."""
     remaining = iter(mistakes)
     yield from islice(remaining, _MOST_MISTAKES)
     yield from ("more mistakes follow; correct these first" for _ in islice(remaining, 1))
@@ -67,4 +67,4 @@ class Empty(NoLog):
 
 
 class Unreachable(Exception):
-    """The error that a server does not answer. The text says in one line which, why, and what to do; exit status 3."""
+    """The error that a server does not answer. The text says which server, why, and what to do; exit status 3."""

@@ -1,4 +1,4 @@
-"""HTTP connections that are checked before anything, such as a token, is sent; and the reasons of failed ones."""
+"""HTTP connections that are checked before anything, such as a token, is sent; and why connections failed."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Result:
-    """Return the cached result of `make` for this key; without one, call it and cache the result."""
+    """Return the cached result for this key. If there is none, call `make` and cache its result."""
     with suppress(Exception):  # a pickle of another version may raise anything
         if (content := loaded(folder, name, key)) is not None:
             return pickle.loads(content)

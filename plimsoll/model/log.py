@@ -24,8 +24,8 @@ _KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
 class Stretch(NamedTuple):
     """A part of a recording, from its first to its last sample (UTC ns), with its own sampling interval (ns).
 
-    `before` is the last sample before the part, or its own first one; `until` is the first sample after it, or the end
-    of time.
+    `before` is the last sample before the part, or its own first sample; `until` is the first sample after it, or the
+    end of time.
     """
 
     start: int
@@ -42,7 +42,7 @@ class Stretch(NamedTuple):
     def borders(self, interval: int) -> list[tuple[int, int]]:
         """Return the spans between the part and its neighbouring samples, without pauses.
 
-        `interval` (ns) is that of the rest of the recording.
+        `interval` (ns) is the sampling interval of the rest of the recording.
         """
         ahead = (self.before + 1, self.start)
         paused = self.until - self.end > _MUCH * max(interval, self.interval)
@@ -55,8 +55,8 @@ Values: TypeAlias = NDArray[np.float64]
 class CounterFacts(NamedTuple):
     """Properties of a counter that some formats record besides its values.
 
-    `type` is Windows' name of its type (`PERF_COUNTER_COUNTER`). Its instance existed in `samples` rows, from the time
-    `first` to `last` (UTC ns); if there are none, both are 0.
+    `type` is Windows' name of its type (`PERF_COUNTER_COUNTER`). The counter's instance existed in `samples` rows, from
+    the time `first` to `last` (UTC ns); if there are none, both are 0.
     """
 
     type: str
@@ -70,11 +70,11 @@ class Log:
     """One recording: rows of times, and a column of values for each series.
 
     `times` are UTC instants (int64 ns), ascending. `columns` holds the values of each of `series`, NaN where there was
-    no sample (infinities are no samples either).
-    `remarks` hold everything the reader skipped, repaired or guessed. `path` names the log for people. `file` is the
-    file on disk, if that differs from `path` (an archive). `sha256` is the hash of the bytes if they cannot be read
-    again, empty if there never was a file. `unread` names columns of which all or many values were left out because
-    the name or the cells could not be read. `facts` are those of series by their keys, where the format has them.
+    no sample (infinities are no samples either). `remarks` hold everything the reader skipped, repaired or guessed.
+    `path` names the log for people. `file` is the file on disk, if that differs from `path` (an archive). `sha256` is
+    the hash of the bytes if they cannot be read again, empty if there never was a file. `unread` names columns of which
+    all or many values were left out because the name or the cells could not be read. `facts` are the facts of counters
+    by the keys of their series, where the format has them.
     """
 
     path: Path
@@ -111,7 +111,7 @@ class Log:
 
     @cached_property
     def intervals(self) -> tuple[int, ...]:
-        """The sampling interval, then those of parts with another one, in ns; empty with fewer than two rows."""
+        """The sampling interval (ns), then the intervals of parts that differ; empty with fewer than two rows."""
         return (self.interval, *(part.interval for part in self.other_intervals)) if self.interval else ()
 
     @cached_property
@@ -196,7 +196,7 @@ def pauses(times: Times) -> NDArray[np.bool_]:
 
 
 def other_intervals(times: Times) -> list[Stretch]:
-    """Return the parts with an interval below 2/5 or above 5/2 of that of the whole recording."""
+    """Return the parts with an interval below 2/5 or above 5/2 of the interval of the whole recording."""
     steps, interval = np.diff(times), sampling_interval(times)
     if interval is None:
         return []

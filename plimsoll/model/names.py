@@ -1,8 +1,8 @@
 """Converts counter paths to series, which have the same names whichever program recorded them.
 
 `perfmon.yaml` has the measurement of each object, and the canonical case of object and counter names, because recorders
-differ in case (Export-Counter writes lower case). `languages/*.yaml` have the names in other languages; series have the
-English ones.
+differ in case (Export-Counter writes lower case). `languages/*.yaml` have the names in other languages; series have
+English names.
 """
 
 from collections.abc import Sequence
@@ -103,9 +103,7 @@ def measurements() -> frozenset[str]:
 
 
 def path_of(series: Series) -> str:
-    """Return the display name of a series that is not from a log: its counter path, else `cpu(cpu-total)
-    usage_idle`.
-    """
+    """Return the display name of a series not from a log: its counter path, else `cpu(cpu-total) usage_idle`."""
     object_ = series.tag("objectname")
     if object_ is None:
         instances = ", ".join(value for _, value in series.tags)

@@ -24,7 +24,7 @@ class CounterPath(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "CounterPath":
-        """Parse a path. Raise ValueError if the text is not one.
+        """Parse a path. Raise ValueError if the text is no path.
 
         Instances may contain backslashes and brackets of any kind, even unbalanced ones. So the path is read from the
         right: the counter, then a bracketed instance, then the object.

@@ -102,17 +102,17 @@ class StoredRun:
 
     @property
     def start(self) -> int:
-        """The time of its first row (UTC ns); 0 if it has none."""
+        """The time of the run's first row (UTC ns); 0 if the run has no rows."""
         return min((int(recording.times[0]) for recording in self.recordings if len(recording.times)), default=0)
 
     @property
     def end(self) -> int:
-        """The time of its last row (UTC ns); 0 if it has none."""
+        """The time of the run's last row (UTC ns); 0 if the run has no rows."""
         return max((int(recording.times[-1]) for recording in self.recordings if len(recording.times)), default=0)
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Its hosts in order of appearance, each spelled as it first appears."""
+        """The hosts of the run in order of appearance, each spelled as it first appears."""
         return hosts_of(series for recording in self.recordings for series in recording.series)
 
     @property
@@ -125,7 +125,7 @@ class StoredRun:
 class AcceptedChange:
     """A change of a signal with a run that was accepted, so that baselines begin with that run.
 
-    `until` is the day (YYYY-MM-DD) after which it no longer holds for runs; empty if it holds for all.
+    `until` is the day (YYYY-MM-DD) after which the acceptance no longer holds; empty if it holds for all later runs.
     """
 
     run: str

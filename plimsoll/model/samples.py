@@ -49,7 +49,7 @@ class Samples:
 
     @cached_property
     def valid_until(self) -> Times:
-        """Until when each row counts as the newest (UTC ns): see `validity`."""
+        """The time (UTC ns) until which each row counts as the newest: see `validity`."""
         if self.timed_as:
             return self.timed_as.valid_until
         usual = validity(self.interval or 0)
@@ -62,7 +62,7 @@ class Samples:
 
     @cached_property
     def sampled(self) -> "Samples":
-        """The rows that tell when a value was recorded: those that hold one. A first row without is left in."""
+        """The rows that hold a value, and the first row even if it holds none."""
         if self.whole:
             return self.whole.sampled
         return self if np.isfinite(self.values[1:]).all() else self.present

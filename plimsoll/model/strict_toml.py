@@ -45,8 +45,7 @@ def decoded(data: bytes, path: Path) -> str:
 
 
 def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], str | None] = lambda _: None) -> _Model:
-    """Return the model of the text of `path`. Raise Unusable, naming the setting but never its value, if it is
-    invalid.
+    """Return the model of the text of `path`. Raise Unusable, naming the setting but never its value, if invalid.
 
     `unusual` returns a better message for a mistake that pydantic found, to follow the name of the setting.
     """

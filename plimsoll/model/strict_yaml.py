@@ -139,7 +139,7 @@ def _scalar(node: yaml.Node, *, as_text: bool) -> Any:
 
 
 def validate(document: StrictDocument, model: type[Model]) -> Model:
-    """Return the file as a model. Raise Mistakes, with all of them, if it does not match."""
+    """Return the file as a model. Raise Mistakes, which lists all mistakes, if the file does not match."""
     try:
         return model.model_validate(document.data)
     except ValidationError as error:

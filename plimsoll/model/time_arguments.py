@@ -103,7 +103,7 @@ def _length(option: str, text: str) -> int:
 
 
 def _is_after_last_day(text: str, moment: int, begin: int, end: int, zone: Zone) -> bool:
-    """Return whether a clock time, as the first one after the beginning, is on a day after the last one."""
+    """Return whether a clock time, as the first after the beginning, is on a later day than the end of the data."""
     days = (zone.local(begin).date(), zone.local(end).date())
     return _CLOCK.fullmatch(text.strip()) is not None and zone.local(moment).date() > max(days)
 

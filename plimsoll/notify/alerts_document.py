@@ -144,7 +144,7 @@ def document(
 
 
 def alert_part(alert: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:
-    """Return an alert as in the document; `silences` are the active ones."""
+    """Return an alert as in the document; `silences` are the active silences."""
     return AlertPart.model_validate(
         {
             **asdict(alert.details),

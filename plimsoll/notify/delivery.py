@@ -135,9 +135,9 @@ def _apprise_sender(address: str, setting: str) -> Send:
 
 
 def _each(message: Message, send: Callable[[MessageEvent], str | None]) -> str | None:
-    """Send the events of a message one by one; return why one failed, or None.
+    """Send the events of a message one by one; return why an event failed, or None.
 
-    After a failure all events are sent again; receivers recognise repeated ones by their keys.
+    After a failure all events are sent again; receivers recognise repeated events by their keys.
     """
     return next((why for why in map(send, message.events) if why is not None), None)
 

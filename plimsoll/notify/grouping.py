@@ -92,15 +92,16 @@ class Policy:
 class Situation:
     """Everything that the next message to a target depends on. Times are in UTC ns.
 
-    `alerts` are those of the target's severities that fire, or ended recently; `firing` all firing ones. `told` has the
-    last notification of each alert by its id; `hosts` the time of the last one about each host (case-folded); `sent`
-    the times of messages in the last hour. `silences` are the active ones. Alerts that ended before `since`, when the
-    target was added, are not sent.
+    `alerts` are the alerts of the target's severities that fire, or ended recently; `firing` are all firing alerts.
+    `notified` has the last notification of each alert by its id, `hosts` the time of the last notification about each
+    host
+    (case-folded), `sent` the times of messages in the last hour. `silences` are the active silences. Alerts that ended
+    before `since`, when the target was added, are not sent.
     """
 
     alerts: Sequence[Alert]
     firing: Sequence[Alert] = ()
-    told: Mapping[int, Notified] = field(default_factory=dict[int, Notified])
+    notified: Mapping[int, Notified] = field(default_factory=dict[int, Notified])
     silences: Sequence[Silence] = ()
     hosts: Mapping[str, int] = field(default_factory=dict[str, int])
     sent: Sequence[int] = ()
@@ -122,9 +123,11 @@ class Situation:
         return _by_incident(alert for alert in self.firing if alert.severity != "info")
 
     @cached_property
-    def told_limits(self) -> Mapping[IncidentKey, Sequence[Alert]]:
+    def notified_limits(self) -> Mapping[IncidentKey, Sequence[Alert]]:
         """The firing rule alerts, by incident, that are not muted and that the target was notified of."""
-        alerts = (alert for alert in self.firing if alert.id in self.told and self.told[alert.id].news == "fired")
+        alerts = (
+            alert for alert in self.firing if alert.id in self.notified and self.notified[alert.id].news == "fired"
+        )
         return _by_incident(alert for alert in alerts if not _is_muted(alert, self))
 
 
@@ -136,8 +139,8 @@ def _by_incident(alerts: Iterable[Alert]) -> dict[IncidentKey, list[Alert]]:
 class Item:
     """An alert in a message, and its news.
 
-    `remains` is the most severe alert of the incident that still fires after this one ended. The target may not have
-    been notified of it: it may be silenced, or a warning while the target gets critical alerts only.
+    `remains` is the most severe alert of the incident that still fires after this alert ended. The target may not have
+    been notified of `remains`: it may be silenced, or a warning while the target gets critical alerts only.
     """
 
     alert: Alert
@@ -181,7 +184,7 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
     """Yield the alerts with news for the target that it may get now."""
     for alert in situation.alerts:
         news = _find_news(alert, situation, now)
-        if alert.id in situation.told:  # even if the target no longer wants the alert: it must not stay open there
+        if alert.id in situation.notified:  # even if the target no longer wants the alert: it must not stay open there
             is_wanted = policy.wants(alert) or news in ENDED
         else:
             is_wanted = policy.wants(alert) and not policy.spares(alert, now)
@@ -197,7 +200,7 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
 
 def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
     """Return the news of an alert for the target; None if there is none, or if it must wait."""
-    notified = situation.told.get(alert.id)
+    notified = situation.notified.get(alert.id)
     if alert.hold:
         return None
     if alert.ended_at is None:
@@ -215,20 +218,20 @@ def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
 
 
 def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
-    """Return whether an alert justifies a separate message; others wait for the next one.
+    """Return whether an alert justifies a separate message; other alerts wait for the next message.
 
     Early repetitions wait, and so do alerts of an incident of which the target already has an equally severe alert.
     """
     if item.news == "fired":
         rank = SEVERITIES.index(item.alert.severity)
         return all(SEVERITIES.index(other.severity) > rank for other in _other_limits(item.alert, situation))
-    notified = situation.told.get(item.alert.id)
+    notified = situation.notified.get(item.alert.id)
     return item.news != "still" or notified is None or now - notified.at >= _repeat_after(item.alert, notified)
 
 
 def _other_limits(alert: Alert, situation: Situation) -> list[Alert]:
     """Return the incident's other firing alerts that are not muted and that the target was notified of."""
-    alerts = situation.told_limits.get(alert.incident, ()) if alert.kind == "rule" else ()
+    alerts = situation.notified_limits.get(alert.incident, ()) if alert.kind == "rule" else ()
     return [other for other in alerts if other.id != alert.id]
 
 

@@ -185,7 +185,7 @@ def _firing_title(alert: Alert) -> str:
 
 
 def _is_closed(alert: Alert) -> bool:
-    """Return whether an alert ended because its rule is no longer judged there, not because it recovered."""
+    """Return whether an alert ended because its rule is no longer judged for its host, not because it recovered."""
     return alert.ended_how not in (None, "recovered")
 
 

@@ -72,15 +72,15 @@ class NotificationLog:
             (self._name, now - HOST_EVERY),
         )
         sent = self._file.rows("SELECT at FROM notifications WHERE target = ? AND at > ?", (self._name, now - HOUR))
-        told_items = {row["alert"]: Notified(row["what"], row["at"], row["times"]) for row in rows}
+        notified = {row["alert"]: Notified(row["what"], row["at"], row["times"]) for row in rows}
         in_order = sorted(
             [*alerts, *map(alert_of, ended)],
-            key=lambda alert: (alert.id in told_items, alert.ended_at is not None, alert.id),
+            key=lambda alert: (alert.id in notified, alert.ended_at is not None, alert.id),
         )
         return Situation(
             alerts=[alert for alert in in_order if alert.severity in policy.target.severities],
             firing=alerts,
-            told=told_items,
+            notified=notified,
             silences=silences.active(self._file, now),
             hosts={host_key(row["host"]): row["at"] for row in hosts},
             sent=[row["at"] for row in sent],

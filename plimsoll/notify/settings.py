@@ -92,7 +92,7 @@ class QuietHours:
 class TargetSettings(Strict):
     """A target of notifications. `url` is an address in apprise's form.
 
-    `after`: notify it only of alerts that nobody has acknowledged for this many ns. `quiet`: its own quiet hours.
+    `after`: only alerts that nobody has acknowledged for this many ns are sent. `quiet`: the target's own quiet hours.
     """
 
     url: SecretStr
@@ -105,7 +105,7 @@ class TargetSettings(Strict):
 
     @property
     def wants(self) -> str:
-        """The alerts that it gets, in words: `critical; hosts web*; after 15 min without an acknowledgement`."""
+        """The alerts that a target gets, in words: `critical; hosts web*; after 15 min without an acknowledgement`."""
         labels = [f"{name} = {value}" for name, value in self.labels.items()]
         filters = [("hosts", self.hosts), ("packs", self.packs), ("labels", labels)]
         parts = [", ".join(self.severities), *(f"{name} {', '.join(values)}" for name, values in filters if values)]

@@ -1,4 +1,4 @@
-"""Notifies people, with a thread for each target in up.toml, so that a slow one delays neither others nor the loop."""
+"""Notifies people, with a thread for each target in up.toml, so that a slow target delays no other, nor the loop."""
 
 import logging
 import time
@@ -29,7 +29,7 @@ class NotifyTarget:
     """One target: composes and sends its messages.
 
     While this process is not `on_duty`, another `plimsoll up` that judges the same hosts notifies the target. Problems
-    of this process are always notified by this one.
+    of this process itself are notified in any case.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class NotifyTarget:
                 _log.warning("%s: a notification could not be sent: %s", self.name, error)
 
     def say(self, title: str, body: str) -> None:
-        """Send a message with the next tick that needs no alerts.db, such as on a full disk; at most one an hour."""
+        """At the next tick, send a message that needs no alerts.db, such as on a full disk; at most one an hour."""
         self._to_say = Message(f"CRITICAL: {title}", body, "critical")
 
     def _tick(self, now: int) -> None:
@@ -81,7 +81,7 @@ class NotifyTarget:
                 self._due.clear()
             elif items := tuple(item for item in group.items if item.alert.kind == "plimsoll"):
                 group = replace(group, items=items)
-            elif self._is_told(group, now):
+            elif self._is_notified(group, now):
                 continue
             else:
                 return
@@ -98,7 +98,7 @@ class NotifyTarget:
                 return
             state = self._outbox.state()
 
-    def _is_told(self, group: AlertGroup, now: int) -> bool:
+    def _is_notified(self, group: AlertGroup, now: int) -> bool:
         """Return whether another `plimsoll up` should have notified the target by now."""
         keys = [(item.alert.id, item.news) for item in group.items]
         if now - max(self._due.setdefault(key, now) for key in keys) < LEFT_AFTER:
@@ -109,7 +109,7 @@ class NotifyTarget:
         return True
 
     def _keep(self) -> None:
-        """Record the result of the last message. Until that works nothing is sent, as it would be repeated."""
+        """Record the result of the last message. Until that succeeds, nothing is sent, as it would be sent twice."""
         if self._unkept is not None:
             self._unkept()
             self._unkept = None
@@ -118,7 +118,7 @@ class NotifyTarget:
 class Notifier:
     """All targets, for the rules and hosts of `site`. Raise Unusable if a target names an unknown pack or label.
 
-    `on_duty` returns whether this `plimsoll up` sends alerts, and not another one.
+    `on_duty` returns whether this `plimsoll up`, and no other, sends alerts.
     """
 
     def __init__(

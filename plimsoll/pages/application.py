@@ -67,7 +67,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
 class _ForBrowsers(Route):
     """A route for requests that accept HTML, except paths of data and paths that end in a slash.
 
-    Starlette redirects the latter.
+    Starlette redirects paths that end in a slash.
     """
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

@@ -34,7 +34,7 @@ class WriteState:
     """Counts of the values written since the start and in the last minute, and of data left out.
 
     `problem` says why the last write failed; empty if it succeeded. Left out are `text` fields (text or booleans),
-    `lines` that could not be read or stored (`why` is the reason of the last one), and `unread` values of metrics that
+    `lines` that could not be read or stored (`why` is the reason of the last line), and `unread` values of metrics that
     nothing uses: `names` has up to MOST_NAMES of these metrics.
     """
 

@@ -60,7 +60,7 @@ def first_screen(result: Insights) -> FirstScreen:
 
 
 def _named(result: Insights) -> Finding | LimitedValue | None:
-    """Return the subject of the verdict's sentence: the worst crossing, the closest finding, or that of a doubt."""
+    """Return the subject of the verdict's sentence: the worst crossing, the closest finding, or a doubt's value."""
     review = result.review
     match review.verdict:
         case Verdict.NOT_HEALTHY:
@@ -78,7 +78,7 @@ def _named(result: Insights) -> Finding | LimitedValue | None:
 
 
 def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequence[Finding]) -> Iterator[EvidenceRow]:
-    """Yield the named value first, then the other crossings; without any, the values nearest to their limits."""
+    """Yield the named value first, then the other crossings; without crossings, the values nearest to their limits."""
     if isinstance(named, LimitedValue):
         value, limit = quantity(named.value, named.unit), limit_text(named.healthy, named.unit)
         yield EvidenceRow(value, limit, named.description, named.value, named.healthy)
@@ -89,7 +89,7 @@ def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequenc
 def _of_one_system(result: Insights) -> Insights:
     """Return the insights of one host if the hosts are not one system, as one host's load explains no other host.
 
-    It is the host with the worst crossing, else the one that an insight names.
+    The host is that of the worst crossing, else the one that an insight names.
     """
     review = result.review
     if not review.is_apart or review.verdict == Verdict.HEALTHY:

@@ -72,7 +72,7 @@ def _phases_found(review: Review) -> Any:
 
 
 def _breaches(finding: Finding) -> list[Any]:
-    """Return the breaches, each with the processes that used most during it."""
+    """Return the breaches, each with the processes that used most during the breach."""
     used = finding.processes
     unit = used.signal.unit if used else ""
     return [
@@ -90,7 +90,7 @@ def _longest(crossings: Sequence[Crossing]) -> list[Crossing]:
 
 
 def _counts(findings: Sequence[Finding]) -> dict[str, int]:
-    """Return the number of findings by state, and of those that count as crossed by severity."""
+    """Return the number of findings by state, and the number of crossed findings by severity."""
     by_outcome = Counter(str(finding.outcome) for finding in findings)
     by_severity = Counter(finding.rule.severity for finding in findings if finding.outcome in CROSSED)
     return {
@@ -168,7 +168,7 @@ class FoundPhasesPart(JsonPart):
     """The phases found from the load of a run."""
 
     steady: bool | None = attribute(
-        lambda phases: bool(phases.phases) if phases.known else None,
+        lambda phases: bool(phases.phases) if phases.is_certain else None,
         "Whether there was a steady state; null if that is not known.",
     )
     sentence: str = Field(description="A sentence on the phases that were found, or on why none were.")

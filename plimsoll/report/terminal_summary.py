@@ -238,7 +238,7 @@ def when(finding: Finding, zone: Zone) -> str:
 def _not_crossed(review: Review) -> Iterator[tuple[str, list[list[Finding]]]]:
     """Yield headings, and the findings of each signal below them, nearest to its limit first.
 
-    The other limits of a signal that a subject crossed are left out: where it was crossed, it was not within limits.
+    If a subject crossed a limit of a signal, the signal's other limits are left out there.
     """
     crossed = {(finding.rule.signal, finding.subject, finding.severe) for finding in review.of(*CROSSED)}
 
@@ -318,7 +318,7 @@ def dim(text: str) -> Part:
 
 
 def head(group: Group) -> Line:
-    """Return a line on a crossed signal: what, where, and by how much."""
+    """Return a line on a crossed signal: its title, its place, and by how much it was crossed."""
     colour, mark, worst = COLOURS[group.severity], MARKS[group.severity], group.worst
     where = place(worst)
     if len(group.hosts) > 1:

@@ -39,15 +39,12 @@ def scope(review: Review, zone: Zone) -> str:
 
 
 def lasted(duration: int) -> str:
-    """Return how long a crossing lasted; without a duration it is a single evaluation."""
+    """Return how long a crossing lasted; without a duration, that it was a single evaluation."""
     return duration_text(duration) if duration else "one evaluation"
 
 
 def spans_text(zone: Zone, finding: Finding, crossings: Sequence[Crossing], most: int) -> str:
-    """`10:02:50–10:07:40 (4 min 50 s), 10:20:00 (one evaluation) and 9 more`: the first, the worst, and the longest.
-
-    They are in time order.
-    """
+    """Return the first, worst and longest crossings, in time order: `10:02:50–10:07:40 (4 min 50 s) and 9 more`."""
     limit = limit_of(finding).limit
     worst = max(crossings, key=lambda crossing: abs(crossing.worst - limit))
     fromkeys = dict.fromkeys([crossings[0], worst, *sorted(crossings, key=lambda crossing: -crossing.duration)])
@@ -158,7 +155,7 @@ def condition_text(condition: Condition, unit: str) -> str:
 
 
 def margin(finding: Finding) -> str:
-    """Return how far the worst value stayed from the limit: `37.5 % room`; or nothing.
+    """Return how far the worst value stayed from the limit: `37.5 % room`; empty if that has no meaning.
 
     Only values while a rule's further conditions were met count.
     """
@@ -176,7 +173,7 @@ def margin(finding: Finding) -> str:
 def extreme(finding: Finding) -> str:
     """Return what the worst value is: `highest`, `lowest 5 min mean`, `lowest maximum of 15 min`.
 
-    `always` if only one value is healthy, and it was always that.
+    `always` if only one value is healthy, and no other value occurred.
     """
     limit = limit_of(finding)
     only = "always" if worst_shown(finding) == limit.limit else "at worst"
@@ -207,7 +204,7 @@ def where(group: Group) -> str:
 def phases_text(review: Review, zone: Zone) -> str:
     """Return a sentence or two on the phases found; empty if they were set by hand, or nothing was found out."""
     found_phases = review.phases_found
-    if found_phases is None or not found_phases.signal or (found_phases.fallback and not found_phases.known):
+    if found_phases is None or not found_phases.signal or (found_phases.fallback and not found_phases.is_certain):
         return ""
     if not any(finding.rule.phase and finding.track for finding in review.findings):
         return "" if found_phases.fallback else found_phases.sentence

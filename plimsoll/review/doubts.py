@@ -95,7 +95,7 @@ def bad_values(bad_counters: Sequence[BadCounter]) -> Iterator[Doubt]:
 
 
 def unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]:
-    """Yield a doubt if counters with unknown names may be ones that rules need and did not find."""
+    """Yield a doubt if counters with unknown names may be counters that rules need and did not find."""
     if unrecogniseds:
         count = sum(unrecognised.counters for unrecognised in unrecogniseds)
         paths = list(dict.fromkeys(path for unrecognised in unrecogniseds for path in unrecognised.paths))
@@ -107,7 +107,7 @@ def unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]
 
 
 def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt about thresholds crossed at an end of a recording too short to tell for how long."""
+    """Yield a doubt about thresholds crossed at an end of a recording that is too short to tell for how long."""
     items = [finding for finding in findings if finding.severe and finding.undecided]
     if items:
         which = "a threshold that was" if len(items) == 1 else f"{len(items):,} thresholds that were"
@@ -147,7 +147,7 @@ def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
 
 
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Yield doubts about thresholds crossed before and after a gap, which may also have been crossed during it."""
+    """Yield doubts about thresholds crossed before and after a gap, and so perhaps also during the gap."""
     for finding in findings:
         gap = _gap(finding.track, finding.rule.for_) if finding.track and finding.outcome == Outcome.HELD else None
         if finding.severe and finding.track and gap:

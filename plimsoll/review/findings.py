@@ -73,7 +73,7 @@ class Finding:
         rule: The rule as judged, with its override and its severity on this host.
         override: The changes by plimsoll.toml.
         samples: The signal as recorded, in its unit.
-        ended: The second (UTC ns) of its host's last judged sample, with which crossings end; None without samples.
+        ended: The last judged sample of the host (UTC ns, whole second), at which crossings end; None without samples.
         notes: Assumptions of the judgement: a widened window, an unknown phase, a host fact.
         needs: What is missing to judge the rule: a fact (`memory_mb`) or marked drives (`drive = "database"`).
         covered: The longest part of the window (ns) with samples; None if samples cover the whole window.
@@ -107,7 +107,7 @@ class Finding:
 
     @cached_property
     def crossings(self) -> CrossingColumns:
-        """All crossings, in time order; the last evaluation of a run may be after its last sample, their end is not."""
+        """All crossings, in time order. They end at the last sample at the latest, even if evaluations go on."""
         crossings = self.track.crossings if self.track else NO_CROSSINGS
         return crossings if self.ended is None else crossings.until(self.ended)
 
@@ -150,7 +150,7 @@ class Finding:
     def undecided(self) -> bool:
         """Whether the recording is too short to tell: crossed at its start or end, or for more than half of `for`.
 
-        The latter only counts in a recording shorter than twice `for`.
+        More than half of `for` is enough only in a recording shorter than twice `for`.
         """
         if self.outcome == Outcome.TOO_SHORT and self.crossings.cut.any():
             return True
@@ -161,7 +161,7 @@ class Finding:
     def unfinished(self) -> Crossing | None:
         """The crossing that continued when the data ended; None if there is none.
 
-        Also None for a rule judged in one phase: there the phase ends the crossing, not the recording.
+        Also None for a rule judged in one phase, as the phase ends its crossings, not the recording.
         """
         if self.outcome != Outcome.HELD or self.track is None or not self.crossings:
             return None
@@ -171,7 +171,7 @@ class Finding:
 
     @property
     def stood_at_end(self) -> bool:
-        """Whether it was past its limit when the data ended, and for more than half of the time that counts."""
+        """Whether the value was past its limit at the end of the data, for over half of the time that counts."""
         return self.unfinished is not None and 2 * self.unfinished.duration > self.rule.for_
 
     @property
@@ -208,8 +208,9 @@ class Finding:
     def room(self) -> float | None:
         """How far `nearest` stayed from the limit, 0 to 1, less where it was crossed; None where it has no meaning.
 
-        It is a share of the limit; of what must not fall, a share of the value that may be lost, or for a percentage of
-        the range above the limit. It has none for a state, a number that stands for a word.
+        The room is a share of the limit. For a signal that must not fall, it is a share of the value that may be lost,
+        or
+        for a percentage of the range above the limit. A state, a number that stands for a word, has no room.
         """
         if self.track is None or isnan(self.nearest) or self.track.healthy.limit == 0 or self.signal.unit == "state":
             return None
@@ -251,8 +252,7 @@ class Question:
         by_hand: The packs that the user chose by name.
         overrides: The thresholds that plimsoll.toml changes.
         drives: The content of each marked disk: `database` or `log`.
-        expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be
-        recorded.
+        expected_hosts: The hosts that plimsoll.toml names, which must be recorded, if all logs of the run are given.
         resources: The resources that must be judged on every host; empty if the user's packs replace all others.
         whole_run: Judge rules for a phase over the whole run unless phases are given, even if some are found.
         in_operation: The hosts were read live, not in a test, so no phases are sought.
@@ -277,7 +277,7 @@ class Question:
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings by rank; those of one rule that was crossed for about as long by the worst value."""
+    """Return the findings by rank; findings of one rule that lasted about as long are sorted by the worst value."""
     ranked = sorted(findings, key=_rank)
     by_rule = group_pairs(
         ((finding.rule.id, finding.outcome), at) for at, finding in enumerate(ranked) if finding.outcome in CROSSED
@@ -296,7 +296,7 @@ def _by_value(finding: Finding) -> tuple[int, int, int, float]:
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
-    """Return a sort key, worst first: crossed by severity and duration, held by room, then not judged."""
+    """Return a sort key, worst first: crossed by severity and duration, within limits by room, then not judged."""
     subject = finding.subject
     name = finding.rule.id, host_key(subject.host) if subject else "", (subject.instance or "") if subject else ""
     if finding.track is None:  # most findings: not recorded
@@ -316,7 +316,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 
 
 def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
-    """Return a sort key of held findings: severe ones first, then briefly crossed ones, then by room.
+    """Return a sort key of findings within limits: severe ones first, then briefly crossed ones, then by room.
 
     If other conditions of the rule were never met, the value nearest to the limit comes first.
     """

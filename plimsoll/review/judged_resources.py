@@ -122,7 +122,7 @@ def judged_everywhere(findings: Sequence[Finding], has_values: HasValues) -> lis
 
 
 def only_in_total(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a sentence on hosts with disks judged only in total, which may hide a slow one among several."""
+    """Yield a sentence on hosts with disks judged only in total, which may hide a slow disk among several."""
     for resource, text in (("disk", "a slow one among several does"), ("space", "a full one among several does")):
         judged = (
             finding

@@ -36,7 +36,7 @@ def judge(
     """Return a finding for each rule, host and instance, worst first; and each pack with the hosts it was applied to.
 
     `whole` has the signals of whole logs, as windows reach back before the judged part. `detected` are phases to use if
-    none were given.
+    no phases were given.
     """
     phases = question.phases or detected
     run = _RunJudge(logs, whole, question, facts, phases)
@@ -290,7 +290,7 @@ def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Map
 
 
 def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
-    """Return why a rule with `drive` is not judged; no disk has that role, or none of those with it was recorded."""
+    """Return why a rule with `drive` is not judged: no disk has that role, or no disk with it was recorded."""
     marked = [
         subject.instance
         for subject, holds in drives.items()

@@ -190,7 +190,7 @@ def test_the_confidence_is_less_the_more_the_load_varies():
 def test_too_little_tells_nothing(values):
     state = steady_state(np.arange(len(values)) * SECOND, values)
     assert not isinstance(state, SteadyState)
-    assert not state.known
+    assert not state.is_certain
 
 
 def test_a_long_series_takes_no_longer(monkeypatch):

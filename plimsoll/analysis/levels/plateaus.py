@@ -160,7 +160,7 @@ def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], li
 
 
 def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
-    """Return the plateaus; consecutive ones of one level, close together and without a pause between, are joined."""
+    """Return the plateaus, after joining those of one level that are close together and without a pause between."""
     joined = list(levels)
     while True:
         pairs = [at for at in range(len(joined) - 1) if _continues(series, joined, at, low)]
@@ -198,7 +198,7 @@ def _without_idle(levels: list[Piece]) -> list[Piece]:
 def _passing(pieces: Sequence[Piece]) -> int | None:
     """Return the index of a piece that is too short, beside its neighbours, to be a plateau; None if there is none.
 
-    It is part of a ramp between its neighbours, or a short disturbance.
+    Such a piece is part of a ramp between its neighbours, or a short disturbance.
     """
     for at in range(1, len(pieces) - 1):
         piece = pieces[at]
@@ -222,7 +222,7 @@ def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequenc
 
 
 def _same(series: Described, piece: Piece, other: Piece, height: float = 0.0) -> bool:
-    """Return whether two pieces have one level, within the noise or a small share of the step height."""
+    """Return whether two pieces have the same level, within the noise or a small share of the step height."""
     apart, error = abs(piece.level - other.level), series.error(piece, other)
     return apart < 3 * error or (apart < 8 * error and apart < _SMALL * height)
 

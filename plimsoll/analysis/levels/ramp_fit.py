@@ -31,9 +31,10 @@ _STAYS = (0.3, 0.6)  # likewise for a load that stays too high, then falls back 
 
 
 def _shapes() -> tuple[Floats, Floats, Floats, int]:
-    """Return the shapes of ramps, their extra parameters, the unchanged share of each, and a count.
+    """Return the shapes of ramps, their extra parameters, the unchanged share of each, and the number of standard
+    shapes.
 
-    The unchanged share is the part before the load begins to change. The count is of the first shapes, which are tried
+    The unchanged share is the part before the load begins to change. The standard shapes are the first, which are tried
     for every load. A shape that is not a straight line counts for more parameters than it has, so it must fit clearly
     better.
     """
@@ -121,7 +122,7 @@ class Noise:
     """AR(1) noise, by its standard deviation and coefficient.
 
     `growth` is the factor by which the variance of differences grows from one step to eight: 8 in a random walk, 3 in
-    AR(1) noise of coefficient 0.7. `later_growth` is that from eight steps to sixteen: 2 and 1.06.
+    AR(1) noise of coefficient 0.7. `later_growth` is the factor from eight steps to sixteen: 2 and 1.06.
     """
 
     deviation: float = 0.0
@@ -267,7 +268,7 @@ class _Candidates:
         return chosen[0], chosen[1]
 
     def nearest(self, side: int, near: Side) -> int:
-        """Return the index of the candidate whose ramp is nearest to a ramp."""
+        """Return the index of the candidate whose ramp is nearest to the ramp `near`."""
         ramps = self.sides[side]
         if not near.end:
             return 0
@@ -280,7 +281,7 @@ class _Candidates:
         return float(self._scored(0, np.array(chosen[1]))[1][chosen[0]])
 
     def side(self, side: int, value: int, other: int) -> Side:
-        """Return one side's ramp with the posterior of its end; all shapes, and no ramp, have one prior."""
+        """Return one side's ramp with the posterior of its end; all shapes, and no ramp, have the same prior."""
         ramps = self.sides[side]
         scores, _, heights = self._scored(side, np.array(other))
         overshoots = bool(value) and bool(OVERSHOOTS[ramps.shape[value]])
@@ -298,7 +299,7 @@ class _Candidates:
         return Side(int(ramps.shape[value]), float(ramps.end[value]), float(heights[value]), at, low, high, near)
 
     def _scored(self, side: int, other: Places) -> tuple[Floats, Floats, Floats]:
-        """Return BIC (infinite if impossible), level and height of one side's candidates beside some of the other."""
+        """Return BIC (infinite if impossible), level and height of one side's candidates, beside the other side's."""
         a, b = self.sides[side], self.sides[1 - side]
         b_square, b_data, b_sum = b.square[other], b.data[other], b.sum[other]
         total = self.sum - b_data * b_sum / b_square - a.data * a.sum / a.square

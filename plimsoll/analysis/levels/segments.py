@@ -56,8 +56,8 @@ class Piece:
 class Described:
     """The pieces of a series, and the variance of its noise at each value.
 
-    It is the long-run variance, which includes autocorrelation and decides the error of means. `lowest_information` is
-    the information criterion of the pieces.
+    The variance is the long-run variance, which includes autocorrelation and decides the error of means.
+    `lowest_information` is the information criterion of the pieces.
     """
 
     values: Values
@@ -215,7 +215,7 @@ def _criterion(error: Values, values: Values, parameters: int) -> float:
 
 
 def _noise(values: Values, pieces: Sequence[Piece], shape: Values) -> tuple[float, float]:
-    """Return the deviation and autocorrelation of the noise around pieces; the deviation is that where `shape` is 1."""
+    """Return the deviation (where `shape` is 1) and the autocorrelation of the noise around pieces."""
     scaled = (values - _line(pieces)) / shape
     inside = np.ones(len(values), dtype=bool)
     inside[[piece.first for piece in pieces]] = False

@@ -289,7 +289,7 @@ def opened(store: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
 
 
 def _by_incident(alerts: Sequence[Alert], silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Iterator[Line]:
-    """Yield the firing alerts by incident, the most severe first; those of severity info come last."""
+    """Yield the firing alerts by incident, the most severe first; alerts of severity info come last."""
     for incident in incidents(alert for alert in alerts if alert.severity != "info"):
         yield ((f"{MARKS[incident.severity]} {cause(incident.worst)}", COLOURS[incident.severity]),)
         yield from (_line(alert, silenced, zone, now) for alert in incident.alerts)

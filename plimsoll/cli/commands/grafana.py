@@ -94,7 +94,7 @@ class _Selection:
 
 
 def _select(config: Path | None, packs: Sequence[str], only: Sequence[str], agents: Collection[Agent]) -> _Selection:
-    """Return the selected rules and signals: of the added or only packs, and of these agents, if any are named."""
+    """Return the rules and signals to export: of the added or only packs, limited to these agents if any are named."""
     catalogue = load_rules(packs, only)
     signals = recorded_by(catalogue.signals, agents) if agents else catalogue.signals
     settings = load(config) if config else Settings()
@@ -148,7 +148,7 @@ def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:
 
 
 def _write(folder: Path, files: Mapping[str, str], previous: Mapping[str, str]) -> None:
-    """Write the files of a folder, and remove files of the previous export that this one no longer has."""
+    """Write the files of a folder, and remove files of the previous export that the new export lacks."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in set(previous) - set(files):

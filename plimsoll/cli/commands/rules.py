@@ -235,7 +235,8 @@ def list_counters(
 
 
 def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Sequence[str]) -> CounterList:
-    """Return the counters of every signal (dashboards also draw signals without rules), or with --only of those packs.
+    """Return the counters of every signal, or with --only of the named packs; dashboards draw signals without rules,
+    too.
 
     Raise Unusable if a named pack needs no counters, or if --instance is given and no counter is of SQL Server.
     """

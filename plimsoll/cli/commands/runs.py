@@ -229,7 +229,7 @@ def accept(
     ),
     store: args.StoreOption = None,
 ) -> None:
-    """Accept a change of a signal: the baseline of later runs begins with the run since which it is."""
+    """Accept a change of a signal: the baseline of later runs begins with the first run after the change."""
     if until is not None:
         try:
             until = date.fromisoformat(until).isoformat()
@@ -260,7 +260,7 @@ def trend(
     markdown: args.MarkdownOption = None,
     store: args.StoreOption = None,
 ) -> None:
-    """Show where the levels of signals changed over the runs in a store, such as builds, and since which run."""
+    """Show since which run the levels of signals have changed, over the runs in a store, such as builds."""
     outputs = Outputs(json=json, junit=junit, markdown=markdown)
     outputs.refuse_overwriting(())
     labels = _labels(like or ())

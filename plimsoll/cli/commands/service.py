@@ -89,7 +89,7 @@ def run(
 ) -> None:
     """Run as the service of Windows; its service manager calls this.
 
-    The service manager waits 30 s for an answer of the process, so that is given before anything slow is imported.
+    The service manager waits 30 s for an answer of the process, so the process answers before slow imports.
     """
     from plimsoll.up.service import control_events
     from plimsoll.up.service.windows_service import NAME, Service
@@ -125,7 +125,7 @@ def _run_up(plimsoll: Callable[..., Any], arguments: Sequence[str], log: Path) -
 
 
 def _plan(arguments: Sequence[str]) -> list[Step]:
-    """Return the steps that install the service on this system. Raise Unusable if it cannot run as one."""
+    """Return the steps that install the service on this system. Raise Unusable if no service can run here."""
     if Path(sys.argv[0]).suffix == ".pyz":
         raise Unusable(
             f"{sys.argv[0]}: a zip application unpacks itself into the home folder of its user, which a service has "

@@ -118,7 +118,7 @@ def _first(texts: list[str]) -> list[str]:
 
 
 def _families(instances: dict[str, None]) -> list[str]:
-    """Return instances in order of their numbers; those that differ only in a number are joined: `svchost × 58`."""
+    """Return instances in order of their numbers; names that differ only in a number are joined: `svchost × 58`."""
 
     def numbers_and_texts(instance: str) -> list[tuple[int, str]]:
         return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", instance)]
@@ -134,7 +134,7 @@ def _families(instances: dict[str, None]) -> list[str]:
 
 
 def _came_and_went(log: Log, content: "Content", zone: Zone) -> list[str]:
-    """Return the instances that some samples lack, and in how many they are; those in most samples first."""
+    """Return lines on instances that some samples lack, with the number of samples that have each; highest first."""
     partly = [(name, life) for name, life in content.lives.items() if life.samples < len(log.times)]
     partly.sort(key=lambda pair: -pair[1].samples)
     of = f"of {counted(len(log.times), 'sample')}"
@@ -157,8 +157,9 @@ def _shortened(names: list[str]) -> str:
 class Content:
     """The recorded counters and instances of one object, in the order of the columns.
 
-    `types` of counters, and `lives` of instances by name (with several hosts including the host), are set where the
-    format has them.
+    `types` are those of counters, `lives` those of instances; both are empty if the format lacks them. With several
+    hosts,
+    the names of instances in `lives` include the host.
     """
 
     counters: dict[str, None] = field(default_factory=dict)
@@ -203,7 +204,7 @@ def unrecognised_names(log: Log) -> dict[str, list[str]]:
 
 
 def without_signal(log: Log, strange: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return, by object, the other Windows counters that no shipped signal reads."""
+    """Return, by object, the Windows counters that no shipped signal reads, except those in `strange`."""
     named = {(generic_object(name)[0], counter) for name, counters in strange.items() for counter in counters}
     return group_pairs(
         (unknown_counter.object, unknown_counter.counter)

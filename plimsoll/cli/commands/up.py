@@ -338,7 +338,7 @@ def _show(name: str, secret: str, use: CredentialUse = CredentialUse.SAMPLES) ->
 
 
 def load_demo_runs(store: Store) -> None:
-    """Load both demo runs into a store, named by their servers' memory, unless it has them."""
+    """Load both demo runs into a store that lacks them, named by their servers' memory."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-demo-runs-", ignore_cleanup_errors=True) as folder:
         for logs in write_runs(Path(folder)):
             contents = read_files(find_logs([logs]), ReadOptions(), whole=True)

@@ -48,7 +48,7 @@ def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, G
 
 
 class PerformanceObjects:
-    """The performance objects to read: updates `groups`, also with those of new SQL Server instances."""
+    """The performance objects to read: updates `groups`, also with objects of new SQL Server instances."""
 
     def __init__(self, pdh: Pdh, host: str, signals: Mapping[str, Signal], groups: dict[str, Group]) -> None:
         self._pdh = pdh
@@ -71,7 +71,7 @@ class PerformanceObjects:
         return ()
 
     def read_of(self, sql_instances: Iterable[str]) -> None:
-        """Add the objects of these named SQL Server instances, and all others that signals need."""
+        """Add the objects of these named SQL Server instances, and all other objects that signals need."""
         needed = counters(tuple(self._signals), self._signals, tuple(sql_instances))
         for name, paths in needed.by_object().items():
             if name not in self._groups:

@@ -109,7 +109,7 @@ class RuleCounterTable(StrictModel):
 
 
 class _Choice:
-    """Selects one of the paths of each signal, and records the equivalent ones left out."""
+    """Selects one of the paths of each signal, and records the equivalent paths left out."""
 
     def __init__(self) -> None:
         self._everywhere = list(_table().everywhere)

@@ -41,7 +41,7 @@ def text(counters: CounterList, interval: int | None = None) -> str:
 
 
 def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> str:
-    """Return the input of one object, with an interval of its own if one is given."""
+    """Return the input of one object, with its own interval if `interval` is given."""
     passing = comes_and_goes(name)
     refresh = "5m" if is_everywhere(name) and not passing else "1m"
     # Named instances of SQL Server have the same measurement as the default one.

@@ -96,7 +96,7 @@ def state(selection: Selection, value: str, where: Sequence[str] = ()) -> str:
 def samples_per_minute(selections: Sequence[Selection], minutes: int) -> str:
     """Return the query for the samples per minute of each host, averaged over the last minutes; 0 if there are none.
 
-    Several selections are of Windows objects, each with its own values.
+    Several `selections` must be of Windows objects, each with its own values.
     """
     tags = list(
         dict.fromkeys(tag for selection in selections for tag in selection.group if tag in (selection.host, POLLED))

@@ -2,7 +2,7 @@
 
 PromQL has no "no data": a comparison gives nothing both if it is false and if there are no samples. A firing alert must
 continue without data, as silence is no recovery. So the expression has a second part: alerts that fire (Prometheus has
-these in `ALERTS`) and have no value that contradicts. Its value is +Inf, which no comparison gives.
+these in `ALERTS`) and have no contradicting value. The value of this part is +Inf, which no comparison gives.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,12 +55,12 @@ class _Comparison(NamedTuple):
     healthy: Healthy
 
     def crossed(self, limit: Healthy | None = None) -> str:
-        """Return the comparison for values past a limit, by default the own one."""
+        """Return the comparison for values past `limit`, by default the comparison's own limit."""
         limit = limit or self.healthy
         return f"{self.value} {_CROSSED[limit.operator]} {number(limit.limit)}"
 
     def within(self, limit: Healthy | None = None) -> str:
-        """Return the comparison for values on the healthy side of a limit, by default the own one."""
+        """Return the comparison for values on the healthy side of `limit`, by default the comparison's own limit."""
         limit = limit or self.healthy
         return f"{self.value} {_WITHIN[limit.operator]} {number(limit.limit)}"
 

@@ -56,7 +56,7 @@ def signal_value(bound: BoundCondition, interval: int, *, partial: bool = False)
 
 
 def combine(operation: Operation, operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool = False) -> str:
-    """Return the values of a derived signal from those of its operands, each given with its labels.
+    """Return the values of a derived signal from the values of its operands, each given with its labels.
 
     `partial` means to sum only the operands with data. Raise Inexpressible if their labels do not match.
     """
@@ -91,7 +91,7 @@ def _add(operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool) -> s
 
 
 def _join(sign: str, left: tuple[str, tuple[str, ...]], right: tuple[str, tuple[str, ...]]) -> str:
-    """Join two operands by their labels. One with fewer labels applies to all matching values of the other."""
+    """Join two operands by their labels. An operand with fewer labels applies to all matching values of the other."""
     (left_value, left_labels), (right_value, right_labels) = left, right
     if set(left_labels) == set(right_labels):
         return f"{left_value} {sign} {right_value}"
@@ -114,7 +114,7 @@ class _Window:
     interval: int
 
     def value(self) -> str:
-        """Return the reduced value; for a sum over instances, each is reduced, then they are added up."""
+        """Return the reduced value; a sum over instances is the sum of the reduced instances."""
         if self.selection.weight:
             return self._per_request(self.selection.weight)
         aggregate = "sum" if self.selection.summed else _AGGREGATES.get(self.reduce, "avg")
@@ -278,7 +278,7 @@ def selector(selection: Selection, field: str, matchers: Sequence[str] = ()) -> 
 
 
 def host_matcher(selection: Selection, host: str, instance: str | None = None, *, other: bool = False) -> str:
-    """Return the matcher for a host, or for one instance on any host; with `other` for all except it.
+    """Return the matcher for a host, or for one instance on any host; with `other`, for all others.
 
     A host is named with or without its domain. A Windows counter belongs to the computer it was read from.
     """

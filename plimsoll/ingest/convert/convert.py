@@ -187,7 +187,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _wall_clock(log: Log, remarks: Remarks) -> WallClock | None:
-    """Return the clock to write a log with: its zone, fixed to the offset at the first row; None if it is unknown."""
+    """Return the clock to write a log with: its zone, fixed to the offset at the first row; None if unknown."""
     if not log.zone.is_specified:
         return None
     first = log.zone.local(int(log.times[0]) if len(log.times) else 0)

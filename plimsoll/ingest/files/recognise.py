@@ -261,7 +261,7 @@ def is_measured_json(head: bytes) -> bool:
 
 
 def foreign(head: bytes) -> str | None:
-    """Return the name of the unsupported format of measurements that `head` is in; None if it is none."""
+    """Return the name of the unsupported format of measurements that begins with `head`; None for other content."""
     text = next((kind.description for kind in _TEXTS if re.match(kind.begins, head, re.DOTALL)), None)
     if text or not (json := _json(head)) or _READ_ELSEWHERE.search(json):
         return text

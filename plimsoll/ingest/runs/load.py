@@ -277,7 +277,7 @@ def _existing_data(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Rem
 
 
 def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
-    """Return how an earlier run of the same name differs from this one, as text; None if it does not."""
+    """Return how an earlier run of the same name differs from this run, as text; None if they are equal."""
     had, has = ([recording.sha256 for recording in stored_run.recordings] for stored_run in (earlier, run))
     if had != has:
         names = ", ".join(recording.path for recording in earlier.recordings)

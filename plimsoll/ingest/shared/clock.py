@@ -278,7 +278,7 @@ def _second_time(
 
 
 def like(step: int, interval: int | None, change: int) -> bool:
-    """Return whether a clock step is one sampling interval, and not one with a change of the clock by `change` ns."""
+    """Return whether a clock step is one sampling interval, rather than an interval changed by `change` ns."""
     return interval is not None and abs(step - interval) <= min(max(interval // 2, 2 * SECOND), change // 4)
 
 

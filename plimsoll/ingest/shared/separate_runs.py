@@ -32,7 +32,7 @@ def run_starts(start: Times, end: Times) -> list[int]:
 
 
 def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
-    """Return the logs; those of load drivers are cut to the run recorded with the counters, else to the newest run.
+    """Return the logs; logs of load drivers are cut to the run recorded with the counters, else to the newest run.
 
     A run shorter than a tenth of the longest was a trial, and does not count as the newest.
     """

@@ -28,7 +28,7 @@ _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its ne
 class _Script:
     """An entry of code_pages.yaml: languages that share code pages, and how their zones' English names begin.
 
-    `unmixed` means that no letter is next to an ASCII letter; otherwise none is between two letters that are not ASCII.
+    If `unmixed`, their letters never stand beside an ASCII letter; else, never between two letters that are not ASCII.
     """
 
     pages: tuple[str, ...]

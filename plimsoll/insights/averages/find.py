@@ -97,9 +97,10 @@ def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -
 
 
 def _two_levels(values: Values) -> tuple[float, float, float] | None:
-    """Return the lower level, the higher level and its share; None unless values alternate between two levels.
+    """Return the lower and the higher level, and the share of the higher; None unless values alternate between two
+    levels.
 
-    The border is the one that explains most of the variance (Otsu, "A threshold selection method from gray-level
+    The border between the levels explains most of the variance (Otsu, "A threshold selection method from gray-level
     histograms", IEEE Transactions on Systems, Man and Cybernetics 9, 1979).
     """
     mean, deviation = float(values.mean()), float(values.std())

@@ -52,7 +52,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
 def _nearness(use: ResourceUse) -> tuple[int, int, float]:
     """Return a sort key of how near a disk is to its capacity: its state, then its busy time or queue.
 
-    A slow disk ranks above those with room, even if its counters do not tell why it is slow.
+    A slow disk ranks above disks with room, even if its counters do not tell why it is slow.
     """
     slow = use.state == UseState.UNCLEAR and any(figure.is_beyond for figure in use.figures)
     main = use.figures[0]
@@ -99,7 +99,7 @@ def _levels(measured: Measured, subject: Subject) -> _Levels:
 
 @dataclass(frozen=True)
 class _Disk:
-    """The figures of one disk or of all together. `exact` means that the busy time is a true share of the time."""
+    """The figures of one disk or of all disks together. `exact`: the busy time is a true share of the time."""
 
     host: str
     figures: dict[str, Figure]

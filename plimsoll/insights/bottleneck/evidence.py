@@ -218,7 +218,7 @@ def evidence(review: Review) -> Evidence:
 
 
 def _resource(finding: Finding) -> str | None:
-    """Return the resource of a finding's signal, else the one its name begins with; None for the software."""
+    """Return the resource of a finding's signal, else the resource its name begins with; None for the software."""
     signal = finding.signal
     if signal.resource:
         return "disk" if signal.resource == "space" else signal.resource

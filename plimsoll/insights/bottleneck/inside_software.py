@@ -40,7 +40,7 @@ class Waiting:
 
 
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
-    """Return all queues and waiting times inside the software: grown or long ones first, and queues before times."""
+    """Return all queues and waiting times inside the software: grown or long waits first, and queues before times."""
 
     def order(wait: Waiting) -> tuple[int, float, bool]:
         value, before = wait.figure.value, wait.figure.before

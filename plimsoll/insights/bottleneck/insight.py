@@ -143,7 +143,7 @@ def _lines(review: Review, figure: Figure) -> tuple[ChartSeries, ...]:
 
 
 def _doubt(bottleneck: Bottleneck | None) -> str:
-    """Return a clause on a certain bottleneck, which leaves health open: `the processors of WEB01 limit this run`."""
+    """Return a doubt about health, as the bottleneck is certain: `the processors of WEB01 limit this run`; or empty."""
     if bottleneck is None or not bottleneck.confident or bottleneck.limiting is None:
         return ""
     reason = summary(bottleneck).removesuffix(".")
@@ -161,7 +161,7 @@ def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
 
 
 def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
-    """Return a sentence that one processor is full, if no limit was crossed and it is not certainly the bottleneck."""
+    """Return a sentence that one processor is full, if no limit was crossed and it may not be the bottleneck."""
     use = bottleneck.limiting if bottleneck is not None else None
     if bottleneck is None or use is None or bottleneck.confident or bottleneck.evidence.crossed:
         return ()

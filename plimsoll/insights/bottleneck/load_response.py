@@ -41,7 +41,7 @@ class LoadResponse:
     Attributes:
         offered: The load on the system (connections), if it is recorded and was changed.
         work: The throughput: operations, else bytes.
-        top: The part to examine: with the highest load; if `busy` or `fell`, another (see there); else the whole run.
+        top: The part to examine: with the highest load, or the part that `busy` or `fell` names; else the whole run.
         low: The part to compare with `top`: with at most half of the highest load, or not busy; None if there is none.
         constant: Whether the work hardly changed.
         follows: Whether the work followed the load up to the highest; None if unknown.
@@ -124,7 +124,7 @@ def _follows(grown: Response | None) -> bool | None:
 def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:
     """Return the load response after the highest work, if the work fell; None if the offered load is recorded.
 
-    A resource that is used up there explains the fall; otherwise the load may have been removed.
+    A resource that is used up in that time explains the fall; otherwise the load may have been removed.
     """
     if load.offered is not None or load.work is None:
         return None

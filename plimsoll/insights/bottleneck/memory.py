@@ -63,7 +63,7 @@ def _state(left: Figure | None, paging: list[Figure], little: float, level: floa
 def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
     """Return the free memory, with its limit; None if it was not recorded.
 
-    A host has at least as much memory as was once available, so the documented share of that is a limit as well.
+    A host has at least as much memory as was once available, so the documented share of that amount is a limit as well.
     """
     left = _first(measured, host, load, ("memory.available_percent", "memory.available"))
     if left is not None and left.signal == "memory.available_percent":
@@ -96,7 +96,7 @@ def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, 
 
 
 def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Figure, ...] | None:
-    """Return the figures that show SQL Server's cache too small: page life expectancy, disk reads; None if not.
+    """Return page life expectancy and disk reads if they show that SQL Server's cache is too small; else None.
 
     Pages are evicted too soon, and read from disk again.
     """

@@ -25,7 +25,7 @@ _INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
 
 
 def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """Return how near the adapters of a host were to their links' speed, from the one that is nearest."""
+    """Return how near the adapters of a host were to their links' speed, by the adapter that is nearest."""
     recorded = list(_utilizations(measured, host, load))
     invented = {figure.subject for figure, _ in recorded if figure.value > _INVENTED}
     real = [pair for pair in recorded if pair[0].value >= 0 and pair[0].subject not in invented]

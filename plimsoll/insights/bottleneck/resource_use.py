@@ -15,7 +15,7 @@ class Figure:
     """The value of a signal at the highest load: the median of its means over equal parts of the run.
 
     `before` is its value under low load, or if no load is recorded, in the rest of the run (`elsewhen`); None if there
-    is neither. `limit` is None if there is none to compare with. `lower` means that low values are near the capacity.
+    is neither. `limit` is None if the signal has none. `lower` means that low values are near the capacity.
     """
 
     signal: str

@@ -74,11 +74,11 @@ class ResourceCapacity:
     """A resource and the load it can carry.
 
     Attributes:
-        load: The load (operations a second) at which it reaches its limit.
+        load: The load (operations a second) at which the resource reaches its limit.
         use: The use (%) at the highest measured load; the measured use if it does not depend on the load.
         idle: The use (%) without load.
-        check: The prediction of the highest load from lower ones; None if there were too few.
-        why_not: Why nothing is projected; empty if it is.
+        check: The prediction of the highest load from lower loads; None if there were too few.
+        why_not: Why no load is projected; empty if `load` is a projection.
         follows: Whether the use depends on the load; if not, the demands of operations are unknown.
     """
 
@@ -106,9 +106,10 @@ class Capacity:
     """The load that a system can carry, by its resources, its objectives, and its highest throughput.
 
     `groups` are the operations as far as the data can tell them apart, `requested_mix` their mix in the question.
-    `overload` is the highest measured level of users, if fewer users got more done; nothing rests on it. `limits` are
+    `overload` is the highest measured level of users, if fewer users got more done; no result depends on it. `limits`
+    are
     the bottlenecks of the runs. `changed` are the assumed changes, in sentences; with them, only loads above `reach`
-    times the measured ones are projections.
+    times the measured loads are projections.
     """
 
     observed: Observed
@@ -144,7 +145,7 @@ class Capacity:
 
     @cached_property
     def reached(self) -> tuple["Limit", ...]:
-        """The limits reached within the projected load, and below that of the highest throughput, sorted by load."""
+        """The limits within the projected load, and below the load of the highest throughput, sorted by load."""
         limits = [
             Limit(what.load, what) for what in (*self.resources, *self.objectives) if np.isfinite(what.load.value)
         ]

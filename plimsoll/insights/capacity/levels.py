@@ -94,7 +94,8 @@ class ProfileUsers(Users):
 
 @dataclass(frozen=True, eq=False)
 class MeasuredUsers(Users):
-    """The users at measured levels of the load; beyond these in proportion, if they were so up to there.
+    """The users at measured levels of the load; beyond the highest level, in proportion to the load if they were
+    before.
 
     Longer response times (`response`, s, over the load) keep more users at work: by Little's law, one second more adds
     as many users as there are requests in a second.
@@ -113,7 +114,7 @@ class MeasuredUsers(Users):
         return float(self.users[-1])
 
     def at(self, load: float) -> float:
-        """Return the number of users at a load; NaN beyond the measured loads unless they are in proportion."""
+        """Return the number of users at a load; NaN beyond the measured loads unless users grow in proportion."""
         if not np.isfinite(load):
             return float("nan")
         if load <= self.loads[-1]:

@@ -102,7 +102,7 @@ class Observed:
 
     @cached_property
     def highest(self) -> float:
-        """The highest measured load: the highest mean of several consecutive rows, as a single one may be chance."""
+        """The highest measured load: the highest mean of several consecutive rows, as a single row may be chance."""
         width = max(_FEWEST_HIGHEST, len(self.load) // 20)
         return float(np.convolve(self.load, np.full(width, 1 / width), mode="valid").max())
 
@@ -217,7 +217,7 @@ class _Run:
         return rates
 
     def _responses(self) -> list[ResponseFit]:
-        """Return the response times with an objective, else the most telling one; and the mean, for Little's law."""
+        """Return the response times with an objective, else the most telling one; also the mean, for Little's law."""
         responses: list[ResponseFit] = []
         for finding in self._review.findings:
             name, limit = finding.rule.signal, finding.rule.healthy.limit
@@ -253,7 +253,7 @@ class _Run:
 
 
 def _joined(parts: Sequence[Observed]) -> Observed:
-    """Return the rows of several runs as one, without values that one of them lacks; missing operations have rate 0."""
+    """Return the rows of several runs as one, without values that a run lacks; missing operations have rate 0."""
     first = parts[0]
     if any((part.title, part.of_driver) != (first.title, first.of_driver) for part in parts[1:]):
         raise Unusable(

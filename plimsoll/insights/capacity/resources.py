@@ -25,10 +25,10 @@ class Resource:
     """The use of a resource, in % of its capacity.
 
     Attributes:
-        signal: The signal that measures it.
-        title: Its name in words.
-        limit: The use (%) up to which it may be loaded.
-        document: The source of that limit.
+        signal: The signal that measures the use.
+        title: The name of the resource in words.
+        limit: The use (%) up to which the resource may be loaded.
+        document: The source of the limit.
         processors: The number of the host's processors; None if unknown, and for other resources.
         total: The capacity of a link (bytes/s); None if unknown, and for other resources.
         clock_mhz: The clock of the processors; None if unknown, and for other resources.

@@ -70,7 +70,7 @@ class ResponseCurve:
     resources: tuple[Station, ...]
 
     def at(self, loads: Values) -> Values:
-        """Return the response time at loads: as measured, never falling; beyond, by the model; NaN if that is poor."""
+        """Return the response time at loads: as measured, never falling; beyond, by the model (NaN if that is poor)."""
         model = self.model(loads)
         inside = np.interp(loads, self.loads, self.measured)
         if self.off > _GOOD:

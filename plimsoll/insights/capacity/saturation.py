@@ -76,7 +76,7 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
 
 
 def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Observed, LoadLevel | None]:
-    """Return the rows before throughput stops rising with the users, and the last level if it did less (overload)."""
+    """Return the rows before throughput stops rising with the users, and the last level if less was done (overload)."""
     done = np.array([level.load for level in levels])
     if observed.users is None:
         return observed, None

@@ -173,7 +173,7 @@ class LoadSteps:
 
     @cached_property
     def best(self) -> LoadStep | None:
-        """The step with the highest throughput, the cheapest of equal ones; preferably not one `left_out`."""
+        """The step with the highest throughput, the cheapest of equal steps; preferably not a step `left_out`."""
         kept = [step for step in self.measured if not step.left_out] or list(self.measured)
         most = max((step.throughput or 0 for step in kept), default=0)
         best = [step for step in kept if (step.throughput or 0) >= (1 - _ALIKE / 4) * most]
@@ -300,7 +300,7 @@ def _most_varied(loads: Sequence[Load], spans: Sequence[tuple[int, int]]) -> Loa
 def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
     """Return the context switches a second above which the studies leave out steps, if the rule judges these hosts.
 
-    It is for processors like the studies'; current ones switch more often without loss.
+    The limit is for processors like the studies'; current processors switch more often without loss.
     """
     names = {host_key(host) for host in hosts}
     for finding in review.findings:

@@ -177,7 +177,7 @@ def _range_of_load(steps: LoadSteps) -> Iterator[str]:
 
 
 def _optimum(steps: LoadSteps) -> Iterator[str]:
-    """Yield the sentences on the best step, if it is known to be one."""
+    """Yield the sentences on the best step, if it is certainly the best."""
     best = steps.best
     if best is None or len(steps.measured) < 2:
         return

@@ -18,7 +18,7 @@ class StepHostPart(JsonPart):
 
 
 class LoadStepPart(JsonPart):
-    """One load step: the means of its samples, without those at its edges."""
+    """One load step: the means of its samples, without samples at its edges."""
 
     number: int
     start: Instant

@@ -39,7 +39,7 @@ class Events:
         return [(start, start + self.width) for start in self.starts.tolist()]
 
     def together(self, other: "Events") -> bool:
-        """Return whether both rhythms have one period, and most spikes of the rarer one coincide with the other's."""
+        """Return whether both rhythms have one period, and most spikes of the rarer coincide with the other's."""
         if abs(self.period - other.period) > 0.03 * max(self.period, other.period):
             return False
         few, many = sorted((self, other), key=lambda events: len(events.starts))
@@ -51,7 +51,7 @@ class Events:
 
 @dataclass(frozen=True)
 class Rising:
-    """A signal that is higher in the spikes: its mean in them, and between them."""
+    """A signal that is higher in spikes: its mean in the spikes, and its mean between them."""
 
     name: str
     signal: Signal
@@ -116,8 +116,8 @@ class PeriodicSpikes:
         main: The signal that shows the rhythm best.
         same: The other signals with spikes of their own in this rhythm.
         rising: The other signals that are higher in the spikes, the strongest first.
-        processes: The processes whose processor time rises with them.
-        limits: The limits of the signals that rise, those passed in most spikes first.
+        processes: The processes whose processor time rises with the spikes.
+        limits: The limits of the signals that rise; limits passed in most spikes are first.
     """
 
     main: SignalSpikes
@@ -138,7 +138,7 @@ class PeriodicSpikes:
 
 
 def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
-    """Return the periodic spikes of a run: first those that exceed limits, then those that raise most signals."""
+    """Return the periodic spikes of a run: first rhythms that exceed limits, then rhythms that raise most signals."""
     groups: list[list[SignalSpikes]] = []
     for spikes in sorted(_all_spikes(review), key=_importance, reverse=True):
         for group in groups:
@@ -198,7 +198,7 @@ def _may_have_spikes(values: Values) -> bool:
 def _importance(spikes: SignalSpikes) -> tuple[bool, bool, float]:
     """Return the sort key for choosing the signal that represents a rhythm.
 
-    A signal of work comes before one of its effects, a host before one of its processors, then the clearest signal.
+    A signal of work comes before a signal of its effects, a host before its processors, then the clearest signal.
     """
     work = spikes.signal.unit in ("/s", "bytes/s", "%") and not spikes.name.startswith("process.")
     whole = spikes.subject.instance is None or spikes.signal.unit != "%"
@@ -211,7 +211,7 @@ def _height(spikes: SignalSpikes) -> float:
 
 
 def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> tuple[Rising, ...]:
-    """Return the recorded signals that rise with the spikes, the strongest first; no processes, none in `but`."""
+    """Return the recorded signals that rise with the spikes, the strongest first; without processes and `but`."""
     signals = [(name, signal) for name, signal in plain(review.question.signals) if not name.startswith("process.")]
     tested = [
         (name, signal, subject, samples)
@@ -245,7 +245,7 @@ def _rising(tested: list[tuple[str, Signal, Subject, Samples]], events: Events) 
 def limits_in_spikes(
     review: Review, events: Events, with_them: Mapping[str, Set[Subject]]
 ) -> tuple[LimitInSpikes, ...]:
-    """Return the limits of the signals `with_them`, those passed in most spikes first.
+    """Return the limits of the signals `with_them`; limits passed in most spikes are first.
 
     A limit that is passed as often between the spikes is unrelated and left out.
     """

@@ -63,7 +63,7 @@ def rising_text(spikes: PeriodicSpikes) -> str:
 
 
 def consequence(spikes: PeriodicSpikes) -> str:
-    """Return sentences on the limits that were passed in the spikes, and those that were not; empty without limits."""
+    """Return sentences on the limits that were passed in the spikes, and on limits not passed; empty without limits."""
     passed = [
         f"{_place(limit)} above {quantity(limit.limit.limit, limit.signal.unit)} in {limit.passed} of "
         f"{spikes.main.count} spikes"

@@ -9,7 +9,7 @@ from plimsoll.model.json_part import Instant, JsonPart, attribute
 
 
 class RisingPart(SubjectPart):
-    """A signal that is higher in spikes, with its means in them and between them."""
+    """A signal that is higher in spikes, with its mean in the spikes and its mean between them."""
 
     inside: float
     between: float
@@ -26,7 +26,7 @@ class SpikingPart(SubjectPart):
 
 
 class InSpikesPart(SubjectPart):
-    """The nearest limit of a signal that rises in spikes, and its samples there; the rule itself may not have fired."""
+    """The nearest limit of a signal that rises in spikes, and its samples there; the rule may not have fired."""
 
     rule: str
     limit: float = attribute("limit.limit")

@@ -1,4 +1,4 @@
-"""Trends of a run: signals that climb or fall although they must not, and those that should rise.
+"""Trends of a run: signals that climb or fall although they must not, and signals that should rise.
 
 A leaking process is found by memory that grows beyond what the load explains (Site Server Dynamic Directory, Memory,
 the only check for leaks in the studies: DYN-025). So trends are sought in the steady phase, and trends that a climb of
@@ -98,18 +98,14 @@ class SignalTrend:
         phase: The examined phase; None for the whole run.
         start: The first examined sample (UTC ns).
         end: The last examined sample (UTC ns).
-        notable: Whether it is worth reporting: a move in the wrong direction, or any state of a signal that should
-        rise.
+        notable: Whether to report it: a move in the wrong direction, or any state of a signal that should rise.
         load: The load that it was compared with; None if none was recorded.
         load_share: The climb of the load in that time, as a share of its level; 0 unless it climbed throughout.
         explained: Whether the climb of the load may explain the trend.
         limit: The nearest limit of a rule that was not reached by the last sample; None if there is none.
-        passed: A warning or critical limit that the last samples are past, but for too short a time to count as
-        crossed;
-            None without one.
+        passed: A warning or critical limit that the last samples passed for too short a time to count; else None.
         reaches_s: The time from the last sample until the line reaches the limit (s): best guess, earliest, latest,
-        from
-            the errors of slope and level. None if that is too far away to tell.
+            from the errors of slope and level. None if that is too far away to tell.
         highest: The highest sample.
     """
 
@@ -154,7 +150,7 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
     shown = [trend for trend in signal_trends if not any(_stands_for(other, trend) for other in notable)]
 
     def order(trend: SignalTrend) -> tuple[bool, float]:
-        """Return a sort key: notable trends first, then those that soon reach a limit, then by relative change."""
+        """Return a sort key: notable trends first, then trends that soon reach a limit, then by relative change."""
         soon = 1e6 / (1 + trend.reaches_s[0]) if trend.reaches_s else 0.0
         return not trend.notable, -soon - abs(_share(trend.trend))
 
@@ -164,7 +160,7 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
 def _stands_for(other: SignalTrend, trend: SignalTrend) -> bool:
     """Return whether another signal is the same quantity in another unit, such as disk.free and disk.free_bytes.
 
-    The one with a limit represents both, else the one with the shorter name.
+    The signal with a limit represents both, else the signal with the shorter name.
     """
     short, long = sorted((trend.name, other.name), key=len)
     if other is trend or other.subject.key != trend.subject.key or not long.startswith(f"{short}_"):
@@ -231,7 +227,7 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
 
 
 def _may_have_trend(name: str, signal: Signal, samples: Samples, shortest: float) -> bool:
-    """Return whether samples last for long enough (ns), and those of a process change: there may be hundreds."""
+    """Return whether samples last long enough (ns); of a process, whether they also change: there may be hundreds."""
     if samples.times[-1] - samples.times[0] < shortest:
         return False
     return not name.startswith(_PROCESS) or _may_change(samples.values, signal)
@@ -247,7 +243,7 @@ def _may_change(values: Values, signal: Signal) -> bool:
 def _trends_beside(
     recorded: Sequence[Samples], signal: Signal, load: Load | None
 ) -> Iterator[tuple[Trend | None, float]]:
-    """Yield the trend of each part of a signal, and the least change that is a trend.
+    """Yield the trend of each part of a signal, and the smallest change that counts as a trend.
 
     The trend is corrected for other influences: caches that fill at first, the load, the time of day.
     """
@@ -263,7 +259,7 @@ def _trends_beside(
 
 
 def _sampled_together(recorded: Sequence[Samples]) -> Iterator[list[Samples]]:
-    """Yield the samples in their order, those that follow each other and have the same times together."""
+    """Yield the samples in order, in groups of neighbours with the same times."""
     alike: list[Samples] = []
     for samples in recorded:
         if alike and not np.array_equal(alike[0].times, samples.times):
@@ -277,7 +273,7 @@ def _sampled_together(recorded: Sequence[Samples]) -> Iterator[list[Samples]]:
 def _smallest(signal: Signal, values: Values) -> float:
     """Return the smallest change that counts as a trend.
 
-    For the space of a volume it is smaller, as a small part of it may be all that is left in a week.
+    It is smaller for the space of a volume, which a slow trend may fill within a week.
     """
     level = float(np.abs(values).mean())
     return _OF_SPACE * level if signal.resource == "space" else max(_CHANGE * level, smallest_change(signal.unit) / 2)

@@ -56,7 +56,7 @@ def _news(
 
 
 def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
-    """Return the limits that a leak reaches within a week, the soonest first, without what is a doubt."""
+    """Return the limits that a leak reaches within a week, the soonest first, except a limit that `_doubt` names."""
     soon = [
         (trend.reaches_s[0], f"At the rate of this run {_name(trend)} {_reaching(trend)}.")
         for trend in signal_trends

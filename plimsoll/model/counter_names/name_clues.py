@@ -1,4 +1,4 @@
-"""Names of Windows objects and counters, and clues that an unknown name is that of a needed counter.
+"""Names of Windows objects and counters, and clues that an unknown name belongs to a needed counter.
 
 `perfmon.yaml` has the English names, `languages/*.yaml` those of other languages, `name_clues.yaml` the clues. An
 unknown name may be in a language without a file, or similar to an English name.
@@ -34,7 +34,7 @@ class WindowsObject(NamedTuple):
 
 
 class Language(NamedTuple):
-    """A language: the English names of objects, and of each one's counters, by folded local name (see `folded`)."""
+    """A language: the English names of objects, and of the counters of each, by folded local name (see `folded`)."""
 
     objects: dict[str, str]
     counters: dict[str, dict[str, str]]

@@ -51,7 +51,7 @@ class UnknownCounter:
 
 @dataclass(frozen=True, slots=True)
 class Unrecognised:
-    """An object with unknown names of counters, which may be ones that rules need.
+    """An object with unknown names of counters, of which rules may need some.
 
     Attributes:
         counters: The number of counters, counting each instance.
@@ -70,7 +70,7 @@ class Unrecognised:
 
 
 def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
-    """Return the objects with unknown names whose counters may be ones that rules need.
+    """Return the objects with unknown names whose counters rules may need.
 
     A series with an unknown name counts if one of these is true:
 
@@ -78,8 +78,8 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
     - Windows or SQL Server translates its object, a counter that rules need is missing, and no other counter shows
       that the object was recorded in English.
     - Its object is unknown, and either the host has several objects but none that Windows translates, or the name
-      is (or, if the object is missing, resembles) a foreign name of one that rules need, or it has non-ASCII letters
-      and no processor or no memory is recognised.
+      is (or, if the object is missing, resembles) a foreign name of an object that rules need, or it has non-ASCII
+      letters and no processor or no memory is recognised.
 
     All other unknown objects are assumed to belong to programs.
     """
@@ -134,7 +134,7 @@ class _RecordedNames:
         self._language_unknown = not translated and len(set(map(_object, series))) > 1
 
     def is_strange(self, series: Series) -> bool:
-        """Return whether a series with an unknown name may be one that rules need."""
+        """Return whether a series with an unknown name may be a counter that rules need."""
         name, generic = _object(series), _generic(series)
         if self._lacks(*similar_needed(name, _path(series).counter), series):
             return True

@@ -58,7 +58,7 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The filter of the alert history, from the URL. `wrong` says why the time range is refused; empty if it is not."""
+    """The filter of the alert history, from the URL. `wrong` says why the time range is refused, or is empty."""
 
     host: str
     rule: str

@@ -63,7 +63,7 @@ class ChartLine:
 
 @dataclass(eq=False)
 class ChartContent:
-    """A chart; `more` lines are not drawn, `ranked` says how the drawn ones were chosen, `problem` why none is."""
+    """A chart. `more` counts lines not drawn, `ranked` says how lines were chosen, `problem` why none is drawn."""
 
     title: str
     signal: Signal
@@ -140,7 +140,7 @@ class ChartReader:
         return (self._scenes.signals.get(name) or raw_signal(name)).title
 
     def _label(self, line: ChartLine, lines: Sequence[ChartLine]) -> str:
-        """Return the label of a line: those of signal, host and instance that differ between the chart's lines."""
+        """Return the label of a line: its signal, host and instance, where they differ between the chart's lines."""
         alike = [other for other in lines if other.spec.signal == line.spec.signal]
         subject, title = line.source.subject, self._title_of(line.spec.signal)
         places = [subject.host] if len({other.source.subject.key[0] for other in lines}) > 1 else []

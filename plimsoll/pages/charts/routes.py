@@ -109,7 +109,7 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
 
 
 def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
-    """Return the style of each line. A host has the same colour on all charts; its other instances are dashed."""
+    """Return the style of each line. A host has the same colour on all charts; its further instances are dashed."""
     keys = [host_key(line.spec.hosts[0]) if line.spec.hosts else "" for line in lines]
     if len(lines) > 1 and len({*keys}) == 1:
         return [f"line-{at}" for at in range(1, len(lines) + 1)]

@@ -20,7 +20,7 @@ _LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A page to find: its kind, name, link, and other names (`also`); of equals, `usual` ones come first."""
+    """A page to find: its kind, name, link, and other names (`also`); among equal matches, `usual` pages come first."""
 
     kind: str
     name: str

@@ -49,7 +49,7 @@ class HostChoice:
 
     @property
     def parameters(self) -> dict[str, str | int | None]:
-        """The URL parameters that set this filter and grouping; None for those that are not set."""
+        """The URL parameters that set this filter and grouping; None for parameters that are not set."""
         fields = {"q": self.text, "state": self.state, "label": self.label, "group": self.group}
         return {name: value or None for name, value in fields.items()}
 
@@ -93,7 +93,7 @@ _ORDER: tuple[Grade, ...] = ("critical", "warning", "silent", "not judged", "pen
 
 @dataclass(frozen=True, slots=True)
 class HostColumn:
-    """A column of the host table: a signal, and its limit if all hosts that are shown have the same."""
+    """A column of the host table: a signal, and its limit if it is the same on all hosts that are shown."""
 
     signal: str
     title: str
@@ -104,8 +104,8 @@ class HostColumn:
 class HostRow:
     """A row of the host table. `cells` has the cell of each column, None if the host lacks the signal.
 
-    `crossed` has crossed signals without a column; `left_out` counts further ones. `is_blank` means that the host is
-    silent, and has no known signal. `pending` is the highest severity among limits crossed for less than `for`.
+    `crossed` has crossed signals without a column; `left_out` counts further crossed signals. `is_blank` means that the
+    host is silent, and has no known signal. `pending` is the highest severity among limits crossed for less than `for`.
     """
 
     name: str
@@ -255,7 +255,7 @@ def _grade(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:
 
 
 def _cause(hosts: HostOverview, key: HostKey) -> str:
-    """Return the cause of a host's most severe incident, without the host name; empty if it has none."""
+    """Return the cause of a host's most severe incident, without the host name; empty if there is no incident."""
     worst = (incident.worst for incident in hosts.firing.of_host.get(key, ()))
     alert = next((alert for alert in worst if alert.host and alert.kind != "host-silent"), None)
     if alert is None:

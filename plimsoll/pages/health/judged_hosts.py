@@ -21,7 +21,7 @@ from plimsoll.rules.states import State
 
 
 class JudgedHosts:
-    """The current rule states, the last of silent hosts, and the firing alerts, by host. Thread-safe."""
+    """The current rule states, the last rule states of silent hosts, and the firing alerts, by host. Thread-safe."""
 
     def __init__(
         self,

@@ -107,7 +107,7 @@ class LastHour:
 
 
 def _paths(heights: NDArray[np.int_], has_value: NDArray[np.bool_]) -> list[str]:
-    """Return the SVG path of each row: a line through the minutes with values, broken at the others."""
+    """Return the SVG path of each row: a line through the minutes with values, broken at minutes without a value."""
     paths, rises = [""] * len(heights), np.diff(heights, axis=1).tolist()
     edges = np.diff(np.pad(has_value, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     begins, ends = np.argwhere(edges == 1).tolist(), np.argwhere(edges == -1).tolist()

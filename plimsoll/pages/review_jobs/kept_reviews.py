@@ -72,7 +72,7 @@ class KeptMeans(_KeptModel):
 
     @classmethod
     def of(cls, run_means: RunMeans) -> "KeptMeans":
-        """Return the means of a run for storage, without NaN and infinite ones."""
+        """Return the means of a run for storage, without NaN and infinite means."""
         means = tuple(
             KeptMean(signal=key[0], host=on.host, instance=on.instance, service=on.service, mean=run_means.means[key])
             for key, (_, on) in run_means.subjects.items()
@@ -93,7 +93,7 @@ class KeptMeans(_KeptModel):
 
 
 class KeptReview(_KeptModel):
-    """The summary of a review: `severity` is the highest crossed (or empty), `cause` what is short, in sentences."""
+    """The summary of a review: `severity` is the highest crossed (or empty), `cause` says which resource is short."""
 
     run: str
     made_with: ReviewOrigin = Field(validation_alias="made", serialization_alias="made")

@@ -1,4 +1,4 @@
-"""The reviews of stored runs and uploads: stored ones, those in progress, and outdated ones."""
+"""The reviews of stored runs and uploads: finished, in progress, and outdated."""
 
 import time
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class TooManyComparisons(Exception):
 
 @dataclass(frozen=True)
 class RunReview:
-    """A stored run, with its stored review and the job that makes one.
+    """A stored run, with its stored review and the job that makes a new review.
 
     `outdated` says that the review was made with another version or other rules; empty if it was not. `has_means` means
     that the means of its signals are stored.
@@ -114,7 +114,7 @@ class RunReviews:
         return job
 
     def compare(self, runs: Sequence[RunReview], *, document: bool = False) -> str | Job:
-        """Return a comparison of runs with the first, or its job. Raise TooManyComparisons if the queue is full."""
+        """Return a comparison of runs with the first, or the job that makes it. Raise TooManyComparisons if full."""
         id_ = comparison_id([review.run for review in runs], f"{version('plimsoll')} {self._setup.rules}")
         text = self.kept.text(id_, DOCUMENT if document else REPORT)
         if text:

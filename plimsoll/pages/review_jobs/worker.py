@@ -182,7 +182,7 @@ def _json(document: BaseModel) -> str:
 
 
 def _review_run(logs: LogSet, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
-    """Return the review of a run with its own plimsoll.toml, and the settings in that."""
+    """Return the review of a run by its own plimsoll.toml, and the settings in that file."""
     path = Path(settings.FILE_NAME)
     parsed = settings.parse(run.settings or "", path)
     return review_logs(logs, catalogue, parsed, path if run.settings else None), parsed

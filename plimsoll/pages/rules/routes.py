@@ -166,7 +166,7 @@ def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
 
 
 def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> str:
-    """Change the file of limits and reload the settings; if refused, restore the file. Return why, or an empty text."""
+    """Change the file of limits and reload the settings. If refused, restore the file and return why, else empty."""
     with _one_at_a_time:
         try:
             before = overlay.text(watched.folder)

@@ -15,7 +15,7 @@ Row = dict[str, Any]
 def rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
     """Return the rows of alerts for the macro `parts.list`; `active` are the active silences.
 
-    `lasted` is empty while an alert fires, as the sentence includes it. `inside` are the other alerts of its incident.
+    `lasted` is empty while an alert fires, as the sentence includes it. `inside` are the incident's other alerts.
     """
     return [
         {

@@ -83,7 +83,7 @@ def count_before(page: str, at_once: int) -> int:
 
 
 def number(text: str) -> int | None:
-    """Return a text as a number; None if it is not one, or too long."""
+    """Return a text as a number; None if it is no number, or too long."""
     return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None
 
 

@@ -65,7 +65,7 @@ class Frame:
         return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, what=text, hint=hint)
 
     def zone_of(self, request: Request) -> Zone:
-        """Return the zone in the address, else in the browser's cookie; that of up.toml if neither is valid."""
+        """Return the zone in the address, else in the browser's cookie; if neither is valid, the zone of up.toml."""
         name = request.query_params.get("zone") or unquote(request.cookies.get("zone", ""))
         try:
             return Zone.parse(name) if name else self.zone

@@ -47,7 +47,7 @@ class PageRange:
 
 @dataclass(frozen=True)
 class RangePicker:
-    """The time range of a page, and links to others. `problem` says why the range in the address is not used."""
+    """The time range of a page, and links to other ranges. `problem` says why the range in the address is not used."""
 
     request: Request
     zone: Zone

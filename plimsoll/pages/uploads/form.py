@@ -24,7 +24,7 @@ FormItem = tuple[str, str | UploadFile]
 
 
 class _StoredFile(UploadFile):
-    """A file of a form, on disk. The parser seeks in a completed file; this one is closed by then."""
+    """A file of a form, on disk, which is closed once complete. The parser may still call `seek`."""
 
     async def seek(self, offset: int) -> None:
         await self.close()

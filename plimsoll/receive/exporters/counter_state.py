@@ -108,7 +108,7 @@ class CounterState:
     def drop(self, now: int, *, may_wait: bool) -> int:
         """Remove the samples of each time that is complete, or that waited too long for the rest.
 
-        Return the number of samples lost for lack of memory. The time before an incomplete one is kept, as growth is
+        Return the number of samples lost for lack of memory. The time before an incomplete time is kept, as growth is
         computed from it.
         """
         dropped = lost = 0
@@ -130,7 +130,7 @@ class CounterState:
         return now - at.came < _WAITS and ((is_new and bool(self._group.over)) or self._lacks(at, is_new))
 
     def _lacks(self, at: _At, is_new: bool) -> bool:
-        """Return whether a time lacks samples that earlier times had; for a new group, those of its formulas."""
+        """Return whether a time lacks samples that earlier times had, or that the formulas of a new group need."""
         return at.count < self._full or (is_new and self._is_in_part(at))
 
     def forget_size(self) -> None:

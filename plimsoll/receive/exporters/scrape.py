@@ -198,7 +198,7 @@ class Scraper:
         state.problem, state.running = problem, False
 
     def _take(self, target: ScrapeTarget, at: int) -> None:
-        """Scrape a target and write its metrics. Raise _Failed if it has none that can be used."""
+        """Scrape a target and write its metrics. Raise _Failed if it has no usable metrics."""
         text = self._fetched(target)
         try:
             taken = read(text, target, self._translator, at)

@@ -248,7 +248,7 @@ class AcceptedMetrics:
 
     `samples` counts all of them. Left out are `histograms`; `refused` samples, for which there was no memory;
     `nameless` samples, whose host is unknown; and `unread` samples, whose metrics nothing uses: `names` has the first
-    of these metrics. Of `unread` are `deltas`, whose metrics would be used if they were cumulative.
+    of these metrics. `deltas` are the `unread` samples whose metrics would be used if they were cumulative.
     """
 
     def __init__(self, translator: Translator, now: int) -> None:

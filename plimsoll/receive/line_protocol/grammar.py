@@ -31,8 +31,9 @@ class Malformed(Exception):
 class ParsedLine(NamedTuple):
     """The parts of a line: measurement and tags (`head`), numeric fields, the count of other fields, and the time.
 
-    All are unchanged bytes of the line, except that numbers are in the form that `float` reads. `time` is empty if the
-    line has none.
+    All parts are unchanged bytes of the line, except that numbers are in the form that `float` reads. `time` is empty
+    if
+    the line has none.
     """
 
     head: bytes

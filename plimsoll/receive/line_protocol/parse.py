@@ -33,7 +33,7 @@ class BodyPiece(NamedTuple):
 
 
 class _OpenLine:
-    """An unfinished line: a line end follows that is within quotes or escaped."""
+    """An unfinished line: its next line end is within quotes or escaped."""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
@@ -126,8 +126,7 @@ class Lines:
     faults: list[Fault] = field(default_factory=list)
 
     def split(self, lines: Sequence[bytes], *, plain: bool) -> ParsedSamples:
-        """Return the samples of lines, split fast at separators; lines with quotes or backslashes take the full
-        parser.
+        """Return the samples of lines, split at separators; lines with quotes or backslashes take the full parser.
 
         `plain` means that there are no such lines. If any exception is raised, call `read_all` instead.
         """
@@ -318,7 +317,7 @@ class Parser:
         return parsed._replace(points=points, text=text)
 
     def _names_at(self, now: int) -> SeriesNames:
-        """Return the known series. If they are full, once an hour drop those not written for a day."""
+        """Return the known series. If the limits are reached, once an hour drop series not written for a day."""
         with self._lock:
             if self._names is None:
                 self._names, self._since = SeriesNames(self._bounds, self._initial_series()), now
@@ -357,7 +356,7 @@ def pieces(body: bytes) -> Iterator[BodyPiece]:
 
 
 def _joined(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:
-    """Return complete lines, joined where one continues after a line end, and the unfinished last line."""
+    """Return complete lines, joined where a line continues after a line end, and the unfinished last line."""
     joined: list[bytes] = []
     for line in lines:
         if open_line is None:

@@ -95,7 +95,7 @@ _METHOD = (
 
 
 def name_of(comparisons: Sequence[Comparison]) -> str:
-    """Return `B, C compared with A`."""
+    """Return the name of the comparisons: `B, C compared with A`."""
     return (
         f"{', '.join(comparison.second.name for comparison in comparisons)} compared with {comparisons[0].first.name}"
     )
@@ -194,7 +194,7 @@ def suites(comparisons: Sequence[Comparison]) -> list[Suite]:
 
 
 def signed(value: float, unit: str) -> str:
-    """Return `+12 /s` or `−3 points`."""
+    """Return a difference with its sign: `+12 /s` or `−3 points`."""
     return f"{'+' if value > 0 else '−' if value < 0 else '±'}{quantity(abs(value), unit)}"
 
 
@@ -270,7 +270,7 @@ def _charts(
 
 
 def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
-    """Yield the limits crossed in only one run, and those crossed in both."""
+    """Yield the limits crossed in only one run, and the limits crossed in both."""
     thresholds, most = comparison.thresholds, _BRIEF_CROSSED if brief else _MOST_CROSSED
     baseline = comparison.first.called if not comparison.earlier else "the baseline"
     for side, findings in ((comparison.second.called, _lone(comparison, 1)), (baseline, _lone(comparison, 0))):
@@ -294,7 +294,7 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
 
 
 def _lone(comparison: Comparison, side: int) -> list[Finding]:
-    """Return the limits that only the run crossed (side 1), or only the baseline (side 0), and all runs of it did."""
+    """Return the limits that only the second run crossed (side 1), or only the baseline, in all its runs (side 0)."""
 
     def of(other: Comparison) -> dict[object, Finding]:
         findings = (other.thresholds.only_first, other.thresholds.only_second)[side]
@@ -353,7 +353,7 @@ def _recorded(comparison: Comparison) -> Iterator[str]:
 
 
 def _signals(comparison: Comparison) -> Iterator[Section]:
-    """Yield the folded tables of all signals, by phase: changed ones first."""
+    """Yield the folded tables of all signals, by phase: changed signals first."""
     name = comparison.second.name
     for phase in comparison.phases:
         signals = comparison.in_phase(phase)
@@ -421,7 +421,7 @@ def _line(compared: Compared) -> str:
 def lines(
     comparisons: Sequence[Comparison], zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = True
 ) -> Iterator[Line]:
-    """Return the comparisons line by line; of many only the answers. Unless `all_of_it`, they fit a screen.
+    """Return the comparisons line by line, of many only the answers; unless `all_of_it`, to fit a screen.
 
     Times are in `zone`, by default those of the logs. Tables fit the `width`; without one, the output is not a
     terminal.

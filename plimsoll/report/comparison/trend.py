@@ -28,7 +28,7 @@ _COLUMNS = ("", "Since run", "Signal", "Where", "Change", "Difference of the lev
 
 
 def lines(trend: HistoryTrend) -> Iterator[Line]:
-    """Return the answer, and a line for each change, those of the latest runs first."""
+    """Return the answer, and a line for each change, the latest first."""
     return render_lines(_blocks(trend))
 
 
@@ -95,7 +95,7 @@ def limits_of(trend: HistoryTrend) -> Iterator[str]:
 
 
 def change_text(change: Change) -> str:
-    """Return `rose from 40 % to 46 % (+15 %; 95 %: +5 points to +7 points)`."""
+    """Return a change in words: `rose from 40 % to 46 % (+15 %; 95 %: +5 points to +7 points)`."""
     return f"{_levels(change)} ({_difference(change)})"
 
 

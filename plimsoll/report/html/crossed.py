@@ -87,7 +87,7 @@ class CrossedSections:
         return text
 
     def _subject(self, finding: Finding, group: Group, *, related: bool) -> dict[str, Any]:
-        """Return a finding with all details; its `title` distinguishes it from the others of its signal."""
+        """Return a finding with all details; its `title` distinguishes it from other findings of its signal."""
         crossings, unit = finding.counted, finding.signal.unit
         most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
         longest = crossings.longest(most)

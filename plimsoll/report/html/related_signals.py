@@ -28,8 +28,8 @@ def related_signals(
 ) -> dict[str, Any] | None:
     """Return the signals to look at for a crossed finding: those drawn, and the titles of others.
 
-    None if its rule names none. A signal of another kind of host, such as the database behind a front end, is taken
-    from any host that has it, if the hosts are one system.
+    None if its rule names no signal. A signal of another kind of host, such as the database behind a front end, is
+    taken from any host that has it, if the hosts are one system.
     """
     if finding.subject is None or not finding.rule.look_at:
         return None
@@ -114,7 +114,7 @@ def _worst_first(
 
 
 def _inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: str) -> str:
-    """Return `mean 47 /s while crossed, 44 /s in the rest of the steady phase`.
+    """Return the means of a signal: `mean 47 /s while crossed, 44 /s in the rest of the steady phase`.
 
     The second part is left out if no phase contains the crossings, as the whole run would include the ramp-up.
     """

@@ -1,8 +1,8 @@
 """The phases of a run, found from its load if they are not set by hand.
 
-If the steady state is certain, rules for a phase are judged in it. A wrong phase must not hide crossings. So only what
-was before the steady state is left out, as a falling load may be a consequence of a crossed limit. At most half of the
-run is left out; a quarter if the load was higher there, as while everybody logs on.
+If the steady state is certain, rules for a phase are judged in it. A wrong phase must not hide crossings. So only the
+part before the steady state is left out: a load that falls afterwards may be a consequence of a crossed limit. At most
+half of the run is left out; a quarter if the load was higher in that part, as while everybody logs on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,9 +83,9 @@ class FoundPhases:
     Attributes:
         confidence: The lowest probability that a boundary is right to within 2 % of the run's length.
         signal: The name of the load's signal; empty if no load was recorded.
-        title: Its title, with the number of hosts.
+        title: The title of that signal, with the number of hosts.
         boundaries: The start and the end of the steady state; None where the run begins or ends in it.
-        known: Whether it is certain that there was, or was not, a steady state.
+        is_certain: Whether it is certain that there was, or was not, a steady state.
         fallback: Whether the phases are from processor time, as no load was recorded.
         ramped: Whether the part before the steady state is short enough for a ramp-up.
     """
@@ -96,7 +96,7 @@ class FoundPhases:
     signal: str = ""
     title: str = ""
     boundaries: tuple[Boundary | None, Boundary | None] = (None, None)
-    known: bool = True
+    is_certain: bool = True
     fallback: bool = False
     ramped: bool = True
 
@@ -134,11 +134,11 @@ def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> Foun
     `zone` is that of the times in the sentence.
     """
     if not loads:
-        return FoundPhases((), None, "Phases are not known: no load was recorded.", known=False)
+        return FoundPhases((), None, "Phases are not known: no load was recorded.", is_certain=False)
     tried: list[tuple[Load, SteadyState | NotSteady]] = []
     for load in loads[:_MOST_TRIED]:
         tried.append((load, steady_state(load.samples.times, load.samples.values, load.plateaus)))
-        if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].known:
+        if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].is_certain:
             return _describe_phases(*tried[-1], start, end, zone)
     return _describe_phases(*tried[0], start, end, zone)
 
@@ -148,16 +148,16 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     title = load.signal.title + (f" of {counted(len(load.hosts), 'host')}" if len(load.hosts) > 1 else "")
     no_load = "; no load was recorded, so this is from processor time" if load.kind is None else ""
     if isinstance(state, NotSteady):
-        if state.known and len(load.plateaus) >= _FEWEST_STEPS:
+        if state.is_certain and len(load.plateaus) >= _FEWEST_STEPS:
             state = NotSteady("the load changes in steps")
-        answer = "No steady state was found" if state.known else "It is not known whether there was a steady state"
+        answer = "No steady state was found" if state.is_certain else "It is not known whether there was a steady state"
         return FoundPhases(
             (),
             None,
             f"{answer}: {state.why} ({title}){no_load}.{_tests_text(state.tests, None, zone)}",
             load.name,
             title,
-            known=state.known,
+            is_certain=state.is_certain,
             fallback=load.kind is None,
         )
     test = _judged_test(state)
@@ -207,7 +207,7 @@ def _tests_text(tests: Sequence[tuple[int, int]], test: tuple[int, int] | None, 
 
 
 def _gone_for(load: Load, state: SteadyState, finish: int, last: int) -> int:
-    """Return for how long (ns) there was next to no load from `finish` to `last`; 0 where there was, as on a ramp."""
+    """Return for how long (ns) there was next to no load from `finish` to `last`; 0 if load remained, as on a ramp."""
     rest = load.samples.between(finish + 1, last).present.values
     is_gone = len(rest) >= _FEWEST_IDLE and float(np.quantile(rest[2:], _IDLE_QUANTILE)) < _IDLE * state.level
     return round((last - finish) / SECOND) * SECOND if is_gone else 0
@@ -280,7 +280,7 @@ def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple
 
 
 def means_on_grid(samples: Samples, start: int, step: int, rows: int) -> Values:
-    """Return the mean of the samples in each of `rows` steps (ns) from `start` (UTC ns) on; NaN for none."""
+    """Return the mean of the samples in each of `rows` steps (ns) from `start` (UTC ns) on; NaN without samples."""
     at = (samples.times - start) // step
     counts = np.bincount(at, minlength=rows)
     sums = np.bincount(at, weights=samples.values, minlength=rows)

@@ -166,7 +166,7 @@ def _fall(done: Values, long: int, long_before: int) -> _Fall | None:
 
 
 def _stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
-    """Return the stops of otherwise steady work, if there are several and their total is long; and its level."""
+    """Return the stops of steady work, if there are several and their total is long; and the level of the work."""
     usual = float(np.median(done))
     low = done < _GONE * usual
     runs = find_runs(low)
@@ -180,12 +180,12 @@ def _stays(offered: Values, fall: _Fall) -> bool:
 
 
 def _is_clear(fall: _Fall, parts: int, *, is_driver: bool) -> bool:
-    """Return whether work fell from one level to another; on a host at once, as a falling number of users is slower."""
+    """Return whether work fell from one level to another; on a host at once, as fewer users lower it slowly."""
     return fall.gap >= _CLEAR[is_driver] and fall.took <= max(_AT_LEAST, _ABRUPT[is_driver] * parts)
 
 
 def _is_gone(fall: _Fall, done: Values) -> bool:
-    """Return whether work ended suddenly and for good, and the recording does not begin as long before the work."""
+    """Return whether work ended suddenly and for good, and was not preceded by as long a pause in the recording."""
     parts = len(done)
     idle_at_first = int(np.argmax(done >= _FELL * fall.before))
     ends_recording = fall.last == parts and fall.last - fall.first > 2 * idle_at_first

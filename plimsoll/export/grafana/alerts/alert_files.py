@@ -93,7 +93,7 @@ def export(
 
 
 def _number_titles(rule: str, alerts: Sequence[Json]) -> Iterator[Json]:
-    """Yield the alert rules of a rule; several for the same hosts, by source, get numbers in their titles."""
+    """Yield the alert rules of a rule. Rules for the same hosts, from several sources, get numbers in their titles."""
     totals = Counter(alert["title"] for alert in alerts)
     numbers: Counter[str] = Counter()
     for alert in alerts:
@@ -145,8 +145,8 @@ def _contact(emails: Sequence[str], webhook: str | None) -> Json:
 def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval: int) -> list[Json]:
     """Return rules for silent hosts: one for all Perfmon objects, one for each measurement without an object tag.
 
-    `interval` is the time between samples. Each object and measurement has its own alerts, because a host may send one
-    and not another.
+    `interval` is the time between samples. Each object and measurement has its own alerts, because a host may send only
+    some of them.
     """
     minutes = max(_SHORTEST_MINUTES, -(-_MISSED_SAMPLES * interval // _MINUTE))
     first: dict[tuple[str, str, str], Selection] = {}

@@ -162,7 +162,7 @@ def _uid(rule: str, *parts: str | None) -> str:
 
 
 def _shorten_title(text: str, uid: str) -> str:
-    """Return a title of the permitted length; the middle of a long one is replaced by the hash of the uid."""
+    """Return a title of the permitted length; the middle of a long title is replaced by the hash of the uid."""
     encoded = text.encode()
     if len(encoded) <= _LONGEST_TITLE:
         return text
@@ -189,9 +189,10 @@ def critical_of(rule: Rule, pack: Pack) -> Rule | None:
 
 
 def inside_critical(critical: Rule | None, bound: BoundCondition, interval: int) -> list[BoundCondition]:
-    """Return the condition that the critical rule cannot be firing: some sample kept its limit within its `for`.
+    """Return the condition that the critical rule cannot be firing: some sample met the critical limit within its
+    `for`.
 
-    It keeps the warning firing until the critical rule fires. `interval` is the time between samples (ns).
+    The condition keeps the warning firing until the critical rule fires. `interval` is the time between samples (ns).
     """
     if critical is None:
         return []
@@ -205,7 +206,7 @@ def inside_critical(critical: Rule | None, bound: BoundCondition, interval: int)
 
 
 def _is_stricter(warning: Rule, critical: Rule) -> bool:
-    """Return whether two rules differ only in their limits, and the critical one's is further out."""
+    """Return whether two rules differ only in their limits, and the critical limit is further out."""
     near, far = warning.healthy, critical.healthy
     is_further = far.limit < near.limit if far.worse == "lower" else far.limit > near.limit
     return is_further and _key(warning) is not None and _key(warning) == _key(critical)

@@ -75,8 +75,7 @@ def seconds(length: int, subject: str) -> int:
 def add_conditions(
     pipeline: Pipeline, bound: BoundCondition, further: Sequence[BoundCondition], recover: Healthy | None
 ) -> tuple[str, str]:
-    """Add a rule's own condition and its further ones, all of which must be true; return the refIds of result and
-    value.
+    """Add a rule's own and its further conditions, all of which must be true; return the refIds of result and value.
 
     One false condition makes the result false even if others are NaN, provided that the subject has a sample of each
     signal.

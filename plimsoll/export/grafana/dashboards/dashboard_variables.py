@@ -36,7 +36,7 @@ def panel_variables(
 ) -> list[Json]:
     """Return the variables of panels: `hosts`, and for instances and disks those of `instances_variable`.
 
-    That function takes the name and label of a variable, and the selections that have its instances.
+    `instances_variable` takes the name and label of a variable, and the selections that have its instances.
     """
     variables = [hosts]
     if instances := signal_selections((spec.signal for spec in panels if not spec.drive), with_instance=True):
@@ -85,7 +85,7 @@ def query_variable(name: str, label: str, query: str, **options: Any) -> Json:
 
 
 def signal_selections(signals: Iterable[str], *, with_instance: bool = False) -> list[Selection]:
-    """Return the selections that panels of these signals draw; with `with_instance`, those of instances only."""
+    """Return the selections that panels of these signals draw; with `with_instance`, only selections of instances."""
     variants = (variant for signal in signals for variant in drawn(signal, load_signals()))
     selections = (selection for variant in variants for selection in variant.selections)
     return [selection for selection in selections if selection.instance or not with_instance]

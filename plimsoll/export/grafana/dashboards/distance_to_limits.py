@@ -74,7 +74,7 @@ def distance_panel(limits: PanelLimits, panel_id: int, grid: Json) -> Json:
 
 
 def rows(limits: PanelLimits) -> Iterator[tuple[Rule, ...]]:
-    """Yield the rules of each row in areas.yaml, all of one signal. Raises ValueError if one has no share."""
+    """Yield the rules of each row in areas.yaml, all of one signal. Raise ValueError if a rule has no share."""
     rules_by_id = load().rules
     for names in load_areas().health.limits:
         rules = tuple(rules_by_id[name] for name in names)
@@ -103,7 +103,7 @@ def state_mappings() -> list[Json]:
 
 
 def _queries(rules: tuple[Rule, ...], limits: PanelLimits) -> Iterator[tuple[str, str]]:
-    """Yield the queries for hosts in general, then for those with limits of their own, with their aliases."""
+    """Yield pairs of query and alias: first for hosts in general, then for hosts with limits of their own."""
     levels_by_host = {host: _levels(rules, limits, host) for host in ("", *limits.site.hosts)}
     different = [host for host, levels in levels_by_host.items() if levels != levels_by_host[""]]
     for host in ("", *different):
@@ -112,7 +112,7 @@ def _queries(rules: tuple[Rule, ...], limits: PanelLimits) -> Iterator[tuple[str
 
 
 def _query(levels: Sequence[LimitLevel], host: str, different: Sequence[str]) -> tuple[str, str]:
-    """Return the query and alias for a host; without a host, for all except `different` ones."""
+    """Return the query and alias for a host; without a host, for all hosts except the `different` hosts."""
 
     def where(selection: Selection) -> tuple[str, ...]:
         return (

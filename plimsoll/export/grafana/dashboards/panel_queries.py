@@ -1,8 +1,7 @@
 """The queries of panels: one for all sources of a signal, so that all kinds of hosts are shown.
 
-InfluxDB chooses, for each subject and interval, the best source that has a value. It cannot be used for division (a
-division by 0 gives 0), nor to combine values of different measurements: Grafana computes such lines from several
-queries.
+InfluxDB chooses, for each subject and interval, the best source that has a value. InfluxDB cannot divide (a division by
+0 gives 0), nor combine values of different measurements: Grafana computes such lines from several queries.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -125,7 +124,7 @@ def hosts_query(
 
     `{}` in the expression is the value of the signal. `keep` returns the tags to group by besides the host, and `where`
     further conditions. With `grown` the value is a counter's increase since the previous interval. For a server that
-    another host monitors, the host is the monitoring one.
+    another host monitors, the host is the monitoring host.
     """
 
     def group_by_host(selection: Selection) -> Selection:
@@ -202,8 +201,8 @@ def merged_query(candidates: Sequence[Variant], ask: Ask, value: str = "{}") -> 
 def layers(candidates: Sequence[Variant]) -> list[list[Variant]]:
     """Return the variants in groups that can each be merged.
 
-    InfluxDB never merges values of different measurements, so a group has one measurement of each collector: the first
-    group has the best ones, and so on.
+    InfluxDB never merges values of different measurements, so a group has one measurement of each collector. The first
+    group has the best variants.
     """
     groups: list[list[Variant]] = []
     by_collector: dict[str | None, list[tuple[str, ...]]] = {}
@@ -266,7 +265,7 @@ def _merge(candidates: Sequence[Variant], ask: Ask) -> Parts:
 
 
 def _best(queries: Sequence[Parts], group: Sequence[str]) -> Parts:
-    """Return the parts of a query that, of several queries, uses the first one with values."""
+    """Return the parts of a query that returns the values of the first of several queries that has values."""
     if len(queries) == 1:
         return queries[0]
     ranked = [

@@ -1,4 +1,4 @@
-"""Writes the dashboards for a Prometheus data source, from the definitions of those for InfluxDB."""
+"""Writes the dashboards for a Prometheus data source, from the definitions of InfluxDB's dashboards."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,10 +62,10 @@ def export(
     signals: Collection[str] | None = None,
     interval: int = 10 * SECOND,
 ) -> tuple[Mapping[str, str], Sequence[Refusal]]:
-    """Return the text of each dashboard by file name, and what PromQL cannot express.
+    """Return the text of each dashboard by file name, and a refusal for each part that PromQL cannot express.
 
-    With `signals` only areas that show one of them are exported. `interval` (ns) is that of the samples: the shortest
-    of a chart. The other arguments are those for InfluxDB's dashboards.
+    With `signals` only areas that show one of them are exported. `interval` (ns) is the time between samples, and the
+    shortest interval of a chart. The other arguments are as for InfluxDB's dashboards.
     """
     limits = PanelLimits(site or SiteSettings())
     texts: dict[str, str] = {}

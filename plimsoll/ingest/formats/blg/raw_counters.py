@@ -141,7 +141,7 @@ class SingleCounters:
             yield CounterColumn(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], flags[0])
 
     def _table(self, order: NDArray[np.int64]) -> NDArray[np.void]:
-        """Return the block of each counter (row) in each sample (column). Raise BlgError if the kind of one differs."""
+        """Return the block of each counter (row) in each sample (column). Raise BlgError if a block's kind differs."""
         blocks = np.frombuffer(b"".join(self._taken), dtype=_COUNTER.dtype).reshape(len(self._rows), len(self._entries))
         is_one = (blocks["mark"] == MARK) & (blocks["kind"] == KIND_OF_ONE) & (blocks["size"] == _COUNTER.size)
         if not is_one.all():

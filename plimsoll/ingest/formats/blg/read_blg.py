@@ -184,8 +184,10 @@ def offsets_of(
 ) -> Offsets:
     """Return the clock's offset from UTC (minutes) at each sample, in file order.
 
-    `clocks` are UTC FILETIMEs recorded with the counters; 0 where a sample has none. Without one, the offset is one of
-    the two in the header: for the first sample by the time the recording began, for later samples by the times at which
+    `clocks` are UTC FILETIMEs recorded with the counters; 0 where a sample has none. Without a FILETIME, the offset is
+    one
+    of the two in the header: for the first sample by the time the recording began, for later samples by the times at
+    which
     buffers were written.
     """
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)

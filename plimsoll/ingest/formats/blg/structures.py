@@ -49,7 +49,7 @@ class Structure:
 
 
 def text_at(data: bytes, at: int, end: int) -> str:
-    """Return the UTF-16 text at offset `at`, up to its zero character. Raise BlgError if it lacks one or is invalid."""
+    """Return the UTF-16 text at offset `at`, up to a zero character. Raise BlgError if none follows, or if invalid."""
     stop = at
     while 0 <= stop < end - 1 and (stop := data.find(b"\0\0", stop, end)) >= 0 and (stop - at) % 2:
         stop += 1

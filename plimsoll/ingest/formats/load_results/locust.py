@@ -92,7 +92,8 @@ def _at_times(rows: pl.DataFrame) -> pl.DataFrame:
 def _reports(rows: pl.DataFrame) -> Times | None:
     """Return the times (UTC ns) at which workers reported; None if counts grow at each row.
 
-    `rows` are those of all requests together. Workers are assumed if, before most steps of growth, counts stood still
+    `rows` are the rows of all requests together. Workers are assumed if, before most steps of growth, counts stood
+    still
     for some rows, but not for longer than `_LONGEST_REPORT`.
     """
     times, counts = rows["at"].to_numpy(), rows[_COUNTS[0]].to_numpy()

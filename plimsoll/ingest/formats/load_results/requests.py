@@ -45,7 +45,7 @@ class Requests:
     """Requests in any order: the start and end (UTC ns) of each, its operation, and whether it failed.
 
     `failed` is None if the file does not tell. `users` are times (UTC ns) and the number of active users from each time
-    on. `counters` are those of hosts in the same file.
+    on. `counters` are the counters of hosts in the same file.
     """
 
     start: NDArray[np.int64]
@@ -193,7 +193,7 @@ def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFra
 
 
 def _waited(times: Times, edges: Times) -> Values:
-    """Return, for each edge, the total of the seconds since those of `times` that are before the edge."""
+    """Return, for each edge, the sum of the seconds that have passed since each of the earlier `times`."""
     at = _edge(times, edges)
     before = np.cumsum(np.bincount(at, minlength=len(edges)))
     sums = np.cumsum(np.bincount(at, weights=(times - edges[0]) / SECOND, minlength=len(edges)))
@@ -201,7 +201,7 @@ def _waited(times: Times, edges: Times) -> Values:
 
 
 def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
-    """Return the time-weighted mean in each step of values valid until the next one; NaN before the first."""
+    """Return the time-weighted mean of each step. A value is valid until the next value; NaN before the first value."""
     order = np.argsort(times, kind="stable")
     times, values = times[order], values[order]
     full = np.full(len(edges) - 1, np.nan)
@@ -256,7 +256,7 @@ def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> 
 
 
 def epoch(column: str) -> pl.Expr:
-    """Return an expression for UTC ns from times since 1970 (s, ms, µs or ns, by their size); null for others."""
+    """Return an expression for UTC ns from times since 1970 (s, ms, µs or ns, by their size); null if implausible."""
     number = pl.col(column).cast(pl.Int64, strict=False)
     otherwise = (
         pl.when(number < _SECONDS)

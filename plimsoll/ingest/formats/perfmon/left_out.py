@@ -86,9 +86,10 @@ class LeftOut:
     def unread(self, columns: Sequence[Values], local: Times, lines: Sequence[int]) -> list[int]:
         """Return the indices of columns that lack so many values that a crossed threshold may be hidden.
 
-        These are all columns if over a tenth of the rows, or five minutes without a break, are left out; otherwise
-        those with over a tenth of cells that are not numbers. `local` and `lines` are the times and line numbers of the
-        rows that were read.
+        These are all columns if over a tenth of the rows, or five minutes without a break, are left out; otherwise the
+        columns in which over a tenth of the cells are not numbers. `local` and `lines` are the times and line numbers
+        of
+        the rows that were read.
         """
         if len(self.rows) > MOST_LEFT_OUT * (len(self.rows) + self._kept) or self._has_hole(local, lines):
             return list(range(len(columns)))

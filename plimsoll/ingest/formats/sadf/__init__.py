@@ -330,7 +330,7 @@ def _between(before: int, after: int) -> tuple[int, bool]:
 
 
 def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
-    """Return the correction of each time (ns) that makes its date in UTC the written one: 0, a day or minus a day.
+    """Return the correction of each time (ns) by which it gets the written date: 0, a day or minus a day.
 
     Rows whose steps match their intervals are shifted together, as a single row at a change of offset is ambiguous.
     """

@@ -199,7 +199,7 @@ class _Sorter:
     def finished(self) -> list[RowBlock]:
         """Return the blocks that have rows, and add remarks on all other lines.
 
-        If most rows under a header do not fit it, the others are left out as well, as they may fit by chance. Raise
+        If most rows under a header do not fit it, its other rows are left out as well, as they may fit by chance. Raise
         Unusable if no row is left and the reason is known.
         """
         for unfit in self._skipped.unfit.values():

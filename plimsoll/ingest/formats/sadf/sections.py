@@ -2,9 +2,9 @@
 
 Telegraf reads `sadf -p` and stores each option of sar in a measurement of its sample configuration (`-u` as `cpu_util`,
 `-P ALL` as `per_cpu`, `-d` as `disk`, `-n ALL` as `network`). It has no names for power, filesystems, terminals and
-pressure; those are ours. Two more names differ, where Telegraf uses one name for two quantities: all processors
-together are only in `cpu_util`, single ones only in `per_cpu`; and the NFS client is `network_nfs` (its `retrans/s` is
-not TCP's).
+pressure; those names are ours. Two more names differ, where Telegraf uses one name for two quantities: all processors
+together are only in `cpu_util`, single processors only in `per_cpu`; and the NFS client is `network_nfs` (its
+`retrans/s` is not TCP's).
 """
 
 import re

@@ -121,7 +121,7 @@ def _plausible_shares(values: list[Values], lines: NDArray[np.int64], remarks: R
 
 
 def _available(free: Values, used: Values, used_percent: Values, unavailable_percent: Values) -> list[Values]:
-    """Return what users other than root may still use of a file system: in MB, and in percent as in `df`.
+    """Return the space of a file system that users other than root may use: in MB, and in percent as in `df`.
 
     sysstat's free space includes the blocks reserved for root; its two percentages differ by them.
     """

@@ -113,11 +113,12 @@ def most_users(use: Callable[[float], float], limit: float) -> float:
 
 
 def crossing(measured: Sequence[tuple[float, float]], value: float) -> tuple[float, bool]:
-    """Return where the required throughput (users times `each`) exceeds the measured one, as in Dynamic Directory's
-    figure.
+    """Return the users at which the required throughput (users times `each`) exceeds the measured throughput.
+
+    This is the method of Dynamic Directory's figure.
 
     Returns:
-        The users, and whether they are beyond the measured ones, along the last segment.
+        The users, and whether they are beyond the measured users, along the last segment.
     """
     (x0, y0) = measured[0]
     for x1, y1 in measured[1:]:
@@ -139,7 +140,7 @@ def profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[VerdictBloc
 
 
 def answer(documented_capacity: DocumentedCapacity) -> str:
-    """Return the number of users before the first limit is reached; then that of the next limit."""
+    """Return the number of users before the first limit is reached, then the number for the next limit."""
     if not documented_capacity.reached:
         return "Not known: the profile gives no limit."
     first, *others = documented_capacity.reached

@@ -131,12 +131,12 @@ class Profile(StrictModel):
 
     @property
     def kind(self) -> Literal["session", "think time"]:
-        """Whether operations are counts in a session, or shares with a think time before each."""
+        """Whether operations are counts in a session, or shares with a think time before each operation."""
         return "session" if self.session is not None else "think time"
 
     @property
     def shares(self) -> dict[str, float]:
-        """The share of each operation of all."""
+        """The share of each operation among all operations."""
         total = sum(self.operations.values())
         return {name: count / total for name, count in self.operations.items()}
 
