@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from plimsoll.alerting.alert import Alert
 from plimsoll.alerting.firing import Firing
+from plimsoll.model.series import HostKey
 from plimsoll.rules.schema.field_types import Resource
 
 
@@ -41,6 +42,7 @@ class Progress:
         beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
         unsent: The resources that hosts (case-folded) stopped sending, each with the time of its newest sample (UTC
             ns).
+        duplicates: The hosts (by case-folded name) under whose name two computers send.
         begun: When (UTC ns) the first evaluation after a start or new settings began; None if it is over.
     """
 
@@ -57,6 +59,7 @@ class Progress:
     left_out: int = 0
     beyond: Collection[str] = ()
     unsent: Mapping[str, Mapping[Resource, int]] = field(default_factory=dict[str, Mapping[Resource, int]])
+    duplicates: Mapping[HostKey, str] = field(default_factory=dict[HostKey, str])
     begun: int | None = None
 
 

@@ -10,6 +10,7 @@ from plimsoll.alerting import actions
 from plimsoll.alerting.alert_history import AlertHistory, last_evaluation
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.clock_skew import ClockSkew
+from plimsoll.alerting.duplicate_hosts import DuplicateHosts
 from plimsoll.alerting.evaluator import Evaluator, evaluations
 from plimsoll.alerting.health import Progress
 from plimsoll.alerting.host_inventory import HostInventory, LastSample, retired
@@ -75,6 +76,9 @@ class AlertLoop:
         self._stop = Event()
         self._self_monitoring = SelfMonitoring(history.file)
         self._skew = ClockSkew(host_tags(site.catalogue.signals))
+        self._duplicates = DuplicateHosts(
+            site.catalogue.signals, lambda series: host_of(series, host_tags(site.catalogue.signals))
+        )
         self.clock = MachineClock(history.file, self._skew, own)
         self._late_samples = LateSamples(store, history, self._skew, self._check)
         self._evaluator: Evaluator | None = None
@@ -100,6 +104,7 @@ class AlertLoop:
     def written(self, points: Points, now: int) -> None:
         """Note the samples that came after their evaluation, and the hosts with wrong clocks."""
         self._skew.written(points, now)
+        self._duplicates.written(points, now)
         if self._reading is not None:  # what comes during an evaluation may come after its samples were read
             self._late_samples.written(points, self._reading)
 
@@ -181,6 +186,7 @@ class AlertLoop:
             behind={host: by for host, (by, _) in behind.items()},
             left_out=len(evaluator.index.left_out),
             beyond=evaluator.beyond,
+            duplicates=self._duplicates.hosts(now),
             unsent=self._inventory.unsent(evaluator.states.newest, self._last_samples, int(at[-1])),
         )
         self.judged = evaluator.states.now()
@@ -215,7 +221,7 @@ class AlertLoop:
     def _step(self, evaluator: Evaluator, at: Times, now: int, *, is_quiet: bool) -> None:
         """Evaluate, and save the outcome."""
         gone = retired(self._history.file)
-        evaluator.states.retire(frozenset(gone))
+        evaluator.states.retire(frozenset(gone) | self._duplicates.hosts(now).keys())
         self._reading = int(at[-1])
         step = evaluator.advance(at)
         fired = {change.subject.host for change in step.changes if change.after == State.FIRING}

@@ -6,6 +6,7 @@ from pathlib import Path
 from plimsoll.alerting.alert import Kind
 from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.clock_skew import wrong
+from plimsoll.alerting.duplicate_hosts import DUPLICATE
 from plimsoll.alerting.firing import Firing, Incident, firing
 from plimsoll.alerting.health import Health, HealthAnswer, HostHealth, HostState, Progress
 from plimsoll.alerting.host_inventory import Host, hosts
@@ -64,6 +65,8 @@ def troubles(
             f"{listed(sorted(progress.beyond), 3)}: not all limits are judged, as there are more than "
             f"{MOST_OF_HOST:,} on a host, or {MOST:,} on all",
         )
+    for key, name in progress.duplicates.items():
+        yield Problem(f"duplicate-{key}", f"{name} is not judged: {DUPLICATE}", "warning")
     if connections[0] >= _MANY * connections[1]:
         yield Problem(
             "connections",
@@ -212,7 +215,7 @@ def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Ite
         is_silent = (all_silent and host.is_expected) or not _kinds(incidents).isdisjoint(_SILENT)
         if host.newest is None or is_gone or is_silent:
             state, note = HostState.SILENT, f"silent: {skew}" if skew else _silence(host, now)
-        elif incidents:
+        elif incidents and key not in progress.duplicates:
             state, note = HostState.ALERT, counted(len(incidents), "incident")
         elif why := f"not judged: {skew}" if skew else _unjudged(host, progress, now):
             state, note = HostState.NOT_JUDGED, why
@@ -227,6 +230,8 @@ def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Ite
 
 def _unjudged(host: Host, progress: Progress, now: int) -> str:
     """Return why some limits of a host are not judged; empty if all are."""
+    if host.host in progress.duplicates:
+        return f"not judged: {DUPLICATE}"
     if host.host in progress.impossible:
         return f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
     if host.host in progress.beyond:

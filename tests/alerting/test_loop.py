@@ -452,6 +452,26 @@ def test_a_jump_over_a_holiday_is_believed_as_soon_as_agents_send_again(world):
     assert world.loop.clock.deletes_until > world.now - 2 * MINUTE
 
 
+@pytest.mark.parametrize("shift", [0, 3 * SECOND], ids=["same times", "clocks apart"])
+def test_two_computers_under_one_name_are_named_and_raise_no_alert(world, shift):
+    interrupts = Series("web1", "kernel", (), "interrupts")
+    count = {"a": 9_000_000_000.0, "b": 1_000.0}
+    for at in range(120):
+        world.now += EVERY
+        for name, idle, later in (("a", 1 + at / 100, 0), ("b", 80 + at / 100, shift)):
+            if name == "a" or at > 60:  # the second one is set up later, from the image of the first
+                count[name] += 5_000
+                times = np.array([world.now + later])
+                world.send(world.points("web1", times, idle))
+                world.send(Points([interrupts], np.zeros(1, np.int32), times, np.array([count[name]])))
+        world.loop.perform(world.now)
+        assert at > 60 or world.loop.progress.duplicates == {}
+    assert world.loop.progress.duplicates == {"web1": "web1"}
+    fired = history(world.file, 0, 2**62)  # what fired for the first one goes on, and nothing else fires
+    assert fired
+    assert all(one.fired_at < START + 60 * EVERY and one.firing for one in fired)
+
+
 def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(world):
     world.restart(most_hosts=2)
     world.pass_at_once(5 * MINUTE, {"web1": 60, "web2": 60})

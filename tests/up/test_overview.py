@@ -185,6 +185,17 @@ def test_a_host_whose_clock_is_behind_is_shown_and_leaves_it_unknown(world):
     assert "behind" not in "".join(one.note for one in page(world).hosts)
 
 
+def test_a_name_of_two_computers_is_shown_and_is_an_alert(world):
+    world.pass_at_once(15 * MINUTE, {"web1": 60})
+    world.loop.progress = replace(world.loop.progress, duplicates={"web1": "WEB1"})
+    (host,) = page(world).hosts
+    assert (host.state, host.note[:47]) == ("not judged", "not judged: two computers send under this name;")
+    (problem,) = troubles(
+        world.loop.progress, WriteState(), Notifier(world.file, UpSettings(), {}, now=world.now), world.now, world.now
+    )
+    assert problem.text.startswith("WEB1 is not judged: two computers send under this name")
+
+
 @pytest.mark.parametrize("seconds", [60, 300])
 def test_a_host_that_sends_many_samples_at_a_time_has_no_wrong_clock(seconds):
     clocks, series = ClockSkew(()), Series("web1", "cpu", (), "usage_idle")

@@ -1,0 +1,127 @@
+"""Finds names of hosts under which two computers send."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+
+import numpy as np
+
+from plimsoll.model.names import shipped
+from plimsoll.model.points import Points
+from plimsoll.model.series import HostKey, Series, host_key
+from plimsoll.model.times import SECOND
+from plimsoll.rules.schema.signal import Signal
+
+_UPTIME = "system.uptime"
+_BOOT = {("system", "uptime"), ("kernel", "boot_time")}
+_WATCHED = 8  # series of a host: one may be all that differs
+_SIGNS = 3  # a counter may be reset, and a batch may be sent twice
+_WITHIN = 300 * SECOND
+_MOST_SERIES = 100_000
+DUPLICATE = "two computers send under this name; give one of them a name of its own (hostname in its agent)"
+
+
+@dataclass(slots=True)
+class _Watch:
+    """The newest sample of a series, and the highest value before a drop of a growing count."""
+
+    host: str
+    series: Series
+    is_growing: bool
+    time: int = 0
+    value: float = 0.0
+    top: float | None = None
+
+    def is_sign(self, time: int, value: float) -> bool:
+        """Take a sample; return whether only a second computer explains it.
+
+        Either the time has another value already, or a growing count that fell is back where it was before.
+        """
+        if time < self.time:
+            return False
+        is_other = time == self.time and value != self.value
+        if self.is_growing and time > self.time:
+            if self.time and value < self.value:
+                self.top = self.value if self.top is None else self.top
+            elif self.top is not None and value >= self.top:
+                self.top, is_other = None, True
+        self.time, self.value = time, value
+        return is_other
+
+
+@dataclass(slots=True)
+class _Signs:
+    """The host's name, and when (UTC ns) the latest signs of a second computer came."""
+
+    name: str
+    times: list[int] = field(default_factory=list[int])
+
+
+class DuplicateHosts:
+    """A record of the hosts under whose name two computers send; `host_of` returns the host of a series."""
+
+    def __init__(self, signals: Mapping[str, Signal], host_of: Callable[[Series], str]) -> None:
+        self._fields = dict(_fields(signals))
+        self._host_of = host_of
+        self._watched: dict[int, tuple[Series, _Watch | None]] = {}  # by the id of a series, which is kept
+        self._by_key: dict[object, _Watch] = {}
+        self._counts: dict[tuple[HostKey, bool], int] = {}
+        self._signs: dict[HostKey, _Signs] = {}
+        self._lock = Lock()
+
+    def written(self, points: Points, now: int) -> None:
+        """Look at a batch of samples that was written at `now` (UTC ns)."""
+        watches = {at: watch for at, series in enumerate(points.series) if (watch := self._watch(series))}
+        if not watches:
+            return
+        places = np.flatnonzero(np.isin(points.which, [*watches]))
+        columns = (points.which[places], points.times[places], points.values[places])
+        for which, time, value in zip(*(column.tolist() for column in columns), strict=True):
+            watch = watches[which]
+            if watch.is_sign(time, value):
+                with self._lock:
+                    signs = self._signs.setdefault(host_key(watch.host), _Signs(watch.host))
+                    signs.times = [*signs.times[1 - _SIGNS :], now]
+
+    def hosts(self, now: int) -> Mapping[HostKey, str]:
+        """Return the names of the hosts (by case-folded name) that two computers sent under in the last minutes."""
+        with self._lock:
+            self._signs = {key: signs for key, signs in self._signs.items() if 0 <= now - signs.times[-1] <= _WITHIN}
+            return {
+                key: signs.name
+                for key, signs in self._signs.items()
+                if len(signs.times) == _SIGNS and now - signs.times[0] <= 2 * _WITHIN
+            }
+
+    def _watch(self, series: Series) -> _Watch | None:
+        known = self._watched.get(id(series))
+        if known is None:
+            if len(self._watched) > _MOST_SERIES:
+                self._watched, self._by_key, self._counts = {}, {}, {}
+            known = self._watched[id(series)] = series, self._choose(series)
+        return known[1]
+
+    def _choose(self, series: Series) -> _Watch | None:
+        """Return what to watch of a series; None if it says nothing, or enough of the host is watched."""
+        is_growing = self._fields.get((series.measurement, series.field))
+        if is_growing is None or series.key in self._by_key:
+            return self._by_key.get(series.key)
+        host = self._host_of(series)
+        place = host_key(host), is_growing
+        self._counts[place] = self._counts.get(place, 0) + 1
+        if self._counts[place] > _WATCHED:
+            return None
+        watch = self._by_key[series.key] = _Watch(host, series, is_growing)
+        return watch
+
+
+def _fields(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str], bool]]:
+    """Yield the measurement and field of what moves all the time, and whether it is a growing count."""
+    for name, signal in signals.items():
+        for source in signal.sources if signal.moves or name == _UPTIME else ():
+            if source.path:
+                series = shipped().series(source.path, "")
+                yield (series.measurement, series.field), name == _UPTIME
+            for part in source.fields:
+                yield (source.measurement or "", part), source.rate or name == _UPTIME
+    yield from ((place, True) for place in _BOOT)
