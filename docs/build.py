@@ -58,6 +58,11 @@ _COMPATIBILITY = """\
 
 Recorders, load drivers, exporters and engines that look alike and are not. Versions are those that were tried. What
 they do by themselves is shown by the scripts in `findings/`."""
+_EVIDENCE = """\
+# Security: limits, and promises with their tests
+
+[security.md](security.md) is what to do. This page is what it rests on: the limits on what is received, and a test for
+each promise."""
 _TRIAL = """\
 ## One machine, four recorders
 
@@ -167,6 +172,21 @@ def compatibility_page() -> str:
     return "\n\n".join([_COMPATIBILITY, *tables]) + "\n\n" + _GENERATED.format("docs/compatibility.yaml")
 
 
+def evidence_page() -> str:
+    """Return the page of the limits on what is received, and of the promises of safety with their tests."""
+    evidence = yaml.safe_load((HERE / "security.yaml").read_text(encoding="utf-8"))
+    limits = [f"| {row['of']} | {row['limit']} | {row['answer']} |" for row in evidence["limits"]]
+    promises = [
+        f"| {row['promise']} | {', '.join(f'`{test}`' for test in row['tests'])} |" for row in evidence["promises"]
+    ]
+    parts = [
+        _EVIDENCE,
+        "\n".join(["## Limits\n", "| of | limit | answer |", "|---|---|---|", *limits]),
+        "\n".join(["## Promises\n", "| promise | tests |", "|---|---|", *promises]),
+    ]
+    return "\n\n".join(parts) + "\n\n" + _GENERATED.format("docs/security.yaml")
+
+
 def _in_order(part: Any, named: Mapping[str, Any]) -> list[str]:
     """The parts of a schema in order of first reference."""
     found = {"Pack": part}
@@ -200,6 +220,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
         "signals.md": signals_page,
         "packs.md": packs_page,
         "compatibility.md": compatibility_page,
+        "security-evidence.md": evidence_page,
         **{f"../rules/{name}": partial(schema_text, name, load_signals()) for name in MODELS},
         "rules/README.md": catalogue_page,
     }

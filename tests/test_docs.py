@@ -16,6 +16,7 @@ WRITTEN = [
     "README.md",
     "CONTRIBUTING.md",
     *(f"docs/{path.name}" for path in sorted(DOCS.glob("*.md")) if path.name != "signals.md"),
+    *(f"docs/guides/{path.name}" for path in sorted((DOCS / "guides").glob("*.md"))),
 ]
 SOURCES = ("tests", "docs", "plimsoll", "rules", "dashboards", "telegraf", "install", "bench", "ingest", "examples")
 ROOMS = (*(path.name for path in (ROOT / "plimsoll").iterdir() if path.is_dir()), "live", "grafana", "diagnosis")
@@ -60,13 +61,12 @@ def test_every_difference_names_a_test_that_exists():
 
 
 def test_every_promise_of_safety_names_a_test_that_exists():
-    promises = (DOCS / "security.md").read_text("utf-8").partition("### Promises and their tests")[2]
-    rows = [line for line in promises.split("\n### ")[0].splitlines() if line.startswith("| ")][1:]
-    assert len(rows) > 50
-    for row in rows:
+    promises = yaml.safe_load((DOCS / "security.yaml").read_text("utf-8"))["promises"]
+    assert len(promises) > 50
+    for promise in promises:
         file = ""
-        named = re.findall(r"`(?:(tests/[\w/]+\.py)::)?(test_\w+)`", row.split(" | ", 1)[1])
-        assert named, row
-        for path, name in named:
+        assert promise["tests"], promise["promise"]
+        for test in promise["tests"]:
+            path, _, name = test.rpartition("::")
             file = path or file
             assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file}::{name}"

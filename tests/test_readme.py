@@ -1,4 +1,4 @@
-"""The commands that README.md shows work as they stand there; what it and CONTRIBUTING.md name exists.
+"""The commands that README.md and the guides show work as they stand there; what README.md and CONTRIBUTING.md name exists.
 
 Every line of its ```sh blocks is either a call of start.py, which is compared with what start.py takes
 (running it here would run these tests again), or a call of plimsoll, which is run: in the order of the
@@ -20,15 +20,21 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.notify.delivery import sender
 from tests.conftest import free_port
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+
+
 def lines() -> list[str]:
-    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S))
-    return [line.strip() for line in blocks.replace("\\\n", " ").splitlines() if line.strip()]
+    pages = [README, *(path.read_text(encoding="utf-8") for path in GUIDES)]
+    blocks = "".join("".join(re.findall(r"^ *```sh\n(.*?)^ *```", page, re.M | re.S)) for page in pages)
+    commands = [line.strip() for line in blocks.replace("\\\n", " ").splitlines() if line.strip()]
+    return [*dict.fromkeys(commands)]
 
 
 LINES = lines()
@@ -152,3 +158,18 @@ def test_settings_that_the_page_quotes_are_taken(called, after_the_demo):
     assert done.status == 0, done.err
     reason = re.findall(r'reason = "(.*)"', quoted)[0]
     assert reason in (after_the_demo / "changed.json").read_text(encoding="utf-8")
+
+
+def test_addresses_of_the_cookbook_are_taken():
+    page = (ROOT / "docs" / "guides" / "notifications.md").read_text(encoding="utf-8")
+    examples = {
+        "BOT_TOKEN": "123456789:abcdefghijklmnopqrstuvwxyz012345678",
+        "CHAT_ID": "12345",
+        "HOST": "hooks.example.org",
+        "workflows/...": "workflows/0123456789abcdef/triggers/manual/paths/invoke?sig=abc",
+    }
+    placeholder = re.compile("|".join(map(re.escape, examples)))
+    table = re.findall(r"^\| [^|]+ \| [^|]*?`([a-z]+://[^`]+)`", page, re.M)
+    assert len(table) == 9
+    for url in table:
+        assert sender(placeholder.sub(lambda match: examples[match[0]], url), "notify.team.url")

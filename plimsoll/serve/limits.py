@@ -7,7 +7,7 @@ from plimsoll.receive.line_protocol.series_names import Bounds
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """The limits of requests, in bytes, seconds and numbers; docs/security.md lists them.
+    """The limits of requests, in bytes, seconds and numbers; docs/security.yaml lists them.
 
     Times of samples may be from `past_s` ago to `future_s` from now. Agents may open `connections`, people `reserved`
     more, and one address `address_connections`. `bounds` are those of series and hosts.
