@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import nan
+from typing import get_args
 
 import numpy as np
 
@@ -32,6 +33,7 @@ class AlertStates:
         self._gone: dict[Key, tuple[RuleTarget, Healthy]] = {}
         self._hosts = HostRows(())
         self._retired: Collection[HostKey] = ()
+        self._resources: dict[str, set[Resource]] = {}
 
     def plan(self, targets: Sequence[RuleTarget]) -> None:
         """Replace the targets to judge; targets that were judged before keep their states."""
@@ -125,6 +127,22 @@ class AlertStates:
             if batch.rule.severity != "info":
                 counts += np.bincount(hosts[batch.has_data | batch.active], minlength=len(counts))
         return {host: count for host, count in zip(self._hosts.hosts, counts.tolist(), strict=True) if count}
+
+    def judged_resources(self) -> dict[str, set[Resource]]:
+        """Return the resources of which a warning or critical limit had data since it is judged, by host.
+
+        `newest` says which of them have no new samples any more.
+        """
+        before = self._resources
+        resources = self._resources = {host: before.get(host, set[Resource]()) for host in self._hosts.hosts}
+        for resource in get_args(Resource):
+            has_data = np.zeros(len(self._hosts.hosts), dtype=np.bool_)
+            for batch, hosts in zip(self.batches, self._hosts.numbers, strict=True):
+                if batch.rule.severity != "info" and self._signals[batch.rule.signal].resource == resource:
+                    has_data[hosts[batch.has_data | batch.active]] = True
+            for number in np.flatnonzero(has_data).tolist():
+                resources[self._hosts.hosts[number]].add(resource)
+        return resources
 
     def pending(self) -> int:
         """Count the pending warning and critical rules: past the limit, but for less than `for`."""

@@ -13,9 +13,10 @@ from plimsoll.alerting.series_index import MOST_HOSTS, Check, SeriesIndex, check
 from plimsoll.alerting.state_changes import EvaluationStep, StateChange
 from plimsoll.hosts.facts import ConfiguredFacts, Facts, facts_shown_by, shows_in_values
 from plimsoll.model.log import Times
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import RuleEvaluator
+from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.signal_finder import ResolvedSources, series_of
 from plimsoll.rules.states import EVALUATION_INTERVAL, Status
 from plimsoll.rules.subjects import host_tags
@@ -38,6 +39,7 @@ class Evaluator:
         states: The states of all rules after the last evaluation.
         index: The series that are judged.
         unknown_facts: The facts that limits need but that are unknown, by host.
+        missing: The fields that never came while others of the same source did, by host, with the resource they are of.
         beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
     """
 
@@ -66,6 +68,7 @@ class Evaluator:
         self._plan_again: int | None = None  # the earliest evaluation to plan at; None before the first plan
         self.beyond: Collection[str] = ()
         self.unknown_facts: dict[str, set[str]] = {}
+        self.missing: dict[HostKey, dict[str, Resource | None]] = {}
 
     def advance(self, at: Times) -> EvaluationStep:
         """Evaluate at the times `at` (UTC ns, ascending, on the grid), which follow the last evaluation."""
@@ -134,6 +137,10 @@ class Evaluator:
         targets, self.beyond = limit_targets(targets, self.index.hosts)
         self.states.plan(targets)
         self.unknown_facts = {}
+        self.missing = {}
+        for name, signal in self._site.catalogue.signals.items():
+            for host, field in finder.missing_fields(name) if signal.resource else ():
+                self.missing.setdefault(host, {})[field] = signal.resource
         windows: dict[tuple[str, str], int] = {}
         for target in targets:
             for condition in target.rule.conditions:

@@ -42,6 +42,9 @@ class Progress:
         beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
         unsent: The resources that hosts (case-folded) stopped sending, each with the time of its newest sample (UTC
             ns).
+        resources: The resources of which a limit is judged, by host (case-folded).
+        required: The resources without which no host is healthy.
+        missing: The fields that never came while others of the same source did, by host, with the resource they are of.
         duplicates: The hosts (by case-folded name) under whose name two computers send.
         begun: When (UTC ns) the first evaluation after a start or new settings began; None if it is over.
     """
@@ -59,6 +62,11 @@ class Progress:
     left_out: int = 0
     beyond: Collection[str] = ()
     unsent: Mapping[str, Mapping[Resource, int]] = field(default_factory=dict[str, Mapping[Resource, int]])
+    resources: Mapping[HostKey, Collection[Resource]] = field(default_factory=dict[HostKey, Collection[Resource]])
+    required: Sequence[Resource] = ()
+    missing: Mapping[HostKey, Mapping[str, Resource | None]] = field(
+        default_factory=dict[HostKey, Mapping[str, Resource | None]]
+    )
     duplicates: Mapping[HostKey, str] = field(default_factory=dict[HostKey, str])
     begun: int | None = None
 

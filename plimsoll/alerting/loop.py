@@ -186,6 +186,9 @@ class AlertLoop:
             behind={host: by for host, (by, _) in behind.items()},
             left_out=len(evaluator.index.left_out),
             beyond=evaluator.beyond,
+            resources=evaluator.states.judged_resources(),
+            required=self._site.judge,
+            missing=evaluator.missing,
             duplicates=self._duplicates.hosts(now),
             unsent=self._inventory.unsent(evaluator.states.newest, self._last_samples, int(at[-1])),
         )

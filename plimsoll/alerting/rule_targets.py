@@ -11,7 +11,7 @@ from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.series import Series, host_key
 from plimsoll.rules.host_filter import JudgedSubjects, fitted, is_for_such, says_nothing
 from plimsoll.rules.load import Catalogue
-from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.schema.field_types import Resource, Severity
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder, ResolvedSource, ResolvedSources
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
@@ -25,12 +25,16 @@ MOST = 50_000
 
 @dataclass(frozen=True)
 class Site:
-    """The rules to judge, and the settings of hosts in plimsoll.toml; `labels` are by case-folded host."""
+    """The rules to judge, and the settings of hosts in plimsoll.toml.
+
+    `labels` are by case-folded host; `judge` are the resources without a judged limit of which no host is healthy.
+    """
 
     catalogue: Catalogue
     overrides: Overrides = field(default_factory=Overrides)
     drives: Drives = field(default_factory=dict[Subject, str])
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    judge: Sequence[Resource] = ("cpu", "memory", "disk")
 
     def is_judged(self, rule: str, host: str) -> bool:
         """Return whether a rule exists and is not switched off for a host."""

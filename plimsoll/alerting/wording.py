@@ -231,13 +231,9 @@ def certainty(incident: Incident) -> str:
 def unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal]) -> str:
     """Return the resources of a host that no limit judges now: `memory and disks not judged`; empty if none."""
     have = {
-        _resource(signals[rule_state.rule.signal])
+        signals[rule_state.rule.signal].resource
         for rule_state in judged.on(host_key(host))
         if rule_state.state != State.NO_DATA and rule_state.rule.severity != "info"
     }
     lacking = [word for resource, word in _RESOURCES.items() if resource not in have]
     return f"{listed(lacking, len(lacking))} not judged" if lacking else ""
-
-
-def _resource(signal: Signal) -> str | None:
-    return signal.resource or (signal.pressure.resource if signal.pressure else None)

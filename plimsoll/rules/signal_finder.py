@@ -9,7 +9,7 @@ from typing import TypeAlias
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import TOTAL, telegraf_name
-from plimsoll.model.series import Series
+from plimsoll.model.series import HostKey, Series
 from plimsoll.rules.schema.field_types import Across, AnyFact, Fact, Operation
 from plimsoll.rules.schema.signal import Fields, RequestRate, Signal, Source, Transform
 from plimsoll.rules.subjects import Instances, Subject, host_tags, hosts_of, subject_of
@@ -185,6 +185,23 @@ class Finder:
             subjects = self._find(self._signals[name])
             self._chosen[name] = ResolvedSources(self._weighted(subjects, self._signals[name].weight))
         return self._chosen[name]
+
+    def missing_fields(self, name: str) -> Iterator[tuple[HostKey, str]]:
+        """Yield the host, and `measurement.field`, of what never came while other fields of the same source did.
+
+        Only hosts on which the signal is not recorded otherwise count.
+        """
+        recorded = self.find(name).by_host
+        for source in self._signals[name].sources:
+            if not isinstance(source.field, Fields):
+                continue
+            hosts = {field: self._hosts_of(source, field) for field in source.fields}
+            for host in set[HostKey]().union(*hosts.values()) - recorded.keys():
+                yield from ((host, f"{source.measurement}.{field}") for field, on in hosts.items() if host not in on)
+
+    def _hosts_of(self, source: Source, field: str) -> set[HostKey]:
+        series = self._by_field.get((source.measurement or "", field.casefold()), ())
+        return {HostKey(subject.key[0]) for single in series if (subject := subject_of(source, single))}
 
     def _weighted(self, subjects: _Resolved, weight: RequestRate | None) -> _Resolved:
         """Return times per request, each with the rate of its requests if that has samples."""

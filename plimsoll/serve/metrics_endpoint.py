@@ -1,7 +1,7 @@
 """The endpoints for metrics: remote write (Prometheus, Grafana Alloy) and OTLP (OpenTelemetry)."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import TypeAlias
 
@@ -12,7 +12,6 @@ from starlette.routing import Route
 from plimsoll.receive.exporters import otlp, remote_write
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, TooManySamples, Translator
 from plimsoll.receive.line_protocol.parse import Parsed
-from plimsoll.rules.schema.signal import Signal
 from plimsoll.serve.request_body import DamagedBody, TooLarge, gunzip, unpack_snappy
 from plimsoll.serve.responses import later, refusal
 from plimsoll.serve.write_handler import NotTaken, WriteHandler
@@ -34,9 +33,9 @@ Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]
 class MetricsEndpoint:
     """Accepts metrics of exporters under Telegraf's names, and leaves out those that nothing uses."""
 
-    def __init__(self, intake: WriteHandler, signals: Mapping[str, Signal]) -> None:
+    def __init__(self, intake: WriteHandler, translator: Translator) -> None:
         self._intake = intake
-        self._translator = Translator(signals)
+        self._translator = translator
         self.routes = [
             Route("/api/v1/write", self.remote_write, methods=["POST"]),
             Route("/v1/metrics", self.otlp, methods=["POST"]),

@@ -5,7 +5,7 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -25,8 +25,8 @@ from plimsoll.alerting.health import Health, HostState
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
+from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.write_queue import WriteQueue
-from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.wording import SEVERITIES
 from plimsoll.serve.access import Access
 from plimsoll.serve.guard import Guard, SecurityHeaders
@@ -53,11 +53,11 @@ def create_app(
     health: Callable[[], Health],
     limits: RequestLimits | None = None,
     pages: Sequence[BaseRoute] = (),
-    signals: Mapping[str, Signal] | None = None,
+    translator: Translator | None = None,
 ) -> ASGIApp:
     """Return the application. `writing` writes to `store`; the caller closes both after the server has stopped.
 
-    Metrics of Prometheus are accepted if `signals` use them, or if they are those of a known exporter.
+    `translator` takes the metrics of Prometheus; by default only those of a known exporter are accepted.
     """
     limits = limits or RequestLimits()
     bodies = Bodies(limits)
@@ -73,7 +73,7 @@ def create_app(
     app = Starlette(
         routes=[
             *WriteEndpoint(intake, bodies).routes,
-            *MetricsEndpoint(intake, signals or {}).routes,
+            *MetricsEndpoint(intake, translator or Translator({})).routes,
             store_route(store, bodies, limits),
             *_health_routes(health),
             *pages,

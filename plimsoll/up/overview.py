@@ -1,6 +1,7 @@
 """The state of `plimsoll up` in words: hosts, alerts, received data, and problems to solve."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.alerting.alert import Kind
@@ -13,7 +14,7 @@ from plimsoll.alerting.host_inventory import Host, hosts
 from plimsoll.alerting.rule_targets import MOST, MOST_OF_HOST
 from plimsoll.alerting.self_monitoring import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Problem
 from plimsoll.model.remark import counted, listed
-from plimsoll.model.series import host_key
+from plimsoll.model.series import HostKey, host_key
 from plimsoll.model.times import SECOND, duration_text, iso
 from plimsoll.notify.targets import Notifier
 from plimsoll.receive.write_queue import MOST_NAMES, WriteState
@@ -23,7 +24,12 @@ _MINUTE = 60 * SECOND
 _MANY = 0.8
 _FAILING = 300 * SECOND  # a target may fail for this long before it counts as a problem
 _SILENT = ("host-silent", "all-silent")
-_RESOURCES: Mapping[Resource, str] = {"cpu": "processors", "memory": "memory", "disk": "disks", "space": "free space"}
+RESOURCE_WORDS: Mapping[Resource, str] = {
+    "cpu": "processors",
+    "memory": "memory",
+    "disk": "disks",
+    "space": "free space",
+}
 
 
 def troubles(
@@ -112,14 +118,18 @@ def health(
     now: int,
     duty: str = "",
     unscraped: Sequence[str] = (),
+    missing: Mapping[HostKey, Mapping[str, Resource | None]] | None = None,
 ) -> Health:
     """Return the health of all hosts and of Plimsoll. `mended` are the problems to solve.
 
-    `duty` says which of several processes notifies; `unscraped` are the exporters that gave no metrics.
+    `duty` says which of several processes notifies; `unscraped` are the exporters that gave no metrics. `missing` are
+    metrics that never come though others of their group do, by host (case-folded), with the resource they are of.
     """
     warned = [problem for problem in mended if problem.severity == "warning"]
     mended = [problem for problem in mended if problem.severity != "warning"]
     fires = firing(file)
+    lost = {**progress.missing, **(missing or {})}
+    progress = replace(progress, missing=lost)
     host_healths = [*_hosts(file, fires, progress, now)]
     answer, reason = _answer(host_healths, fires, mended, progress, now)
     limits = counted(sum(progress.judged.values()), "limit")
@@ -144,6 +154,7 @@ def health(
             *([f"{_running(progress.begun, now).capitalize()}: {shown}."] if progress.begun else []),
             *(f"{problem.text}." for problem in warned),
             *unscraped,
+            *_never_sent(lost),
             *([missing] if facts else []),
             *_left_out(written),
         ],
@@ -164,16 +175,16 @@ def _answer(
     if fires.incidents:
         hosts = counted(len(fires.of_host), "host")
         return HealthAnswer.NOT_HEALTHY, f"{counted(len(fires.incidents), 'incident')} on {hosts}"
-    doubtful = [host.name for host in host_healths if host.state in (HostState.SILENT, HostState.NOT_JUDGED)]
+    doubtful = [host for host in host_healths if host.state in (HostState.SILENT, HostState.NOT_JUDGED)]
     if mended:
         return HealthAnswer.NOT_KNOWN, "Plimsoll itself needs attention"
     if not host_healths or not sum(progress.judged.values()):
         why = f": {_running(progress.begun, now)}" if progress.begun else ""
         return HealthAnswer.NOT_KNOWN, f"nothing has been judged yet{why}"
     if doubtful:
-        partly = progress.impossible.keys() | progress.unsent.keys()
-        all_ = "all " if all(host_key(name) in partly for name in doubtful) else ""
-        return HealthAnswer.NOT_KNOWN, f"{listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not {all_}judged"
+        all_ = "all " if all(host.note.startswith("not all") for host in doubtful) else ""
+        names = listed([host.name for host in doubtful], 3)
+        return HealthAnswer.NOT_KNOWN, f"{names} {'is' if len(doubtful) == 1 else 'are'} not {all_}judged"
     if progress.pending:
         crossed = f"{counted(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
         return HealthAnswer.NO_ALERT, f"{crossed}, but not for as long yet as it takes to alert"
@@ -183,6 +194,13 @@ def _answer(
 def _running(begun: int, now: int) -> str:
     length = duration_text(max(now - begun, SECOND) // SECOND * SECOND)
     return f"the first evaluation since the start, or with new settings, has been running for {length}"
+
+
+def _never_sent(lost: Mapping[HostKey, Mapping[str, Resource | None]]) -> Iterator[str]:
+    """Yield a sentence on each metric that never comes though others of its group do."""
+    for name in sorted({name for names in lost.values() for name in names}):
+        hosts = listed(sorted(host for host, names in lost.items() if name in names), 3)
+        yield f"{name} never came from {hosts}: limits computed from it are not judged; let the agent send it."
 
 
 def _left_out(written: WriteState) -> Iterator[str]:
@@ -239,10 +257,19 @@ def _unjudged(host: Host, progress: Progress, now: int) -> str:
     if progress.evaluated is None:
         return "not judged yet"
     if newest := progress.unsent.get(host.host):
-        names = listed([word for resource, word in _RESOURCES.items() if resource in newest], len(newest))
+        names = listed([word for resource, word in RESOURCE_WORDS.items() if resource in newest], len(newest))
         length = duration_text((now - max(newest.values())) // SECOND * SECOND)
         return f"not all judged: no new value of {names} for {length}; look at these inputs of its agent"
-    return "" if progress.judged.get(host.host) else "not judged: none of its counters has a limit"
+    if not progress.judged.get(host.host):
+        return "not judged: none of its counters has a limit"
+    missing, judged = progress.missing.get(host.host, {}), progress.resources.get(host.host, ())
+    names = [name for name, resource in missing.items() if resource not in judged]
+    lacking = {*progress.required, *(missing[name] for name in names)} - {*judged}
+    if not lacking:
+        return ""
+    words = listed([word for resource, word in RESOURCE_WORDS.items() if resource in lacking], 4)
+    never = f"; {listed(sorted(names), 3)} never came" if names else ""
+    return f"not all judged: no limit of {words} is{never}"
 
 
 def _kinds(incidents: Sequence[Incident]) -> set[Kind]:

@@ -25,6 +25,7 @@ from plimsoll.collect.processes import ProcessWatch
 from plimsoll.hosts.facts import ConfiguredFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
+from plimsoll.model.series import HostKey
 from plimsoll.model.times import SECOND
 from plimsoll.notify.delivery import Send, senders
 from plimsoll.notify.heartbeat import Heartbeat
@@ -35,6 +36,7 @@ from plimsoll.receive.exporters.scrape import Scraper
 from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.receive.write_queue import Busy, NotWritten, WriteQueue
+from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.serve.access import Access, TrustedProxy
 from plimsoll.serve.credentials import Credentials
@@ -100,6 +102,7 @@ class Setup:
 
 
 _TIDY_S = 60.0
+_LOOK_EVERY = 60 * SECOND  # for metrics that never come
 _DAY_S = 86_400
 _log = logging.getLogger(__name__)
 
@@ -148,12 +151,14 @@ class Up:
         self._heartbeat = self._make_heartbeat(self._settings)
         self._credentials = Credentials(setup.folder)
         self._checks = Collector(setup.host, looking.groups(self._settings.check))
+        self._translators = Translator(site.catalogue.signals), Translator(site.catalogue.signals)
         self._scraper = Scraper(
             self._settings.targets,
             self._writing,
-            Translator(site.catalogue.signals),
+            self._translators[0],
             Parser(self._limits.bounds),
         )
+        self._missing: tuple[int, Mapping[HostKey, Mapping[str, Resource]]] = 0, {}
         self._watched = Watched(
             store=store,
             file=self._file,
@@ -258,9 +263,7 @@ class Up:
             reloading.route(self.reload, self._record_owner),
             *(() if owner_only else self._setup.pages(self._watched)),
         ]
-        app = create_app(
-            self._store, self._writing, access, self._health, self._limits, pages, self._site.catalogue.signals
-        )
+        app = create_app(self._store, self._writing, access, self._health, self._limits, pages, self._translators[1])
         return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
 
     def _make_notifier(self, settings: UpSettings, sends: Mapping[str, Send], site: Site, now: int) -> Notifier:
@@ -353,7 +356,19 @@ class Up:
             now := time.time_ns(),
             self._election.status if self._election else "",
             self._scraper.problems(now),
+            self._missing_metrics(now),
         )
+
+    def _missing_metrics(self, now: int) -> Mapping[HostKey, Mapping[str, Resource]]:
+        """Return the metrics of exporters that never come, by host; they are looked for every minute."""
+        if not 0 <= now - self._missing[0] < _LOOK_EVERY:
+            metrics: dict[HostKey, dict[str, Resource]] = {}
+            for translator in self._translators:
+                with translator.lock:
+                    for host, names in translator.missing(now).items():
+                        metrics.setdefault(host, {}).update(names)
+            self._missing = now, metrics
+        return self._missing[1]
 
     def _collect(self) -> None:
         """Get the points of each source every 10 s, at the times of evaluations, and queue them for writing."""

@@ -93,7 +93,7 @@ def test_the_cause_its_evidence_and_what_to_look_at_stand_on_the_first_screen(
             "1,064 s",
             "above 3,600 s",
             "inferred from 1 signal",
-            "processors, disks not judged",
+            "processors, memory, disks not judged",
             "look at Disk reads",
         ):
             assert part in inner_text

@@ -244,6 +244,18 @@ def test_a_file_system_has_the_tags_and_the_share_that_telegraf_gives_it(transla
     assert shares["inodes_used_percent"] == 0  # as of file systems without a number of inodes
 
 
+def test_a_metric_that_never_comes_though_others_of_its_group_do_is_named(translator):
+    mount = '{device="/dev/sda1",fstype="ext4",mountpoint="/"}'
+    for at in range(0, 700, 10):
+        scraped(translator, f"node_filesystem_avail_bytes{mount} 9\nnode_load1 1\n".encode(), at)
+    assert translator.missing(NOW + 300 * SECOND) == {}
+    assert translator.missing(NOW + 700 * SECOND) == {"web1": {"node_filesystem_size_bytes": "space"}}
+    for at in range(700, 720, 10):
+        text = f"node_filesystem_avail_bytes{mount} 9\nnode_filesystem_size_bytes{mount} 90\n"
+        scraped(translator, text.encode(), at)
+    assert translator.missing(NOW + 720 * SECOND) == {}
+
+
 def test_pressure_is_averaged_as_the_kernel_does(translator):
     name = "node_pressure_memory_stalled_seconds_total"
     found = {}

@@ -16,6 +16,7 @@ from plimsoll.alerting.health import Health, Progress
 from plimsoll.alerting.latest_evaluation import LatestEvaluation
 from plimsoll.model.times import Zone
 from plimsoll.pages.application import routes
+from plimsoll.receive.exporters.translate import Translator
 from plimsoll.receive.write_queue import WriteQueue
 from plimsoll.rules.load import load
 from plimsoll.serve.access import Access
@@ -117,7 +118,9 @@ def site(
     limits = replace(limits or RequestLimits(), past_s=PAST_S)
     file = AlertsFile(folder / NAME)
     shown = watched(store, folder, file, health=health, limits=limits)
-    app = create_app(store, writing, access, health, limits, routes(replace(shown, **watching)), load().signals)
+    app = create_app(
+        store, writing, access, health, limits, routes(replace(shown, **watching)), Translator(load().signals)
+    )
     serving = Serving(app, listen, certificate, limits, behind_proxy=access.is_behind_proxy)
     lock.announce(serving.address)
     address = serving.address.replace("0.0.0.0", "127.0.0.1")

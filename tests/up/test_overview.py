@@ -72,6 +72,25 @@ def test_the_first_evaluation_after_a_start_is_said_to_run(world, monkeypatch):
     assert page(world).notes == []
 
 
+def test_a_host_of_which_a_resource_is_not_judged_is_not_healthy_and_says_what_never_came(world):
+    world.points_of = lambda idle, times: Points(  # iowait never comes: nothing says how busy the processors are
+        [Series(host, "cpu", (("cpu", "cpu-total"),), "usage_idle") for host in idle],
+        np.repeat(np.arange(len(idle), dtype=np.int32), len(times)),
+        np.tile(np.asarray(times, np.int64), len(idle)),
+        np.repeat([float(value) for value in idle.values()], len(times)),
+    )
+    world.pass_at_once(15 * MINUTE, {"web1": 60})
+    world.loop.progress = replace(world.loop.progress, judged={"web1": 2}, resources={"web1": {"memory"}})
+    found = page(world)
+    assert found.headline == "Not known: web1 is not all judged"
+    assert (
+        found.hosts[0].note == "not all judged: no limit of processors is; cpu.usage_iowait, cpu.usage_steal never came"
+    )
+    assert found.notes[0] == (
+        "cpu.usage_iowait never came from web1: limits computed from it are not judged; let the agent send it."
+    )
+
+
 def test_healthy_says_how_much_was_judged_and_when(world):
     world.pass_at_once(15 * MINUTE, {"web1": 60, "db1": 60})
     found = page(world)

@@ -251,7 +251,8 @@ def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[
     """Return the rules and settings of hosts, changes on pages included, and the facts. Raise Unusable if invalid."""
     settings = host_settings.load(config) if config else host_settings.Settings()
     overrides = overlay.with_overlay(settings, config, folder, catalogue)
-    return Site(catalogue, overrides, settings.drives(), settings.labels()), settings.facts()
+    judge = {"judge": settings.run.judge} if settings.run.judge else {}
+    return Site(catalogue, overrides, settings.drives(), settings.labels(), **judge), settings.facts()
 
 
 def _store(options: UpOptions, folder: Path, keeping: StoreSettings, catalogue: Catalogue) -> Store:

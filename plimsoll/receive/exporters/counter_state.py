@@ -24,6 +24,7 @@ _GONE_AFTER = 300 * SECOND
 _NEWEST = 3  # times that are kept in any case
 _MOST_TIMES = 1_000
 _WAITS = 300 * SECOND  # since the first sample of a time has come
+_NEVER = 600 * SECOND  # a metric that has not come for so long, while others of its group do, does not come
 _LEARNS = 60 * SECOND  # how long it takes until all series of a group have been seen
 
 
@@ -85,6 +86,20 @@ class CounterState:
         self._count(at, part not in parts)
         parts[part] = value
         return of_part(part) if is_new else 0
+
+    @property
+    def measurement(self) -> str:
+        """Telegraf's measurement of the group; empty for an object of Perfmon."""
+        return self._group.measurement or ""
+
+    def missing(self, now: int) -> Iterator[tuple[str, str]]:
+        """Yield fields that no formula gives, each with a metric that never came though others of the formula did."""
+        if self._since is None or now - self._since < _NEVER or now - self.used > _NEVER:
+            return
+        for name, formulas in self._group.formulas.items():
+            lacking = min((formula.names - self._came for formula in formulas), key=len)
+            if lacking and any(formula.names & self._came for formula in formulas):
+                yield from ((name, self._group.sources[metric][0].name) for metric in sorted(lacking))
 
     def _count(self, at: _At, count: int) -> None:
         at.count += count

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import telegraf_name
-from plimsoll.model.series import Series
+from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.receive.exporters.counter_state import CounterState, Part, of_group
 from plimsoll.rules.exporters.exporter_files import MetricGroup, exporters, metric_names
+from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.line_protocol import series_and_field
 
@@ -87,6 +88,7 @@ class Translator:
                 for name, use in _uses(group):
                     self._uses.setdefault(name, []).append(use)
         self._telegraf = dict(_of_telegraf(signals))
+        self._resources = dict(_resources(signals))
         self.metric_names = frozenset((*self._uses, *self._telegraf))  # all others may be left out at once
         self._most = most_kept
         self._kept: dict[Hashable, CounterState] = {}
@@ -148,6 +150,18 @@ class Translator:
         for kept in touched.values():
             self._drop(kept, now)
         return b"\n".join(written)
+
+    def missing(self, now: int) -> Mapping[HostKey, Mapping[str, Resource]]:
+        """Return, by host, the metrics that never come though others of their group do, and what they are of.
+
+        Only those from which signals of a resource are computed count. The caller must hold `lock`.
+        """
+        metrics: dict[HostKey, dict[str, Resource]] = {}
+        for state in self._kept.values():
+            for field, metric in state.missing(now):
+                if resource := self._resources.get((state.measurement, field.casefold())):
+                    metrics.setdefault(host_key(state.host), {})[metric] = resource
+        return metrics
 
     def _drop(self, kept: CounterState, now: int) -> None:
         """Remove the samples that these states no longer need, or for which there is no memory."""
@@ -339,6 +353,15 @@ def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
                 computed = computed or any(key in formula.names for formula in formulas)
         for metric in sources:
             yield metric.name, MetricUse(group, key, metric.labels, tuple(plain), computed)
+
+
+def _resources(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str], Resource]]:
+    """Yield each measurement and field that signals of a resource use, with the resource."""
+    for signal in signals.values():
+        for source in signal.sources if signal.resource else ():
+            for field in source.fields:
+                if signal.resource:
+                    yield (source.measurement or "", field.casefold()), signal.resource
 
 
 def _of_telegraf(signals: Mapping[str, Signal]) -> Iterator[tuple[str, tuple[str, str]]]:
