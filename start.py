@@ -136,7 +136,7 @@ def pip_install(what: str, *arguments: str) -> None:
 
 
 def set_up(locks: list[str]) -> None:
-    """Make .venv have what the locks pin and this checkout; do nothing if it has."""
+    """Install into .venv what the locks pin, and this checkout; do nothing if that is done already."""
     version = venv_version()
     installed = set(STAMP.read_text("utf-8").splitlines()) if STAMP.is_file() else set[str]()
     place = {"python %s" % version, "checkout %s" % ROOT}  # the programs in .venv name both in their first line

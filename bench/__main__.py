@@ -131,7 +131,8 @@ def _prepare(folder: Path, rows: int, columns: int, hosts: int) -> Callable[...,
 
 
 def _of_kind(log: str) -> float:
-    """Return the cost of a review in programs that import polars and read its log, run before and after it.
+    """Return the cost of a review: its CPU seconds divided by those of reading the log by bare polars before and
+    after.
 
     Starting takes most of the time of a small log, so both programs include it.
     """

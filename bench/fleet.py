@@ -40,9 +40,7 @@ def hosts(count: int) -> list[Host]:
 
 
 def series_of(host: Host, signals: Sequence[str] = (), *, every: bool = False) -> list[tuple[Series, Selection]]:
-    """Return the series of a host with their selections: from the best source of each signal, or with `every` from
-    all.
-    """
+    """Return the series of a host with their selections, from the best source of each signal or from all sources."""
     found: dict[object, tuple[Series, Selection]] = {}
     for name, signal in load_signals().items():
         if signal.derived or (signals and name not in signals):

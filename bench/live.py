@@ -57,7 +57,7 @@ class Fleet:
 
 
 def _of_host(series: Series, host: str) -> Series:
-    """Return the series as another host records it, which is also the source of its Windows counters."""
+    """Return the series of another host, which is also named by the tag `source` of Windows counters."""
     tags = tuple((name, host if name == "source" else value) for name, value in series.tags)
     return replace(series, host=host, tags=tags)
 
@@ -84,7 +84,7 @@ def evaluation(hosts: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print both figures."""
+    """Print the CPU seconds and the bytes per sample."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=1000)
     hosts = parser.parse_args().hosts

@@ -54,7 +54,7 @@ def shift_columns(chance: random.Random, log: bytes) -> bytes:
 
 
 def mix_encodings(chance: random.Random, log: bytes) -> bytes:
-    """Encode a part differently."""
+    """Encode a part of the log in another encoding."""
     at = chance.randrange(len(log))
     part = log[at : at + chance.choice([3, 200])].decode("latin-1")
     encoded = part.encode(chance.choice(["utf-16-le", "utf-16", "utf-8-sig", "cp037"]), "replace")

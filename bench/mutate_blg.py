@@ -57,7 +57,7 @@ def _pack(out: bytearray, at: int, value: int) -> None:
 
 
 def outcome(path: Path) -> str:
-    """Return the outcome of reading a file. Raise AssertionError unless it is a sound log or a refusal of one line."""
+    """Return the outcome of reading a file. Raise AssertionError unless it is a sound log or a one-line refusal."""
     try:
         log = read_log(path)
     except Unusable as error:

@@ -60,9 +60,7 @@ _TURNS = 15  # what else the process does at the time varies threefold
 
 
 def seconds(hosts: int) -> dict[str, float]:
-    """Return the CPU seconds of each page, server and client together: the lowest of several requests after the
-    first.
-    """
+    """Return the CPU seconds of each page, server and client together: the lowest of several warm requests."""
     found: dict[str, float] = {}
     with served(hosts) as address, urllib3.PoolManager() as pools:
         for name, path in PAGES.items():

@@ -1,8 +1,8 @@
 """Records this machine by several recorders side by side, and prints the mean of each signal by each.
 
 `python -m bench.recorders [--seconds 120]`, on Linux: our collector, Telegraf with telegraf/linux.conf (built by
-`python -m tests.servers.build telegraf`), node_exporter, and sysstat's sadc; one that is not installed is left out.
-`--write` puts what is printed into bench/recorders.md, which docs/build.py makes a part of docs/compatibility.md.
+`python -m tests.servers.build telegraf`), node_exporter, and sysstat's sadc. Recorders that are not installed are
+left out. `--write` writes the output to bench/recorders.md, which docs/build.py makes a part of docs/compatibility.md.
 Signals that are 0 throughout are left out, so load the machine meanwhile.
 """
 

@@ -1,7 +1,8 @@
-"""What `plimsoll up` takes of a computer while nobody looks: python -m bench.rest [--hosts 1 50 1000] [--minutes 5].
+"""Measures the CPU and memory of `plimsoll up` without viewers: python -m bench.rest [--hosts 1 50 1000] [--minutes
+5].
 
 Each host sends 60 values every 10 seconds, as Telegraf does. CPU and memory are those of the second half of the time,
-when the first evaluations, which plan, are done. docs/store.md has what a value takes on disk.
+when the first evaluations, which plan, are done. docs/store.md has the size of a value on disk.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def main() -> None:
 
 
 def measure(hosts: int, minutes: float) -> str:
-    """Return what a number of hosts takes, as text."""
+    """Return the CPU and memory for a number of hosts, as text."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         listen = f"127.0.0.1:{free.getsockname()[1]}"

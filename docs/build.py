@@ -105,7 +105,7 @@ _PACKS = "<!-- The rest is generated from signal.py and pack.py in plimsoll/rule
 
 
 def document_page(intro: str, model: type[BaseModel]) -> str:
-    """The page of a JSON document: its fields, and those of its parts."""
+    """Return the page of a JSON document: its fields, and those of its parts."""
     parts: dict[str, Any] = model.model_json_schema(by_alias=True, mode="serialization")
     sections = [_section("The document", parts)]
     sections += [_section(name.removesuffix("Part"), part) for name, part in parts["$defs"].items()]
@@ -113,7 +113,7 @@ def document_page(intro: str, model: type[BaseModel]) -> str:
 
 
 def signals_page() -> str:
-    """The page of all signals, by family."""
+    """Return the page of all signals, by family."""
     signals = load_signals()
     parts = [_SIGNALS]
     for family, names in groupby(sorted(signals, key=_family), _family):
@@ -127,7 +127,7 @@ def _family(name: str) -> str:
 
 
 def catalogue_page() -> str:
-    """The page with a table of rules for each pack."""
+    """Return the page with a table of rules for each pack."""
     signals = load_signals()
     parts = [_CATALOGUE]
     for pack in load().packs:
@@ -142,13 +142,13 @@ def catalogue_page() -> str:
 
 
 def rule_page(name: str) -> str:
-    """The page of a rule: the output of `plimsoll rules explain`."""
+    """Return the page of a rule: the output of `plimsoll rules explain`."""
     rule, pack = next((rule, pack) for pack in load().packs for rule in pack.rules if rule.id == name)
     return f"{explain(rule, pack, load_signals())}\n{_GENERATED.format(f'rules/packs/{pack.pack}.yaml')}"
 
 
 def packs_page() -> str:
-    """The page on packs: the hand-written part as it is, then all fields."""
+    """Return the page on packs: the hand-written part, then all fields."""
     how, _, _ = (HERE / "packs.md").read_text(encoding="utf-8").partition(_PACKS)
     schema = schema_of(Pack)
     parts = {"Pack": schema} | schema["$defs"]
@@ -188,7 +188,7 @@ def evidence_page() -> str:
 
 
 def _in_order(part: Any, named: Mapping[str, Any]) -> list[str]:
-    """The parts of a schema in order of first reference."""
+    """Return the names of a schema's parts in order of first reference."""
     found = {"Pack": part}
     left = [part]
     for one in left:
@@ -211,7 +211,7 @@ def _named(part: Any) -> Iterator[str]:
 
 
 def pages() -> Mapping[str, Callable[[], str]]:
-    """All generated pages: their paths from this folder, and the functions that make them."""
+    """Return all generated pages: their paths from this folder, and the functions that make them."""
     fixed = {
         "review-json.md": partial(document_page, _REVIEW, ReviewDocument),
         "compare-json.md": partial(document_page, _COMPARISON, ComparisonDocument),
@@ -228,7 +228,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
 
 
 def stale() -> list[Path]:
-    """Pages in the generated folders that are no longer generated."""
+    """Return the pages in the generated folders that are no longer generated."""
     written = {HERE / name for name in PAGES}
     return [path for folder in FOLDERS for path in sorted((HERE / folder).glob("*")) if path not in written]
 
@@ -245,7 +245,7 @@ def _section(title: str, part: dict[str, Any]) -> str:
 
 
 def _described(name: str, field: dict[str, Any], part: dict[str, Any]) -> str:
-    """The description of a field; for files that people write, with its default or whether it is needed."""
+    """Return the description of a field; in files that people write, with its default or that it is needed."""
     text = field.get("description", "")
     if "additionalProperties" not in part:
         return text

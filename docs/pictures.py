@@ -37,7 +37,7 @@ _PATIENCE_S = 240
 
 
 def main() -> None:
-    """Take every picture, or that of the report alone."""
+    """Take all pictures, or only the picture of the report."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         REPORT.write_bytes(report(browser))
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def report(browser: Browser) -> bytes:
-    """The picture of the report of the demo with 4 GB, with the text of its first screen in it."""
+    """Return the picture of the report of the demo with 4 GB, with the text of its first screen in it."""
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "report.html"
         run = next(one for one in write_runs(Path(folder)) if one.name == "4GB")
@@ -64,14 +64,14 @@ def report(browser: Browser) -> bytes:
 
 
 def with_text(png: bytes, text: str) -> bytes:
-    """The picture with a text in it, in a chunk `iTXt` (PNG, 11.3.4.5)."""
+    """Return a picture with a text in it, in a chunk `iTXt` (PNG, 11.3.4.5)."""
     body = b"iTXt" + _KEY + b"\0\0\0\0\0" + text.encode()
     chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
     return png[:_HEAD] + chunk + png[_HEAD:]
 
 
 def text_in(png: bytes) -> str:
-    """The text that `with_text` put into a picture; empty without one."""
+    """Return the text that `with_text` put into a picture; empty if there is none."""
     size = struct.unpack(">I", png[_HEAD : _HEAD + 4])[0]
     body = png[_HEAD + 4 : _HEAD + 8 + size]
     start = b"iTXt" + _KEY + b"\0\0\0\0\0"
@@ -106,7 +106,7 @@ def _take(browser: Browser, address: str, drawn: str, to: Path) -> None:
 
 @contextmanager
 def _up() -> Generator[tuple[Path, str]]:
-    """A running demo: its data folder and its address."""
+    """Yield the data folder and the address of a running demo."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         listen = f"127.0.0.1:{one.getsockname()[1]}"
@@ -124,7 +124,7 @@ def _up() -> Generator[tuple[Path, str]]:
 
 
 def _first_alert(folder: Path) -> int:
-    """The number of the first alert of the simulated host."""
+    """Return the number of the first alert of the simulated host."""
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until:
         command = [sys.executable, "-m", "plimsoll", "alerts", "list", "--store", str(folder), "--json", "-"]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Loads an archive of logs with `plimsoll ingest`: a run for each folder, or for each day. See README.md beside it.
 
-What was loaded is written down, so that a call that was interrupted is continued by repeating it. Logs that were added
-to a folder or day since become a run of their own; what failed is tried again. Nothing in the store is deleted.
+A file records what was loaded, so that repeating an interrupted call continues it. Logs that were added to a folder or
+day since become a run of their own; failed runs are tried again. Nothing in the store is deleted.
 """
 
 import argparse
@@ -31,7 +31,7 @@ _DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01]
 
 @dataclass(frozen=True)
 class Run:
-    """A run to load: its name, its logs, and what is passed to plimsoll ingest: the logs, or the folder they are in."""
+    """A run to load: its name, its logs, and the arguments for plimsoll ingest: the logs, or the folder they are in."""
 
     name: str
     logs: tuple[Path, ...]
@@ -39,22 +39,22 @@ class Run:
 
     @property
     def size(self) -> int:
-        """The bytes of its logs."""
+        """The size of the run's logs in bytes."""
         return sum(log.stat().st_size for log in self.logs)
 
 
 def mark_of(log: Path) -> str:
-    """What changes when a log is replaced by another."""
+    """Return a text that changes when a log is replaced by another."""
     found = log.stat()
     return f"{log}|{found.st_size}|{found.st_mtime_ns}"
 
 
 class Wrong(Exception):
-    """The call cannot be used."""
+    """The error that the call cannot be used; the text says why."""
 
 
 def by_folder(archive: Path, prefix: str) -> list[Run]:
-    """A run for each folder with logs, named by its path within the archive."""
+    """Return a run for each folder with logs, named by its path within the archive."""
     found: dict[Path, list[Path]] = defaultdict(list)
     for log in logs_in(archive):
         found[log.parent].append(log)
@@ -63,7 +63,7 @@ def by_folder(archive: Path, prefix: str) -> list[Run]:
 
 
 def by_day(archive: Path, prefix: str) -> list[Run]:
-    """A run for each day that the names of logs, or of the folders they are in, tell. Wrong if some tell none."""
+    """Return a run for each day in the names of logs or of their folders. Raise Wrong if a log has no day."""
     found: dict[str, list[Path]] = defaultdict(list)
     lost: list[Path] = []
     for log in logs_in(archive):
@@ -79,7 +79,7 @@ def by_day(archive: Path, prefix: str) -> list[Run]:
 
 
 def logs_in(archive: Path) -> list[Path]:
-    """The files of an archive that may be logs, sorted; hidden ones are none."""
+    """Return the files of an archive that may be logs, sorted, without hidden files."""
     found: list[Path] = []
     for folder, folders, files in os.walk(archive):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -92,7 +92,7 @@ def logs_in(archive: Path) -> list[Path]:
 
 
 def day_of(path: Path) -> str | None:
-    """The last day in a path, as 2024-01-15; in a path like 2024/01/15/WEB1.csv, too."""
+    """Return the last day in a path, as `2024-01-15`, also from 2024/01/15/WEB1.csv; None if there is none."""
     days: list[str] = []
     for text in (path.as_posix(), "-".join(path.parts[:-1])):
         for year, _, month, day in _DAY.findall(text):
@@ -106,7 +106,7 @@ def day_of(path: Path) -> str | None:
 
 
 class Loaded:
-    """What was loaded and what was begun, in a file that is written line by line."""
+    """The record of loaded and begun runs, in a file that is written line by line."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -122,7 +122,7 @@ class Loaded:
         path.touch()  # tells at once that it cannot be written
 
     def left(self, run: Run) -> list[Run]:
-        """What of a run is still to load: what was begun, with the very logs it had, and then what was added."""
+        """Return the parts of a run that are still to load: first a begun load with its logs, then logs added since."""
         left = {mark_of(log): log for log in run.logs if mark_of(log) not in self._logs}
         found: list[Run] = []
         number = 1
@@ -138,7 +138,7 @@ class Loaded:
         return found
 
     def write(self, run: Run, state: str) -> None:
-        """Write down that a run was begun, was loaded or failed."""
+        """Record that a run was begun, was loaded or failed."""
         logs = [mark_of(log) for log in run.logs]
         cut_off = self._path.stat().st_size and not self._path.read_bytes().endswith(b"\n")
         with self._path.open("a", encoding="utf-8") as file:
@@ -164,7 +164,7 @@ class Progress:
         self._done, self._start = 0, time.monotonic()
 
     def begin(self, text: str) -> None:
-        """Show what is loaded now."""
+        """Show the load in progress."""
         if self._out.isatty():
             part = self._done / self._total if self._total else 1
             passed = time.monotonic() - self._start
@@ -173,7 +173,7 @@ class Progress:
             self._out.flush()
 
     def end(self, text: str, size: int) -> None:
-        """Print what became of it."""
+        """Print the result of a run of `size` bytes."""
         self._done += size
         self._out.write("\r\x1b[K" if self._out.isatty() else "")
         self._out.write(text + "\n")
@@ -181,7 +181,7 @@ class Progress:
 
 
 def load(runs: Sequence[Run], loaded: Loaded, command: Sequence[str], options: Sequence[str]) -> int:
-    """Load the runs that are not loaded yet; returns the exit status."""
+    """Load the runs that are not loaded yet; return the exit status."""
     todo = [part for run in runs for part in loaded.left(run)]
     print(f"{len(todo)} of {len(runs)} runs to load")
     progress = Progress(sum(run.size for run in todo), sys.stdout)

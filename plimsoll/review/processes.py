@@ -29,10 +29,10 @@ RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 def with_processes(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn, phases: Sequence[Phase] = ()
 ) -> list[Finding]:
-    """Return the findings; those that were crossed include the processes that used most, if recorded.
+    """Return the findings; crossed findings include the processes that used most, if recorded.
 
-    `recorded` gives the instances of a signal on a host. What a process used in a breach is compared with what it used
-    in the rest of the phase that contains the breach.
+    `recorded` gives the instances of a signal on a host. The use by a process in a breach is compared with its use in
+    the rest of the phase that contains the breach.
     """
     with_users = list(findings)
     rows_by_signal: dict[tuple[str, str], list[int]] = {}
@@ -148,7 +148,7 @@ def _phases_of(crossings: CrossingColumns, phases: Sequence[Phase]) -> list[str 
 
 
 def in_rest_of_phase(times: Times, name: str, crossings: CrossingColumns, phases: Sequence[Phase]) -> NDArray[np.bool_]:
-    """Return which times are in the phases of this name but in no crossing; none if hardly any are left."""
+    """Return which times are in the phases of this name but in no crossing; no times if hardly any are left."""
     inside = np.zeros(len(times), dtype=bool)
     for phase in phases:
         if phase.name == name:
@@ -158,6 +158,6 @@ def in_rest_of_phase(times: Times, name: str, crossings: CrossingColumns, phases
 
 
 def in_crossings(times: Times, crossings: CrossingColumns) -> NDArray[np.bool_]:
-    """Return which times are in one of the crossings; those are in time order."""
+    """Return which times are in a crossing; `crossings` are in time order."""
     at = np.searchsorted(crossings.starts, times, side="right") - 1
     return (at >= 0) & (times <= np.append(crossings.ends, 0)[at])

@@ -55,7 +55,8 @@ class RecordedSignals:
     def of(self, name: str) -> Mapping[Subject, Samples]:
         """Return the samples of a signal by subject, without subjects that have no samples.
 
-        Empty if the signal is unknown or was not recorded. A signal computed from others is included if those were
+        Empty if the signal is unknown or was not recorded. A signal computed from other signals is included if these
+        were
         sampled at the same times.
         """
         if name not in self._merged:

@@ -53,7 +53,7 @@ class Review:
 
     Attributes:
         phases_found: The phases found from the load; None if they are set by hand.
-        throughput_loss: The work that fell though the load was held, or is gone for a reason that is not known.
+        throughput_loss: The work that fell although the load stayed, or that ended for an unknown reason.
         before_steady: Findings crossed only before the found steady state; they do not count.
         insight_doubts: Doubts from insights; plimsoll.insights adds them.
         ahead: Sentences on limits that will soon be reached; plimsoll.insights adds them.
@@ -231,7 +231,7 @@ class Review:
 
     @cached_property
     def computers(self) -> tuple[str, ...]:
-        """The hosts without those of which only the results of a load driver are known."""
+        """The hosts, except a host known only from the results of a load driver."""
         recorded = {
             host_key(self.host_of(series))
             for log in self.logs
@@ -302,7 +302,7 @@ class Review:
         )
 
     def hosts_of(self, log: Log) -> tuple[str, ...]:
-        """Return the computers of one log; if an agent polled others, those instead of the agent's."""
+        """Return the computers of one log: if an agent polled other computers, these instead of its own."""
         return tuple(hosts_of(log.series, self._host_tags).values())
 
     def clock(self, zone: Zone, instant: int) -> str:
@@ -320,7 +320,7 @@ class Review:
 
     @cached_property
     def zone(self) -> Zone:
-        """The time zone for display: that of the first log that gives one."""
+        """The time zone for display: the zone of the first log that states one."""
         return _zone(self.logs)
 
     @cached_property
@@ -400,7 +400,7 @@ def _zone(logs: Sequence[Log]) -> Zone:
 def _phases_and_loss(
     every_load: Sequence[Load], start: int, end: int, zone: Zone
 ) -> tuple[FoundPhases, ThroughputLoss | None]:
-    """Return the phases and the loss of throughput of a run; what was offered tells the phases where work was lost."""
+    """Return the phases and the loss of throughput of a run; after a loss, the offered load gives the phases."""
     loss = throughput_loss(every_load, start, end)
     by_offered = (loss.offered, *every_load) if loss and loss.offered else every_load
     return find_phases(by_offered, start, end, zone), loss

@@ -49,7 +49,7 @@ def crossed_clause(finding: Finding) -> str:
 
 
 def _conditions(track: RuleEvaluation) -> str:
-    """Return that other conditions decided, if the value alone was past its limit for a tenth longer; else nothing."""
+    """Return a clause that other conditions decided, if the value was past its limit a tenth longer; else empty."""
     past = (track.truths != Truth.NO_DATA) & ~np.isnan(track.values) & ~track.healthy.holds(track.values)
     crossed = np.count_nonzero(track.truths == Truth.TRUE)
     return ", with the rule's other conditions," if np.count_nonzero(past) > _LONGER * crossed else ""
@@ -90,29 +90,29 @@ def worst_shown(finding: Finding) -> float:
 
 
 def often(finding: Finding) -> str:
-    """Return `above its limit for 77 % of the run, never for 5 min on end`."""
+    """Return how long a limit was crossed: `above its limit for 77 % of the run, never for 5 min on end`."""
     of, share = in_phase(finding).removeprefix(" in ") or "the run", percent(finding.share_of_time or 0)
     side = f"{_SIDE[limit_of(finding).worse]}{_conditions(finding.track) if finding.track else ''}"
     return f"{side} for {share} of {of}, never for {duration_text(finding.rule.for_)} on end"
 
 
 def subject_title(finding: Finding) -> str:
-    """Return `Page life expectancy of SQLSRV01` or `Disk queue length of SQLSRV01, 2 E:`."""
+    """Return a finding's signal and place: `Disk time of SQLSRV01`, `Disk queue length of SQLSRV01, 2 E:`."""
     return titled(finding.signal.title, finding.subject) if finding.subject else finding.signal.title
 
 
 def titled(title: str, subject: Subject | str) -> str:
-    """Return `Processor time of WEB01`; if the title contains a comma, another comma precedes `of`."""
+    """Return a title with its subject: `Processor time of WEB01`; a title with a comma gets another before `of`."""
     return f"{title}{',' if ', ' in title else ''} of {subject}"
 
 
 def place(finding: Finding) -> str:
-    """Return `SQLSRV01` or `SQLSRV01, 2 E:`; empty where the rule applies to no host."""
+    """Return the place of a finding: `SQLSRV01` or `SQLSRV01, 2 E:`; empty where the rule applies to no host."""
     return str(finding.subject) if finding.subject else ""
 
 
 def should(finding: Finding) -> str:
-    """Return `should stay above 3,600 s`, with the limit that applied to the subject."""
+    """Return what the limit requires: `should stay above 3,600 s`, with the limit that applied to the subject."""
     return f"{should_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
 
 
@@ -157,7 +157,7 @@ def between(durations: Sequence[int]) -> str:
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:
-    """Return `15.8 GB (1 min mean)`: a worst value and how it was computed; by default the worst of all."""
+    """Return a worst value and how it was computed: `15.8 GB (1 min mean)`; by default the worst of all values."""
     value, how = quantity(finding.worst if worst is None else worst, finding.signal.unit), reduced(finding)
     return f"{value} ({how})" if how else value
 
@@ -169,7 +169,7 @@ def in_phase(finding: Finding) -> str:
 
 
 def how_long(finding: Finding) -> str:
-    """Return `for 1 h 24 min`, or `3 times (41 min in all)`."""
+    """Return how long a limit was crossed: `for 1 h 24 min`, or `3 times (41 min in all)`."""
     crossed = shown_crossings(finding)
     total = int(crossed.durations.sum())
     if len(crossed) == 1:
@@ -178,5 +178,5 @@ def how_long(finding: Finding) -> str:
 
 
 def shown_crossings(finding: Finding) -> CrossingColumns:
-    """Return the crossings that count; if none does, all of them."""
+    """Return the crossings that count; if none counts, all crossings."""
     return finding.counted or finding.crossings

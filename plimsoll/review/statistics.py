@@ -59,7 +59,7 @@ def statistics(logs: Sequence[Log], phases: Sequence[Phase], start: int | None, 
 
 
 class Weights:
-    """The weights of samples, computed once for each recording, as most series of one share their times."""
+    """The weights of samples, computed once for each recording, as most series of a recording share their times."""
 
     def __init__(self) -> None:
         self._by_times: dict[int, tuple[Times, Values | None]] = {}

@@ -99,7 +99,7 @@ def _judged_by(facts: Mapping[str, float], drive: str | None, findings: Iterable
 
 
 def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> Iterator[Remark]:
-    """Yield a remark if an instance in plimsoll.toml is none of those judged on its host."""
+    """Yield a remark if an instance in plimsoll.toml is not among the instances judged on its host."""
     name = subject.instance or ""
     if name.casefold() in map(str.casefold, judged):
         return

@@ -51,7 +51,7 @@ class Group:
 
     @property
     def severity(self) -> Severity:
-        """The severity of its worst finding."""
+        """The severity of the group's worst finding."""
         return self.worst.rule.severity
 
     @cached_property
@@ -95,7 +95,7 @@ _MOST_UNABLE = 3
 
 
 def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
-    """Return NOT_HEALTHY if a severe threshold was crossed; UNKNOWN if there is a doubt, or none was judged."""
+    """Return NOT_HEALTHY if a severe threshold was crossed; UNKNOWN if there is a doubt, or nothing was judged."""
     severe = [finding for finding in findings if finding.severe]
     if any(finding.outcome in CROSSED for finding in severe):
         return Verdict.NOT_HEALTHY
@@ -179,7 +179,7 @@ def group_sentence(group: Group) -> str:
 
 
 def _longer(group: Group) -> Finding | None:
-    """Return a lower limit of the same subject that was crossed for at least twice as long as the worst."""
+    """Return a lower limit of the same subject that was crossed for at least twice as long as the worst finding's."""
     worst = group.worst
     longer = [
         other
@@ -198,7 +198,7 @@ def _counted(finding: Finding) -> int:
 
 
 def _both_clauses(worst: Finding, longer: Finding) -> str:
-    """Return a clause on both limits: `went above 50 ms 2 times (19 min in all), and above 25 ms throughout; ...`."""
+    """Return a clause on two limits: `went above 50 ms 2 times (19 min in all), and above 25 ms throughout; ...`."""
     unit = worst.signal.unit
     higher, lower = (exactly(limit_of(finding).limit, unit) for finding in (worst, longer))
     side = "below" if limit_of(longer).worse == "lower" else "above"
@@ -235,7 +235,7 @@ def _within_limits(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def closest_of(findings: Sequence[Finding]) -> Finding | None:
-    """Return the finding that held and came closest to its limit: crossed briefly for longest, else with least room."""
+    """Return the finding within its limit that came closest: crossed briefly for longest, else with least room."""
     within_limits = _within_limits(findings)
     if briefly := [finding for finding in within_limits if finding.crossed_briefly]:
         return max(briefly, key=lambda finding: finding.share_of_time or 0)
@@ -252,7 +252,7 @@ def _crossed_briefly(most: Finding, others: int) -> str:
 
 
 def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
-    """Yield the thresholds that held with data for less than half of the run, because of gaps or early ends."""
+    """Yield the thresholds within limits that have data for under half of the run, due to gaps or early ends."""
     names: dict[str, None] = {}
     for finding in findings:
         kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
@@ -265,7 +265,7 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
 
 
 def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield how many thresholds were judged, if less than a quarter of the applicable ones."""
+    """Yield how many thresholds were judged, if less than a quarter of the applicable thresholds."""
     result = coverage(findings)
     if 4 * result.judged < result.thresholds:
         verb = "was" if result.judged == 1 else "were"
@@ -288,7 +288,7 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
     """Return the groups, worst first, of findings sorted worst first.
 
     A crossed old limit belongs to the group of its signal, else to the group of a rule that supersedes it. If neither
-    has a group, it forms its own, unless a rule that supersedes it was judged: then it is set aside.
+    group exists, it forms its own, unless a rule that supersedes it was judged: then it is set aside.
     """
     ordered = list(findings)
     by_signal, old, alone, _ = _placed(ordered)
@@ -303,7 +303,7 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
 
 
 def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return crossed old limits in no group, as the current limits that replace them held."""
+    """Return crossed old limits in no group: the current limits that replace them were not crossed."""
     return tuple(_placed(list(findings))[3])
 
 

@@ -1,4 +1,4 @@
-"""Runs the test cases of rules: judges a case's samples and compares the result with the expected one."""
+"""Runs the test cases of rules: judges a case's samples and compares the result with the expected result."""
 
 from collections.abc import Iterator, Mapping
 

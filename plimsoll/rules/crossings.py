@@ -22,8 +22,8 @@ class Crossing:
     Attributes:
         start: The first evaluation (UTC ns).
         end: The last evaluation (UTC ns); of an `increase`, `max` or `min`, at the last sample that made the condition
-            true, not when that leaves the window. The rule may fire later than this.
-        fired_at: The first evaluation at which the rule was firing; None for a brief one, which did not fire, or
+            true, not when that sample leaves the window. The rule may fire later than this.
+        fired_at: The first evaluation at which the rule was firing; None for a brief crossing, which did not fire, or
             whose condition was true for less than `for` in all while the alert lasted.
         worst: The worst of the rule's reduced values.
         mean: The mean of the rule's reduced values.
@@ -47,12 +47,12 @@ class Crossing:
 class CrossingColumns(Sequence[Crossing]):
     """Crossings in time order as one array for each attribute, since most are only counted and compared.
 
-    A `Crossing` is made for each one that is looked at.
+    A `Crossing` is created only when it is accessed.
 
     Attributes:
         starts: The first evaluation of each crossing (UTC ns).
         ends: The last evaluation of each crossing (UTC ns).
-        fired_at: When each crossing fired (UTC ns); 0 for a brief one.
+        fired_at: When each crossing fired (UTC ns); 0 for a brief crossing.
         fired: Whether each crossing fired.
         worst: The worst value of each crossing.
         means: The mean value of each crossing.
@@ -86,7 +86,7 @@ class CrossingColumns(Sequence[Crossing]):
         return self.ends - self.starts
 
     def until(self, end: int) -> "CrossingColumns":
-        """Return the crossings, none of which is after `end` (UTC ns)."""
+        """Return the crossings with starts and ends limited to at most `end` (UTC ns)."""
         return replace(self, starts=np.minimum(self.starts, end), ends=np.minimum(self.ends, end))
 
     def longest(self, count: int) -> "CrossingColumns":

@@ -131,7 +131,7 @@ class RuleEvaluator:
         return SignalValues(self.samples, self.fact, self.series_together)
 
     def evaluate(self, rule: Rule, times: Callable[[Subject], Times]) -> Iterable[RuleEvaluation]:
-        """Yield the evaluation of a rule for every subject of its signal; `times` gives each one's evaluation times."""
+        """Yield the evaluation of a rule for every subject of its signal; `times` gives the times of a subject."""
         for subject, source in self.sources(rule.signal).values():
             yield from self.evaluate_subjects(rule, [(subject, source)], times(subject))
 
@@ -367,7 +367,7 @@ class RuleEvaluator:
         return idle
 
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
-        """Return the signal's possible values and its impossible ones; each has NaN in place of the others."""
+        """Return two arrays: the possible values of a signal, and its impossible values; NaN replaces the rest."""
         signal = self.signals.get(condition.signal)
         can_be = possible(values, signal, condition.reduce) if signal else np.True_
         if np.all(can_be):

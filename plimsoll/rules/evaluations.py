@@ -157,7 +157,7 @@ def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool
 
 
 def together_of(truths: Sequence[Truths]) -> Truths:
-    """Return several conditions joined by AND: false if one is false, else no data if one lacks data, else true."""
+    """Return several conditions joined by AND: false if any is false, else no data if any lacks data, else true."""
     if len(truths) == 1:
         return truths[0]
     stacked = np.stack(truths)

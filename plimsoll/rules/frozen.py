@@ -26,7 +26,7 @@ def count_digits(values: Iterable[float]) -> int:
 def frozen_times(series: Sequence[Samples]) -> list[tuple[int, int]]:
     """Return the times (start and end, UTC ns) in which all of some related series repeat values with many digits.
 
-    Each is longer than five minutes and ten samples, and ends with the first new value, or with the last sample.
+    Each time is longer than five minutes and ten samples, and ends with the first new value, or with the last sample.
     """
     filled = [part for part in (samples.present for samples in series) if len(part.times) > _SAMPLES]
     if not filled:

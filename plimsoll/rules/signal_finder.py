@@ -349,7 +349,7 @@ def facts_of(source: ResolvedSource) -> tuple[ResolvedFact, ...]:
 
 
 def recorded_as(source: ResolvedSource) -> ResolvedSource:
-    """Return the source; of a time per request, without its weights."""
+    """Return the source; a time per request is returned without its weights."""
     return source.value if isinstance(source, ResolvedRequestTime) else source
 
 

@@ -69,7 +69,7 @@ class _Alike(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """Sources of one form: the first of them, and the series of all, those of each field together."""
+    """Sources of one form: the first source, and for each field the series of all sources."""
 
     form: ResolvedRecording
     fields: list[Together]
@@ -88,7 +88,7 @@ class _Formed(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The sources of a condition by window, and those in parts. Valid while sampling intervals stay the same."""
+    """The sources of a condition by window, and the sources in parts. Valid while sampling intervals stay the same."""
 
     sources: Sequence[ResolvedSource]
     reduce: Reduce
@@ -288,7 +288,7 @@ class SignalValues:
         return values
 
     def _recorded(self, formed: _Formed, at: Times, window: int, reduce: Reduce) -> Values:
-        """Return one row for each of several sources of one form, together unless there are too many samples."""
+        """Return one row for each of several sources of one form; computed together unless too many samples."""
         sources, values, rates = formed
         fields, rated = values.arrays(), rates.arrays() if rates else []
         if len(sources) > 1 and not _fit_together([*fields, *rated]):

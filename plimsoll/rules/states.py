@@ -136,7 +136,7 @@ def _before(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def evaluation_times(times: Times, interval: int = EVALUATION_INTERVAL, reach: int = 0) -> Times:
-    """Return the evaluations of a recording, from the grid point at or after the first sample to that after the last.
+    """Return the evaluations of a recording: grid points from the first sample (or just after) to after the last.
 
     Of a pause longer than `reach` (the longest window) only the first evaluation without data is kept, as the others
     change no state. Raise Unusable if there are still too many evaluations for memory.

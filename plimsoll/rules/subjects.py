@@ -49,7 +49,7 @@ class Instances:
                 self._nodes.get(key[0], set()).discard(key[1])
 
     def same(self, instance: str) -> str | None:
-        """Return the same disk or processor under another name, or the disk that holds the volume; None if none."""
+        """Return the same disk or processor under another name, or the disk that holds the volume; else None."""
         if _VOLUME.fullmatch(instance):
             return self._first(_ON + instance.casefold())
         if _NUMBER.fullmatch(instance):

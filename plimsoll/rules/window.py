@@ -45,7 +45,7 @@ class FlatPairs:
 
     @classmethod
     def of_arrays(cls, arrays: "Arrays", transform: Transform | None = None, *, rate: bool) -> "FlatPairs":
-        """Return the same of the times and values of each row."""
+        """Return the pairs of each row, given as times and values; see `of_samples`."""
         times, values = np.concatenate(arrays[0]), np.concatenate(arrays[1])
         row = np.repeat(np.arange(len(arrays[0])), list(map(len, arrays[0])))
         present = np.isfinite(values)
@@ -83,8 +83,8 @@ _EPSILON = np.finfo(np.float64)
 class Breaks(NamedTuple):
     """The breaks between samples, at some evaluations.
 
-    `inside` are the evaluations in a break, and the first after each, so that a break has one wherever samples fall
-    between evaluations. `since` is when the samples began that have no break before the evaluation (UTC ns).
+    `inside` marks the evaluations in a break, and the first evaluation after each break, so that no break is missed
+    between evaluations. `since` is the start (UTC ns) of the samples without a break before the evaluation.
     """
 
     inside: NDArray[np.bool_]
@@ -92,7 +92,7 @@ class Breaks(NamedTuple):
 
 
 def find_breaks(times: Times, valid_until: Times, at: Times) -> Breaks:
-    """Return the breaks at evaluations: where the next sample comes after the time until which one counts."""
+    """Return the breaks at evaluations: where the next sample comes after the last one has expired (`valid_until`)."""
     if not len(times):
         return Breaks(np.zeros(len(at), dtype=bool), np.full(len(at), _NEVER))
     newest = times.searchsorted(at, side="right")
@@ -123,7 +123,7 @@ class WindowBounds:
         return cached[1], cached[2]
 
     def unbroken(self, samples: Samples, *, anew: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the rows of each window: none in a break, and none before the last break if it begins `anew`."""
+        """Return the rows of each window: none in a break; with `anew`, none before the last break."""
         first, last = self(samples.times)
         inside, since = self.breaks(samples)
         if anew:
@@ -169,7 +169,7 @@ class Together(Protocol):
         ...
 
     def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
-        """Return the part of the series that lies in the windows, which begin `anew` after each break if asked to."""
+        """Return the part of the series that lies in the windows; with `anew`, windows begin anew after each break."""
         ...
 
 
@@ -189,7 +189,7 @@ class Apart:
         return Breaks(np.stack([one.inside for one in breaks]), np.stack([one.since for one in breaks]))
 
     def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
-        """Return the part of the series that lies in the windows, which begin `anew` after each break if asked to."""
+        """Return the part of the series that lies in the windows; with `anew`, windows begin anew after each break."""
         recorded, shape = self._recorded, (len(self._recorded), len(bounds.at))
         spans = [bounds.unbroken(samples, anew=anew) for samples in recorded]
         cuts = [slice(int(first[0]), int(last.max())) for first, last in spans]
@@ -409,7 +409,7 @@ def reduce_pairs(
 
 
 def is_idle(values: Values, rates: Values, minimum_rate: float | Values) -> NDArray[np.bool_]:
-    """Return which windows have no requests, or fewer per second than `minimum_rate` that are not slow.
+    """Return which windows have no requests, or fewer per second than `minimum_rate`, none of them slow.
 
     By Little's law the rate times the time (`values`, in seconds) is the number of outstanding requests: a disk that
     needs seconds for each request completes few of them.
@@ -418,7 +418,7 @@ def is_idle(values: Values, rates: Values, minimum_rate: float | Values) -> NDAr
 
 
 def _bounds(flat: FlatPairs, at: Times, begin: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return, for each window of each row, the first pair and the one after the last."""
+    """Return, for each window of each row, the index of the first pair and the index after the last pair."""
     earlier, later = flat.pairs.earlier, flat.pairs.later
     if not len(later):
         none = np.zeros(begin.size, dtype=np.intp)

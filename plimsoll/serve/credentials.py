@@ -1,4 +1,4 @@
-"""The secrets of `plimsoll up`: the owner's token in a file, and the hashes of all others."""
+"""The secrets of `plimsoll up`: the owner's token in a file, and the hashes of all other secrets."""
 
 import hashlib
 import hmac
@@ -59,7 +59,7 @@ def owner_token(folder: Path) -> str:
 
 
 def make_missing(folder: Path) -> dict[str, str]:
-    """Create the token for samples if missing, and the shared password if there is neither one nor any user.
+    """Create the token for samples if missing, and the shared password if neither it nor any user exists.
 
     Return the new secrets by name (`token`, `password`), to be shown once.
     """
@@ -76,7 +76,7 @@ def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
 
 
 def new_token(folder: Path, name: str = "", use: CredentialUse = CredentialUse.SAMPLES) -> str:
-    """Return a new token; it replaces the one of this name and use at once, also in a running server."""
+    """Return a new token; it replaces the token of this name and use at once, also in a running server."""
     token = _new_secret()
     _change(folder, _token_name(name, use), _token_hash(token))
     return token
@@ -110,7 +110,7 @@ def end_password(folder: Path) -> None:
 
 
 def new_password(folder: Path) -> str:
-    """Return a new shared password; it replaces the old one at once, also in a running server."""
+    """Return a new shared password; it replaces the old password at once, also in a running server."""
     password = secrets.token_urlsafe(15)
     _change(folder, _PASSWORD, secret_files.shared_hash(password))
     return password
@@ -158,7 +158,7 @@ class Credentials:
         return Person("", Role.ADMIN, "shared password") if self.may_read(password) else None
 
     def may_read(self, password: str) -> bool:
-        """Return whether a password is the shared one. The check takes a fraction of a second."""
+        """Return whether a password is the shared password. The check takes a fraction of a second."""
         shared = self._shared
         with self._hash_lock:
             return bool(shared) and secret_files.is_right(password, shared)

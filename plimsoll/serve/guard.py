@@ -164,6 +164,6 @@ class ConcurrencyLimit:
 
 
 class _Slots(asyncio.Semaphore):
-    """The slots of one address, and the number of requests waiting for one."""
+    """The slots of one address, and the number of requests waiting for a slot."""
 
     waiting = 0

@@ -79,7 +79,7 @@ class PublicAddress:
 
 
 def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return a text as an IP address; None if it is not one."""
+    """Return a text as an IP address; None if it is no address."""
     try:
         return ipaddress.ip_address(text)
     except ValueError:

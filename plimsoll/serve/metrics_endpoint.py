@@ -94,7 +94,7 @@ class MetricsEndpoint:
         return Response(otlp.response(rejected, why, is_json=is_json), media_type=kind)
 
     async def _take(self, request: Request, read: Read) -> tuple[AcceptedMetrics, str]:
-        """Return the accepted metrics, and why not all were stored; empty if they were. Raise NotTaken if none were."""
+        """Return the accepted metrics, and why some were not stored (or empty). Raise NotTaken if none was stored."""
         accepted: list[AcceptedMetrics] = []
 
         def lines(body: bytearray, longest: int) -> bytes:

@@ -72,7 +72,7 @@ class Bodies:
                 del self._in_use[sender]
 
     async def _receive(self, request: Request, longest: int, body: bytearray, sender: str) -> None:
-        """Read a body. One that is too long is read further, as many clients read the answer only after sending all."""
+        """Read a body. A body that is too long is read on, as many clients read the answer only after sending all."""
         length, limits = 0, self._limits
         async for chunk in parts(request, limits.body_s, limits.pause_s):
             length += len(chunk)

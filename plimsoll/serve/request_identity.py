@@ -150,7 +150,7 @@ class PasswordCheck:
 
 
 class Throttle:
-    """Slows guessing: after FREE_ATTEMPTS wrong passwords, an address is refused for PAUSE_S after each one.
+    """Slows guessing: after FREE_ATTEMPTS wrong passwords, an address is refused for PAUSE_S after each wrong one.
 
     A right password does not reset the count, as its owner may be guessing another user's password.
     """

@@ -36,7 +36,7 @@ _COME_BACK_S = 30
 class Listener(socket.socket):
     """A listening socket that closes a new connection at once if its address, or all together, have too many.
 
-    The event loop of Windows accepts connections in another way; there, only those with a protocol are counted.
+    The event loop of Windows accepts connections in another way; there, only connections with a protocol are counted.
     """
 
     bounds = RequestLimits()
@@ -291,7 +291,7 @@ def guarded_protocol(
                 self._deadline = self.loop.call_later(limits.head_s, self.transport.abort)
 
         def _check_head(self) -> None:
-            """Cancel the deadline if a request is being handled, or none of the next one has been received."""
+            """Cancel the deadline if a request is being handled, or nothing of the next request has been received."""
             is_handled = (
                 bool(self.cycle) and not self.cycle.response_complete
             )  # there is no cycle before the first request

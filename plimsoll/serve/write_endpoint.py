@@ -58,7 +58,7 @@ class WriteEndpoint:
         return await self._write(request, V1_PRECISIONS[precision])
 
     async def query(self, request: Request) -> Response:
-        """Answer InfluxDB 1's query CREATE DATABASE, which some writers send first; refuse all others."""
+        """Answer InfluxDB 1's query CREATE DATABASE, which some writers send first; refuse all other queries."""
         try:
             async with self._bodies.read(request, _LONGEST_QUERY) as body:
                 sent = parse_qs(body.decode("utf-8", "replace")).get("q", [""])[0]
@@ -114,7 +114,7 @@ def _answer(parsed: Parsed, result: WriteResult) -> Response:
 
 
 def _partial(reasons: list[str], dropped: int, *, kept: bool) -> str:
-    """Return the message for a write with `dropped` refused lines, with the reasons of the first ones."""
+    """Return the message for a write with `dropped` refused lines, with the first of the reasons."""
     rest = [f"and {dropped - len(reasons)} more"] if dropped > len(reasons) else []
     text = "\n".join(reasons + rest)
     return f"partial write: {text} dropped={dropped}" if kept else text

@@ -56,7 +56,7 @@ def series_and_field(series: Series) -> str:
 def encode_points(
     points: Points, head: Callable[[Series], str] = series_and_field, unit_ns: int = 1
 ) -> Iterator[bytes]:
-    """Yield samples as chunks of line protocol, one sample a line; of two at the same time, only the last.
+    """Yield samples as chunks of line protocol, one sample a line; of several at one time, only the last.
 
     `head` returns the start of a series' lines. Times are in units of `unit_ns`.
     """

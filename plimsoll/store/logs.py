@@ -75,7 +75,7 @@ def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
 
 
 def _column(times: Times, samples: Samples) -> Values:
-    """Return the samples of a series at the times of a log; NaN for missing ones."""
+    """Return the samples of a series at the times of a log; NaN for missing samples."""
     values = np.full(len(times), np.nan)
     at = np.searchsorted(times, samples.times)
     inside = at < len(times)

@@ -91,7 +91,7 @@ def joined_spellings(series: Series, parts: Sequence[tuple[Series, Samples]]) ->
 class SampleReader(Protocol):
     """The interface for reading samples.
 
-    Series have Telegraf's names; those that differ only in the case of the host are the same. Ranges of time include
+    Series have Telegraf's names; series that differ only in the case of the host are the same. Ranges of time include
     both ends (UTC ns). Samples are finite: missing values, NaN and infinities are not stored.
 
     The other methods are computed from `series` and `read`, unless a server can compute them.
@@ -267,7 +267,7 @@ class Claims(Protocol):
 
 
 class RunStore(Protocol):
-    """The interface of a store of runs, whose samples are separate from live ones and from other runs."""
+    """The interface of a store of runs, whose samples are separate from live samples and from those of other runs."""
 
     @property
     def claims(self) -> Claims:
@@ -293,7 +293,7 @@ class RunStore(Protocol):
         ...
 
     def save(self, run: StoredRun) -> RunSummary:
-        """Save a run in place of one with the same name: a new generation, in the state LOADING, without values."""
+        """Save a run in place of a run of the same name: a new generation, in the state LOADING, without values."""
         ...
 
     def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
@@ -320,7 +320,7 @@ class RunStore(Protocol):
         ...
 
     def samples(self, run: RunSummary | None = None) -> SampleReader:
-        """Return a reader of the samples of a run, or (None) of all complete runs; where these overlap, of one."""
+        """Return a reader of the samples of a run, or (None) of all complete runs; where they overlap, of one."""
         ...
 
     def forget(self, run: RunSummary) -> None:

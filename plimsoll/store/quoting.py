@@ -20,7 +20,7 @@ def time_range(start: int, end: int) -> str:
 
 
 def has_tags(tags: Iterable[tuple[str, str]]) -> str:
-    """Return the condition for points that have these tags, with or without others."""
+    """Return the condition for points that have these tags, with or without other tags."""
     return " AND ".join(f"{identifier(name)}::tag = {string(value)}" for name, value in tags)
 
 

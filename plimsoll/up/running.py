@@ -19,14 +19,14 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(file: IO[bytes]) -> None:
-        """Lock a file until it is closed. OSError if another process has locked it."""
+        """Lock a file until it is closed. Raise OSError if another process has locked it."""
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
 
 else:
     import fcntl
 
     def _lock(file: IO[bytes]) -> None:
-        """Lock a file until it is closed. OSError if another process has locked it."""
+        """Lock a file until it is closed. Raise OSError if another process has locked it."""
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

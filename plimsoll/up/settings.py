@@ -110,8 +110,8 @@ class HeartbeatSettings(Strict):
 class StoreSettings(Strict):
     """How long samples are kept.
 
-    All samples are kept for `raw_days`, then minute values, until the store reaches `size`. `address` is that of an
-    InfluxDB or VictoriaMetrics that stores them instead, with its own retention. `runs` is the folder of runs that
+    All samples are kept for `raw_days`, then minute values, until the store reaches `size`. `address` is the address of
+    an InfluxDB or VictoriaMetrics that stores them instead, with its own retention. `runs` is the folder of runs that
     belongs to the VictoriaMetrics.
     """
 
@@ -230,7 +230,7 @@ class UpSettings(NotifySettings):
 
     @property
     def expected(self) -> tuple[str, ...]:
-        """The hosts that are expected even before they send: those listed in up.toml, and those scraped."""
+        """The hosts that are expected even before they send: hosts listed in up.toml, and hosts scraped."""
         return tuple(dict.fromkeys((*self.roster.hosts, *(target.host for target in self.targets if target.host))))
 
     @property

@@ -88,7 +88,7 @@ class Setup:
         return [*self.allowed_hosts, *([public] if public else [])]
 
     def check_login(self, settings: UpSettings) -> None:
-        """Raise Unusable if other machines could reach it through a proxy without a login."""
+        """Raise Unusable if other machines could reach the server through a proxy without a login."""
         if self.names and self.listen.is_loopback and settings.login != "always":
             raise Unusable(
                 f"{', '.join(self.names)}: leads here only through a proxy, whose clients would need no "
@@ -254,7 +254,7 @@ class Up:
             return servers
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
-        """Return a server for an address; one for the owner only serves no pages but `plimsoll reload`."""
+        """Return a server for an address; with `owner_only`, it serves no pages but `plimsoll reload`."""
         login = self._settings.login == "always"
         proxy = None if owner_only else _trusted_proxy(self._settings.proxy)
         url, names = self._setup.url, self._setup.names

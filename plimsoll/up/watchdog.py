@@ -1,4 +1,4 @@
-"""Watches the alert loop from another thread: a loop that hangs cannot report it."""
+"""Watches the alert loop from another thread, as a hanging loop cannot report itself."""
 
 import logging
 import time

@@ -79,8 +79,7 @@ def recordings(
 def times_by(
     key_of: Callable[[Series], Key | None], logs: Iterable[Log], part: tuple[int, int]
 ) -> dict[Key, list[Times]]:
-    """Return, for each key that `key_of` gives a series (not None), the times in each log with a value in such a
-    series.
+    """Return, by the key that `key_of` gives a series (not None), the times in each log with a value in such series.
 
     A row without values does not count: a recorder may continue without getting values.
     """
@@ -109,7 +108,7 @@ def _filled(columns: Iterable[Values], first: int, stop: int) -> NDArray[np.bool
 
 
 class Absence(NamedTuple):
-    """The time (ns) for which a recorded host lacked a service or counter, the whole time, and if that is long."""
+    """How long (ns) a host lacked a service or counter while recorded, of what total time, and whether that is long."""
 
     length: int = 0
     of: int = 0
@@ -118,7 +117,7 @@ class Absence(NamedTuple):
 
     @classmethod
     def while_recorded(cls, host: Times, nothing: NDArray[np.bool_], value: int) -> "Absence":
-        """Return the absence over those steps between samples of a host that the mask `nothing` marks.
+        """Return the absence over the steps between samples of a host that the mask `nothing` marks.
 
         Steps longer than `value` (ns) are left out, as the host was not recorded in them either.
         """
@@ -135,8 +134,7 @@ class Absence(NamedTuple):
 
 
 def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
-    """Return which steps between a host's samples are within a time, longer than `pause` (ns), without values of a
-    counter.
+    """Return which steps between a host's samples lie in a time over `pause` (ns) without values of a counter.
 
     A step with a value of the counter at both ends does not count, however long: the host itself was not recorded in
     it. `host` are the times of all its samples, `counter` those of one counter; both ascend and are not empty.
@@ -163,7 +161,7 @@ def paused(recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned]
 
 
 def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, int]:
-    """Return for how long (ns) nothing was recorded, and in how long a time; pauses between days count in neither."""
+    """Return how long (ns) nothing was recorded, and the total time (ns), both without pauses between days."""
     times = merge_times(parts)
     steps = np.diff(times)
     longest = _longest_steps(times)

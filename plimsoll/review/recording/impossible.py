@@ -36,7 +36,7 @@ def impossible_values(
 ) -> Iterator[Doubt]:
     """Yield a doubt about signals of severe thresholds that were not judged because their values are impossible.
 
-    It includes signals of which many samples are impossible, as means over these are unknown.
+    Signals with many impossible samples are included, as their means are unknown.
     """
     counters = " ".join(bad_counter.counter.casefold() for bad_counter in items)
     sentences: dict[str, str] = {}
@@ -61,7 +61,7 @@ def impossible_values(
 
 
 def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -> Iterator[Remark]:
-    """Yield a remark on each signal with impossible samples, other than -1 and less (`remarks_below_zero`)."""
+    """Yield a remark on each signal with impossible samples, without values below zero (`remarks_below_zero`)."""
     entries: dict[str, list[tuple[Finding, Values, int]]] = {}
     results: set[tuple[str, object]] = set()
     for finding in findings:

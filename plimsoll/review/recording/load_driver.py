@@ -29,7 +29,7 @@ _ALIKE = 2  # rows: below, the clocks agree
 
 @dataclass(frozen=True)
 class DriverClock:
-    """The offset (ns) from the load driver's clock to that of the hosts, with the bounds of its interval.
+    """The offset (ns) from the load driver's clock to the clock of the hosts, with the bounds of its interval.
 
     `by` names the signal of the hosts that it was estimated from. `no_common_time`: the two recordings do not overlap.
     """

@@ -34,9 +34,9 @@ _CHECK_PAUSE = "see whether the load paused or the system did not answer"
 
 
 class _Stop(NamedTuple):
-    """A stop of work: the last work before it, the first after it (UTC ns), and whether there was none at all.
+    """A stop of work: the last work before it, the first work after it (UTC ns), and whether work ceased completely.
 
-    Of several it is from the first to the last; `times` is how many, `length` how long (ns) they lasted together.
+    Several stops count as one, from the first to the last: `times` is their number, `length` their total length (ns).
     """
 
     begin: int
@@ -47,7 +47,7 @@ class _Stop(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """How long it lasted, and how often: `13 min in all, 3 times`."""
+        """How long the stop lasted, and how often it occurred: `13 min in all, 3 times`."""
         often = f" in all, {self.times:,} times," if self.times > 1 else ""
         return duration_text(self.length) + often
 
@@ -90,7 +90,7 @@ class _HostWork:
 
     @property
     def doubt(self) -> Doubt | None:
-        """A doubt if the host stood still for long; None if not, or if the recorded signals cannot show it."""
+        """A doubt if the host stood still for long; None if it did not, or if the recorded signals cannot show it."""
         start, end, of = self.longest
         within = [(name, samples.between(start, end)) for name, samples in self.recorded]
         samples = max(len(samples.times) for _, samples in within)
@@ -104,7 +104,7 @@ class _HostWork:
         return Doubt(f"{which} stood still {when}", _CHECK)
 
     def frozen(self, title: str) -> Doubt | None:
-        """Return a doubt if a signal repeated its values for long; None for few digits, which may recur."""
+        """Return a doubt if a signal repeated its values for long; None for values of few digits, which may recur."""
         start, end, of = self.longest
         parts = [samples.between(start, end).values for _, samples in self.recorded]
         firsts = [float(values[0]) for values in parts if len(values)]
@@ -196,7 +196,7 @@ def _stop(samples: Samples) -> _Stop | None:
 
 
 def _repeated_stops(samples: Samples) -> _Stop | None:
-    """Return stops of work that are long together, each between two levels of work; None if they are a rhythm of it."""
+    """Return stops of work that are long together, each between two levels of work; None if they are regular."""
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
     interval = samples.interval or 0

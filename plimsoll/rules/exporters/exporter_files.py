@@ -163,7 +163,7 @@ class Metric(NamedTuple):
 
 
 def translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
-    """Return the metrics; for OpenTelemetry ones also their names by each of Prometheus' translation strategies.
+    """Return the metrics; for OpenTelemetry metrics also their names by each of Prometheus' translation strategies.
 
     NoTranslation gives `system.cpu.time`, UnderscoreEscapingWithSuffixes `system_cpu_time_seconds_total`; the other two
     strategies give `system_cpu_time` and `system.cpu.time_seconds_total` (otlptranslator 1.0.0).
@@ -200,7 +200,7 @@ class Template:
         return _PART.sub("${1}", self._text)
 
     def filled(self, labels: dict[str, str]) -> str:
-        """Return the text with the labels of a series filled in. Raise KeyError if the series lacks one."""
+        """Return the text with the labels of a series filled in. Raise KeyError if the series lacks a label."""
         return _PART.sub(lambda part: labels[part["label"]].removeprefix(part["prefix"] or ""), self._text)
 
 

@@ -179,7 +179,7 @@ def parse(text: str) -> list[float | None]:
 
 
 def _item(item: str, most: int) -> list[float | None]:
-    """Return the samples of one item, such as `0+10x3`. Raise ValueError if it is invalid or has over `most`."""
+    """Return the samples of one item, such as `0+10x3`. Raise ValueError if it is invalid or too long (`most`)."""
     if match := _MISSING.fullmatch(item):
         times = int(match[1] or 1)
         if not times:

@@ -66,7 +66,7 @@ class Citation(StrictModel):
 
 
 class Case(StrictModel):
-    """A test case of a rule, run by `plimsoll rules test`. For a rule with `drive` the instance is marked as such."""
+    """A test case of a rule, run by `plimsoll rules test`. For a rule with `drive`, the instance has that drive."""
 
     name: str = Field(description="What the case shows: `fires`, `just below`, `data missing`.")
     series: dict[SignalName, Samples] = Field(
@@ -164,7 +164,7 @@ class Rule(Condition):
 
 
 class AppliesTo(StrictModel):
-    """The hosts that a pack is for: hosts that record any of these."""
+    """The hosts that a pack is for: hosts that record any of these objects or measurements."""
 
     objects: tuple[str, ...] = Field(
         default=(),

@@ -147,7 +147,7 @@ class Weight(StrictModel):
 
 
 class Derivation(StrictModel):
-    """A signal computed from others; each is first reduced over the window. A divisor of 0 or less gives no data."""
+    """A signal computed from operands that are first reduced over the window. A divisor of 0 or less gives no data."""
 
     sum: tuple[SignalName, ...] | None = Field(default=None, description="The signals that are added up.")
     weights: dict[SignalName, Weight] = Field(default={}, description="Weights of operands of a sum; by default 1.")
@@ -173,7 +173,7 @@ class Derivation(StrictModel):
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """The signals that it is computed from."""
+        """The signals that the derived signal is computed from."""
         times = (self.times,) if self.times else ()
         return (*(self.sum or self.difference or self.ratio or ()), *times)
 
@@ -218,12 +218,12 @@ class Pressure(StrictModel):
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """The numbers given here, besides the limits of rules."""
+        """The numbers of this pressure, besides the limits of rules."""
         return tuple(level for level in (self.at, self.low, self.high, self.full) if isinstance(level, float))
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The rules named here."""
+        """The rules that this pressure names."""
         return (*self.rules, *(level for level in (self.at, self.low, self.high, self.full) if isinstance(level, str)))
 
     @model_validator(mode="after")

@@ -1,6 +1,6 @@
 """Compaction and retention: writes past days to files, including late samples, and reduces old days to minutes.
 
-A day file has some of the series of a day. Its name is saved as one to remove before the file is renamed to it. The
+A day file has some of the series of a day. Before a file gets its final name, the name is saved as one to remove. The
 transaction that lists the file also removes its samples from the tables, and the replaced files from the list. So even
 if the process is killed, each sample is in exactly one place.
 """
@@ -43,7 +43,7 @@ class Keeping:
     """How long live samples are kept.
 
     Samples are kept unchanged for `raw_days`, then as minutes until they are `days` old. While more than `size_limit`
-    bytes are in use, the oldest day is dropped, but never the last one.
+    bytes are in use, the oldest day is dropped, but never the last day.
     """
 
     raw_days: int

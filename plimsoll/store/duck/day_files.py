@@ -110,7 +110,7 @@ class DayFolder:
         self._checked[name] = ((status.st_size, status.st_mtime_ns), "")
 
     def readable(self, names: Iterable[str]) -> set[str]:
-        """Return the names of undamaged files; the others are added to `damaged`. Results of checks are cached."""
+        """Return the names of undamaged files; damaged files are added to `damaged`. Results of checks are cached."""
         return {name for name in names if self._is_sound(name)}
 
     def check(self, names: Iterable[str], most: int) -> None:
@@ -171,7 +171,7 @@ def list_files(cursor: Cursor, start: int | None = None, end: int | None = None)
 
 
 def add_file(cursor: Cursor, file: DayFile) -> None:
-    """List a file under its final name, and remove the name from those to be removed."""
+    """List a file under its final name, and remove the name from the names to be removed."""
     cursor.execute("DELETE FROM gone WHERE name = ?", [file.name])
     cursor.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)", [*file])
 

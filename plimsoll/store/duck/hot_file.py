@@ -206,7 +206,7 @@ class HotFile:
         return connection
 
     def _disconnect(self, failed: Cursor | None = None) -> None:
-        """Close the connection if it is still the one that failed."""
+        """Close the connection if it is still the connection that failed."""
         with self.lock:
             if self._connection and failed in (None, self._connection):
                 with suppress(duckdb.Error):

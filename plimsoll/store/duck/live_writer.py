@@ -21,7 +21,7 @@ ROWS_A_TABLE = 1_000_000
 class LiveWriter:
     """Writes live samples; it has the open table and the time of each series' latest sample.
 
-    A sample can only replace an earlier one if it is not later than its series' latest.
+    Only samples that are not later than the latest sample of their series can replace earlier samples.
     """
 
     def __init__(self, file: HotFile) -> None:

@@ -174,7 +174,7 @@ class RunFolders:
         return None
 
     def save(self, run: StoredRun, generation: str = "") -> RunSummary:
-        """Save a run in place of one with the same name; `generation` is set if it comes from another store."""
+        """Save a run in place of a run of the same name; `generation` is set if it comes from another store."""
         summary = RunSummary.new(run, generation)
         folder = self._hidden(summary)
         with files.translated_errors(self._folder):

@@ -24,7 +24,7 @@ _PLACES_AT_ONCE = 20  # one query for 1000 tag sets takes four times as long as 
 
 
 class InfluxSamples(SampleReader):
-    """The samples in a bucket: live ones, or those of runs. See `plimsoll.store.protocol.SampleStore`.
+    """The samples in a bucket: live samples, or samples of runs. See `plimsoll.store.protocol.SampleStore`.
 
     `generation` is the query condition on the tag that only samples of runs have.
     """

@@ -128,7 +128,7 @@ class FluxTable:
         return np.array([row[0] for row in self.rows], dtype=np.int64)
 
     def values(self, column: int) -> Values:
-        """Return the numbers of a column; NaN for a missing one."""
+        """Return the numbers of a column; NaN for a missing number."""
         return np.array([row[column] for row in self.rows], dtype=np.float64)
 
 

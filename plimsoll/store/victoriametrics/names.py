@@ -32,7 +32,7 @@ def labels(series: Series) -> dict[str, str]:
 
 
 class Measurements:
-    """The known measurements. `further` is called when first needed, and returns those beyond the shipped ones."""
+    """The known measurements. `further` is called when first needed, and returns measurements that are not shipped."""
 
     def __init__(self, further: Callable[[], Collection[str]] = lambda: ()) -> None:
         self._further = further

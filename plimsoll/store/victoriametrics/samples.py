@@ -48,7 +48,7 @@ class _StoredSeries(NamedTuple):
 class VictoriaSamples(SampleReader):
     """The samples in a VictoriaMetrics. `measurements` splits metric names into measurement and field.
 
-    See `plimsoll.store.protocol.SampleStore`; of two values of one series and time the higher one is kept.
+    See `plimsoll.store.protocol.SampleStore`; of two values of one series and time, the higher value is kept.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ def _groups(
 
 
 def open_victoria(address: VictoriaMetricsAddress, beside: Store, measurements: Callable[[], Collection[str]]) -> Store:
-    """Return the store in a VictoriaMetrics. `measurements` returns those besides the shipped ones."""
+    """Return the store in a VictoriaMetrics. `measurements` returns the measurements that are not shipped."""
     server = VictoriaMetricsServer(address)
     return victoria_store(VictoriaSamples(server, Measurements(measurements)), beside)
 
