@@ -26,7 +26,7 @@ class Incident:
         return self.alerts[0]
 
     @property
-    def others(self) -> Sequence[Alert]:
+    def other_alerts(self) -> Sequence[Alert]:
         """The alerts of the incident other than `worst`."""
         return self.alerts[1:]
 
@@ -61,7 +61,7 @@ def _rank(alert: Alert) -> int:
 class Firing:
     """All firing alerts: critical ones first, and within a severity the latest first."""
 
-    every: Sequence[Alert] = ()
+    all_alerts: Sequence[Alert] = ()
 
     def like(self, rule: str, host: str, instance: str) -> int:
         """Count the firing alerts that match these patterns."""
@@ -74,17 +74,17 @@ class Firing:
 
     @cached_property
     def _by_host(self) -> Mapping[str, Sequence[Alert]]:
-        return group_pairs((alert.host, alert) for alert in self.every)
+        return group_pairs((alert.host, alert) for alert in self.all_alerts)
 
     @cached_property
     def info(self) -> int:
         """The number of firing alerts of severity info."""
-        return sum(alert.severity == "info" for alert in self.every)
+        return sum(alert.severity == "info" for alert in self.all_alerts)
 
     @cached_property
     def alerts(self) -> Sequence[Alert]:
         """The firing alerts of severity warning and critical that are about hosts."""
-        return [alert for alert in self.every if alert.severity != "info" and alert.kind != "plimsoll"]
+        return [alert for alert in self.all_alerts if alert.severity != "info" and alert.kind != "plimsoll"]
 
     @cached_property
     def incidents(self) -> Sequence[Incident]:

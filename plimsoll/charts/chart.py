@@ -213,7 +213,9 @@ class Charts:
             "binary": unit == "bytes" and unit in MULTIPLES,
             "marks": marks,
             "limits": [[limit.level, limit.text, limit.severity] for limit in limits],
-            "spans": [[self._ms(span.start), self._ms(span.end), *span.own] for span in self._merged(list(spans))],
+            "spans": [
+                [self._ms(span.start), self._ms(span.end), *span.severity_list] for span in self._merged(list(spans))
+            ],
             "severity": severity,
             "strong": [at for at, line in enumerate(lines) if line.strong],
         })  # fmt: skip

@@ -49,13 +49,13 @@ _FEWEST = 100  # samples
 
 @dataclass(frozen=True, eq=False)
 class Reshaped:
-    """A change of a signal's distribution: the second run has more of `what` than the baseline.
+    """A change of a signal's distribution: the second run has more of its `shape` than the baseline.
 
-    `before` and `after` depend on `what`: the share of the time in stalls, the longest burst of failed requests (s),
+    `before` and `after` depend on `shape`: the share of the time in stalls, the longest burst of failed requests (s),
     the 99th percentile, or the median deviation.
     """
 
-    what: Shape
+    shape: Shape
     compared: Compared
     before: float
     after: float

@@ -119,7 +119,7 @@ def hidden(comparison: Comparison) -> list[str]:
     """Return clauses on critical signals or loads with more noise, and on counters that are worse by their names."""
     better = comparison.of(ComparisonOutcome.IMPROVEMENT)  # what is far from its limit now may well vary more
     reshapeds = [reshaped for reshaped in comparison.reshaped if reshaped.compared not in better]
-    noisy = [(reshaped, reshaped.compared.treatment) for reshaped in reshapeds if reshaped.what == "noise"]
+    noisy = [(reshaped, reshaped.compared.treatment) for reshaped in reshapeds if reshaped.shape == "noise"]
     grown = [reshaped for reshaped, treatment in noisy if treatment.critical or treatment.shape == "noise"]
     clauses = [distribution_change_text(reshaped) for reshaped in grown[:1]]
     if costs := comparison.unassigned_counters.costs:

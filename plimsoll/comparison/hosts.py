@@ -14,14 +14,14 @@ from plimsoll.review.review import Review
 class HostChange:
     """A difference in the labels of the runs or the facts of a host; `–` stands for a missing value."""
 
-    what: str
+    name: str
     first: str
     second: str
 
     @property
     def text(self) -> str:
         """The change in words: `memory 8GB → 4GB`."""
-        return f"{self.what} {self.first} → {self.second}"
+        return f"{self.name} {self.first} → {self.second}"
 
 
 Key = tuple[str, str | None]  # of a subject

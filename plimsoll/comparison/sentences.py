@@ -101,7 +101,7 @@ def distribution_change_text(reshaped: Reshaped) -> str:
     compared = reshaped.compared
     name = f"{title(compared)} of {place(compared)}"
     first, second = (quantity(value, compared.signal.unit) for value in (reshaped.before, reshaped.after))
-    match reshaped.what:
+    match reshaped.shape:
         case "stalls":
             after, before = percent(reshaped.after), percent(reshaped.before)
             return f"{title(compared)} stalled for {after} of the time, and for {before} before"

@@ -125,7 +125,7 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     weight: float = Field(gt=0)
-    least: dict[str, Amount]
+    smallest: dict[str, Amount]
     kinds: tuple[SpreadKind, ...]
 
 
@@ -221,7 +221,7 @@ class Treatments:
         tolerance = _first(
             signal_settings.tolerance, self._settings.tolerance, shipped.tolerance, kind.tolerance, defaults.tolerance
         )
-        smallest_by_unit = _table().least
+        smallest_by_unit = _table().smallest
         usual = smallest_by_unit.get(signal.unit, f"{smallest_by_unit['others']} {signal.unit}")
         return Treatment(
             worse,

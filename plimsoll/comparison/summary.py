@@ -51,8 +51,8 @@ def critical(comparison: Comparison) -> list[Compared]:
 
 def peaks(comparison: Comparison) -> list[Reshaped]:
     """Return new stalls, and critical signals with higher peaks or bursts of failures."""
-    changes = [(reshaped, reshaped.compared.treatment) for reshaped in comparison.reshaped if reshaped.what != "noise"]
-    telling = [(reshaped, of) for reshaped, of in changes if reshaped.what == "stalls" or of.critical]
+    changes = [(reshaped, reshaped.compared.treatment) for reshaped in comparison.reshaped if reshaped.shape != "noise"]
+    telling = [(reshaped, of) for reshaped, of in changes if reshaped.shape == "stalls" or of.critical]
     return [reshaped for reshaped, treatment in telling if treatment.worse != "lower"]
 
 
@@ -159,7 +159,9 @@ def _better(comparison: Comparison, better: list[Compared]) -> str:
 
 def _failed(comparison: Comparison) -> str:
     """Return sentences on bursts of failures, to follow a sentence on other reasons; empty if there are none."""
-    return "".join(f" Also, {distribution_change_text(peak)}." for peak in peaks(comparison) if peak.what == "failures")
+    return "".join(
+        f" Also, {distribution_change_text(peak)}." for peak in peaks(comparison) if peak.shape == "failures"
+    )
 
 
 def _baseline(comparison: Comparison) -> str:

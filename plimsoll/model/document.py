@@ -43,7 +43,7 @@ class Span:
     severity: str | None = None
 
     @property
-    def own(self) -> list[str]:
+    def severity_list(self) -> list[str]:
         """The severity of the span in a list; empty if it has none."""
         return [self.severity] if self.severity else []
 
@@ -231,7 +231,7 @@ class Section:
         style: Its CSS class in HTML.
         brief: How many of the blocks a terminal shows; 0 for all.
         hidden: How many entries there are besides those in `blocks`.
-        what: A word for the hidden entries: `steps`.
+        noun: A word for the hidden entries: `steps`.
     """
 
     title: Text
@@ -245,7 +245,7 @@ class Section:
     style: str = ""
     brief: int = 0
     hidden: int = 0
-    what: str = ""
+    noun: str = ""
 
 
 Block: TypeAlias = (

@@ -55,7 +55,7 @@ class NotificationLog:
 
     def situation(self, policy: Policy, now: int) -> Situation:
         """Return the situation on which the next message to the target depends."""
-        alerts = firing(self._file).every
+        alerts = firing(self._file).all_alerts
         query = f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE"
         ended = self._file.rows(
             f"{query} ended_at > ? AND alert IS NULL AND NOT hush UNION ALL"

@@ -87,7 +87,7 @@ def _details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:
 def _other_findings(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield lines on the other instances of a judged rule: overrides, and reasons why some were not judged."""
     for finding in findings:
-        if finding.outcome == Outcome.HELD:
+        if finding.outcome == Outcome.WITHIN:
             if finding.override:
                 yield f"{place(finding)}: {finding.override.note}"
         elif finding.outcome not in CROSSED:

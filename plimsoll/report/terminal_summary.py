@@ -250,7 +250,7 @@ def _not_crossed(review: Review) -> Iterator[tuple[str, list[list[Finding]]]]:
             if not any((finding.rule.signal, finding.subject, of) in crossed for of in (True, finding.severe))
         )
 
-    held = signals(Outcome.HELD)
+    held = signals(Outcome.WITHIN)
     for heading, groups in (
         ("Recorded too briefly to judge", signals(Outcome.TOO_SHORT)),
         ("Crossed too briefly to count", [group for group in held if group[0].brief]),
@@ -265,7 +265,7 @@ def _table(groups: Sequence[Sequence[Finding]], zone: Zone, width: int) -> Itera
     for row, group in zip(rows(groups[:_MOST_HELD], width), groups, strict=False):
         yield row
         nearest = group[0]
-        if nearest.crossed_briefly and nearest.outcome == Outcome.HELD:
+        if nearest.crossed_briefly and nearest.outcome == Outcome.WITHIN:
             yield (f"      crossed: {spans_text(zone, nearest, nearest.brief, _MOST_SPANS)}",)
         reasons = dict.fromkeys(
             reason(finding) for finding in group if finding.outcome == Outcome.TOO_SHORT and finding.undecided
@@ -354,7 +354,7 @@ def _layouts(alike: Sequence[Finding]) -> tuple[tuple[str, ...], ...]:
     nearest = alike[0]
     name, where, limit = nearest.signal.title, place(nearest), threshold(nearest)
     value = quantity(worst_shown(nearest), nearest.signal.unit)
-    is_brief = nearest.brief and nearest.outcome == Outcome.HELD
+    is_brief = nearest.brief and nearest.outcome == Outcome.WITHIN
     room = (how_long(nearest) if is_brief else margin(nearest)) + ("" if nearest.severe else "  info")
     subjects = len({finding.subject.key for finding in alike if finding.subject})
     worst_where = short(where, _PLACE_WIDTH) + (f" (worst of {subjects:,})" if subjects > 1 else "")

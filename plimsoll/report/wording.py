@@ -140,7 +140,7 @@ def crossed_summary(findings: Sequence[Finding]) -> str:
 
 def never_tested(finding: Finding) -> bool:
     """Return whether the further conditions of a rule were never met, so that its value was never judged."""
-    return finding.outcome in (Outcome.HELD, Outcome.TOO_SHORT) and math.isnan(finding.nearest)
+    return finding.outcome in (Outcome.WITHIN, Outcome.TOO_SHORT) and math.isnan(finding.nearest)
 
 
 def condition_text(condition: Condition, unit: str) -> str:
@@ -160,13 +160,13 @@ def margin(finding: Finding) -> str:
     Only values while a rule's further conditions were met count.
     """
     share = finding.room
-    if share is None and finding.outcome == Outcome.HELD and finding.crossed_briefly:
+    if share is None and finding.outcome == Outcome.WITHIN and finding.crossed_briefly:
         return "crossed briefly"
     if share is None:
         is_unmet = finding.track and not finding.track.other_conditions_hold.any()
         return "the rule's other condition was never met" if is_unmet else ""
     if share < 0:
-        return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
+        return "crossed briefly" if finding.outcome == Outcome.WITHIN else "crossed"
     return f"{percent(share)} room"
 
 

@@ -149,7 +149,7 @@ def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
     """Yield doubts about thresholds crossed before and after a gap, and so perhaps also during the gap."""
     for finding in findings:
-        gap = _gap(finding.track, finding.rule.for_) if finding.track and finding.outcome == Outcome.HELD else None
+        gap = _gap(finding.track, finding.rule.for_) if finding.track and finding.outcome == Outcome.WITHIN else None
         if finding.severe and finding.track and gap:
             side = _SIDES[finding.track.healthy.worse]
             counts = f"and a crossing counts after {duration_text(finding.rule.for_)}"

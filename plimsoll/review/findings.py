@@ -24,13 +24,13 @@ from plimsoll.rules.wording import SEVERITIES
 class Outcome(StrEnum):
     """The result of a rule for one subject, worst first.
 
-    Only CROSSED, OFTEN and HELD are judged. TOO_SHORT: the recording is shorter than a crossing must last to count.
+    Only CROSSED, OFTEN and WITHIN are judged. TOO_SHORT: the recording is shorter than a crossing must last to count.
     """
 
     CROSSED = "crossed"
     OFTEN = "often-crossed"
     TOO_SHORT = "too-short"
-    HELD = "held"
+    WITHIN = "held"
     NO_DATA = "no-data"
     NOT_JUDGED = "not-judged"
     NOT_RECORDED = "not-recorded"
@@ -39,7 +39,7 @@ class Outcome(StrEnum):
 
 
 CROSSED = (Outcome.CROSSED, Outcome.OFTEN)
-JUDGED = (*CROSSED, Outcome.HELD)
+JUDGED = (*CROSSED, Outcome.WITHIN)
 _OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN: 0}
 
 
@@ -154,7 +154,7 @@ class Finding:
         """
         if self.outcome == Outcome.TOO_SHORT and self.crossings.cut.any():
             return True
-        once = self.outcome in (Outcome.TOO_SHORT, Outcome.HELD) and (self.stretch or 0) < 2 * self.rule.for_
+        once = self.outcome in (Outcome.TOO_SHORT, Outcome.WITHIN) and (self.stretch or 0) < 2 * self.rule.for_
         return once and self.track is not None and 2 * self.track.longest_crossing > self.rule.for_
 
     @property
@@ -163,7 +163,7 @@ class Finding:
 
         Also None for a rule judged in one phase, as the phase ends its crossings, not the recording.
         """
-        if self.outcome != Outcome.HELD or self.track is None or not self.crossings:
+        if self.outcome != Outcome.WITHIN or self.track is None or not self.crossings:
             return None
         kept_to_phase = self.rule.phase and self.track.is_phase_determined
         goes_on = self.track.crossings.ends[-1] == self.track.last_judged and not kept_to_phase

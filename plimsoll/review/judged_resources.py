@@ -43,7 +43,7 @@ class Lack:
     `to_record` is the resource whose counters are missing, if any; `fact` is a fact that plimsoll.toml must give.
     """
 
-    what: str
+    part: str
     to_record: str | None = None
     fact: str | None = None
 
@@ -55,11 +55,11 @@ class _Host:
     name: str
     has_values: HasValues
     has_guests: bool = False
-    found: dict[str, list[Finding]] = field(default_factory=dict[str, list[Finding]])
+    findings: dict[str, list[Finding]] = field(default_factory=dict[str, list[Finding]])
 
     def recorded(self, resource: Resource) -> list[Finding]:
         """Return the findings on a resource whose counters were recorded."""
-        return [finding for finding in self.found.get(resource, ()) if finding.outcome not in _NOT_RECORDED]
+        return [finding for finding in self.findings.get(resource, ()) if finding.outcome not in _NOT_RECORDED]
 
     def _of_all(self, resource: Resource) -> list[Finding]:
         """Return the recorded findings about a whole resource; for processors, not the root partition alone."""
@@ -164,7 +164,7 @@ def unjudged(
         if too_short:
             lacks = [lack for lack in lacks if lack.to_record or lack.fact]
         if lacks:
-            key = tuple(lack.what for lack in lacks), _advice(lacks, host.name, applied)
+            key = tuple(lack.part for lack in lacks), _advice(lacks, host.name, applied)
             together.setdefault(key, []).append(host.name)
     for (items, advice), names in together.items():
         where = f"{len(names):,} hosts" if len(names) > _MOST_HOSTS else listed(names, _MOST_HOSTS)
@@ -256,7 +256,7 @@ def _hosts(findings: Sequence[Finding], has_values: HasValues) -> list[_Host]:
             key = finding.subject.key[0]
             host = hosts.setdefault(key, _Host(finding.subject.host, has_values, key in with_guests))
             if finding.signal.resource:
-                host.found.setdefault(finding.signal.resource, []).append(finding)
+                host.findings.setdefault(finding.signal.resource, []).append(finding)
     return list(hosts.values())
 
 

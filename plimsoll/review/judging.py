@@ -264,7 +264,7 @@ def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
     total, share = track.time_crossed, track.share_of_time or 0.0
     if total and total >= rule.for_ and share >= rule.often:
         return Outcome.OFTEN
-    return Outcome.TOO_SHORT if track.longest_stretch < rule.for_ else Outcome.HELD
+    return Outcome.TOO_SHORT if track.longest_stretch < rule.for_ else Outcome.WITHIN
 
 
 def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Mapping[str, Signal]) -> tuple[str, ...]:

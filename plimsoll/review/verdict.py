@@ -231,7 +231,7 @@ def _closest(findings: Sequence[Finding]) -> str:
 
 
 def _within_limits(findings: Sequence[Finding]) -> list[Finding]:
-    return [finding for finding in findings if finding.severe and finding.outcome == Outcome.HELD]
+    return [finding for finding in findings if finding.severe and finding.outcome == Outcome.WITHIN]
 
 
 def closest_of(findings: Sequence[Finding]) -> Finding | None:
@@ -256,7 +256,7 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
     names: dict[str, None] = {}
     for finding in findings:
         kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
-        if finding.severe and finding.outcome == Outcome.HELD and finding.track and not kept_to_phase:
+        if finding.severe and finding.outcome == Outcome.WITHIN and finding.track and not kept_to_phase:
             judged = finding.track.judged * EVALUATION_INTERVAL
             if 2 * judged < span:
                 names[f"{subject_title(finding)} ({duration_text(judged)} of {duration_text(span)})"] = None

@@ -73,7 +73,7 @@ def pack_text(name: str, head: str, counters: Sequence[UnknownCounter]) -> str:
                 title=_quoted(counter.counter),
                 unit=_quoted(next(unit for pattern, unit in _UNITS if re.search(pattern, counter.counter.casefold()))),
                 meaning=_quoted(f"What {counter.object} counts as {counter.counter}."),
-                instances="    instances: each\n" if counter.each else "",
+                instances="    instances: each\n" if counter.is_per_instance else "",
                 path=_quoted(counter.path),
             )
             for signal, counter in signals.items()

@@ -10,11 +10,11 @@ class RequestLimits:
     """The limits of requests, in bytes, seconds and numbers; docs/security.yaml lists them.
 
     Times of samples may be from `past_s` ago to `future_s` from now. Agents may open `connections`, people `reserved`
-    more, and one address `address_connections`. `bounds` are those of series and hosts.
+    more, and one address `address_connections`. `bounds` are the limits on series and hosts.
 
-    A request's body may have `body` bytes, and `unpacked` bytes when uncompressed; all requests together may use `held`
-    bytes for bodies, those of one address `address_held`. A body must arrive within `body_s`, without a pause longer
-    than `pause_s`; the head of a request, and the TLS handshake, within `head_s`.
+    A request's body may have `body` bytes, and `unpacked` bytes when uncompressed; all requests together may use
+    `memory` bytes for bodies, those of one address `address_memory`. A body must arrive within `body_s`, without a
+    pause longer than `pause_s`; the head of a request, and the TLS handshake, within `head_s`.
 
     An upload may have `upload` bytes in `upload_files` files, and take `upload_s`. At most `uploads` may arrive at a
     time, and `disk_margin` must stay free on the disk.
@@ -22,8 +22,8 @@ class RequestLimits:
 
     body: int = 25 << 20
     unpacked: int = 100 << 20
-    held: int = 250 << 20
-    address_held: int = 100 << 20
+    memory: int = 250 << 20
+    address_memory: int = 100 << 20
     own_body: int = 250 << 20
     head: int = 32 << 10
     head_s: float = 10

@@ -84,7 +84,7 @@ class Bodies:
                 continue
             self._in_use[sender] += len(chunk)
             body += chunk
-            if self._in_use[sender] > limits.address_held or self._in_use.total() > limits.held:
+            if self._in_use[sender] > limits.address_memory or self._in_use.total() > limits.memory:
                 raise Full
         if length > longest:
             raise TooLarge

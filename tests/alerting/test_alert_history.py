@@ -49,21 +49,21 @@ def test_an_alert_from_firing_to_recovery(world, file):
 
 def test_what_fires_is_as_the_file_has_it_whoever_changed_it(world, file, tmp_path):
     world.step("WEB01", value=91.0)
-    assert len(firing(file).every) == 1
+    assert len(firing(file).all_alerts) == 1
     with suppress(ZeroDivisionError), file.transaction() as connection:
         connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
-        assert firing(file).every == []
+        assert firing(file).all_alerts == []
         raise ZeroDivisionError
-    assert len(firing(file).every) == 1
+    assert len(firing(file).all_alerts) == 1
     assert firing(file) is firing(file)
     other = AlertsFile(tmp_path / NAME)
     with other.transaction() as connection:
         connection.execute("UPDATE alerts SET last = 99")
-    assert [one.last for one in firing(file).every] == [99.0]
+    assert [one.last for one in firing(file).all_alerts] == [99.0]
     with other.transaction() as connection:
         connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
     other.close()
-    assert firing(file).every == []
+    assert firing(file).all_alerts == []
 
 
 def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):

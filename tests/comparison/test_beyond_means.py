@@ -41,7 +41,7 @@ def compared(build, seed, more=USUAL):
 def test_what_means_hide_is_found(build, what):
     for seed in SEEDS:
         found = compared(build, seed)
-        assert what in {one.what for one in found.reshaped}
+        assert what in {one.shape for one in found.reshaped}
         assert answer(found) == (Answer.UNKNOWN if what == "noise" else Answer.WORSE)
 
 
@@ -52,7 +52,7 @@ def test_processor_time_that_is_noisier_for_the_same_load_is_found():
         found[WEB][BUSY] = (busy * np.exp(slow(rng, len(busy), 0.6, 0.08))).clip(0, 100)
 
     for seed in SEEDS:
-        found = [one for one in compared(Build(), seed, noisier).reshaped if one.what == "noise"]
+        found = [one for one in compared(Build(), seed, noisier).reshaped if one.shape == "noise"]
         assert [(one.compared.name, one.compared.subject.host) for one in found] == [("cpu.busy", WEB)]
         assert found[0].after > 1.5 * found[0].before
 

@@ -21,7 +21,7 @@ from .roles import roles
 from .shapes import shapes
 from .windows import instances, resources
 
-JUDGED = (Outcome.CROSSED, Outcome.OFTEN, Outcome.TOO_SHORT, Outcome.HELD)
+JUDGED = (Outcome.CROSSED, Outcome.OFTEN, Outcome.TOO_SHORT, Outcome.WITHIN)
 
 
 def everyone() -> list[Host]:

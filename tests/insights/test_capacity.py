@@ -34,8 +34,8 @@ def web_server(loads, seed, idle=6.0, each=0.14, bend=0.0, rows=24):
 
 def test_what_runs_out_first_and_at_what_load(shop):
     first, second = shop.reached[:2]
-    assert isinstance(first.what, ResourceCapacity)
-    assert (first.what.resource.subject.host, first.what.resource.signal) == ("DB01", "disk.busy")
+    assert isinstance(first.cause, ResourceCapacity)
+    assert (first.cause.resource.subject.host, first.cause.resource.signal) == ("DB01", "disk.busy")
     assert first.load.value == pytest.approx(SHOP.limit(2, 0.9), rel=0.1)
     assert first.load.low <= first.load.value <= first.load.high
     assert second.load.value == pytest.approx(min(SHOP.limit(0, 0.8), SHOP.limit(1, 0.8)), rel=0.1)
@@ -73,8 +73,8 @@ def test_a_limit_inside_the_software_blames_no_resource():
     pooled = System({"view": (1.0, 0.006, 0.004, 0.002)}, pool=8, pool_hold_s=0.06)
     found = capacity([run_of(pooled, [50, 100, 150, 200, 250, 300, 350], 60, seed=2)])
     [only] = found.reached
-    assert isinstance(only.what, Saturation)
-    assert not only.what.by_resource
+    assert isinstance(only.cause, Saturation)
+    assert not only.cause.by_resource
     assert "no recorded resource is at its limit" in answer(found)
     assert only.load.value == pytest.approx(8 / (0.06 + 0.006), rel=0.12)
 

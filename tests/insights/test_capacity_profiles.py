@@ -95,7 +95,7 @@ def test_a_documented_profile_ends_where_its_document_does():
     dynamic, site = (documented(*load_profile(name)) for name in (DYNAMIC, MEMBERSHIP))
     assert (dynamic.reached[0].why, dynamic.reached[0].extended) == ("answered", True)
     assert 1500 <= dynamic.reached[0].users <= 1600  # the document: about 1,500
-    assert (site.reached[0].what, site.reached[0].users) == ("add", 16_000)
+    assert (site.reached[0].name, site.reached[0].users) == ("add", 16_000)
 
 
 @pytest.fixture(scope="module")

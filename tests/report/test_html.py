@@ -329,7 +329,7 @@ def test_a_healthy_report_has_a_chart_of_each_signal_with_its_limit_and_brief_cr
         a_log({CPU: busy, MEMORY: level(600e6)} | disks),
         packs=(a_pack(*PACK.rules[2:], a_rule("busy", "cpu.busy", "< 80", **{"for": "5m"})),),
     )
-    (brief,) = next(one.brief for one in found.of(Outcome.HELD) if one.brief)
+    (brief,) = next(one.brief for one in found.of(Outcome.WITHIN) if one.brief)
     shown = page(found)
     assert "3 thresholds held" in shown.text
     charts = [[text for _, text, _ in chart["limits"]] for chart in shown.data["charts"]]

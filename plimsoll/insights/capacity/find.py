@@ -147,7 +147,7 @@ class Capacity:
     def reached(self) -> tuple["Limit", ...]:
         """The limits within the projected load, and below the load of the highest throughput, sorted by load."""
         limits = [
-            Limit(what.load, what) for what in (*self.resources, *self.objectives) if np.isfinite(what.load.value)
+            Limit(cause.load, cause) for cause in (*self.resources, *self.objectives) if np.isfinite(cause.load.value)
         ]
         limits.sort(key=lambda limit: limit.load.value)
         stop = self.saturation
@@ -164,7 +164,7 @@ class Limit:
     """The load (operations a second) at which a resource, an objective or the highest throughput is reached."""
 
     load: Range
-    what: ResourceCapacity | ObjectiveCapacity | Saturation
+    cause: ResourceCapacity | ObjectiveCapacity | Saturation
 
 
 def capacity(

@@ -48,7 +48,12 @@ def document(capacity: Capacity) -> dict[str, Any]:
         },
         "saturation": stop and {"load": stop.load, "users": stop.users, "by_resource": stop.by_resource},
         "contradictions": [
-            {"what": differs.what, "load": differs.load, "measured": differs.measured, "by_littles_law": differs.by_law}
+            {
+                "what": differs.quantity,
+                "load": differs.load,
+                "measured": differs.measured,
+                "by_littles_law": differs.by_law,
+            }
             for differs in capacity.contradictions
         ],
     }
@@ -56,8 +61,8 @@ def document(capacity: Capacity) -> dict[str, Any]:
 
 def _limit(capacity: Capacity, limit: Limit) -> dict[str, Any]:
     """Return a limit as JSON."""
-    resource = limit.what.resource if isinstance(limit.what, ResourceCapacity) else None
-    response = limit.what.curve.response.name if isinstance(limit.what, ObjectiveCapacity) else None
+    resource = limit.cause.resource if isinstance(limit.cause, ResourceCapacity) else None
+    response = limit.cause.curve.response.name if isinstance(limit.cause, ObjectiveCapacity) else None
     kind = "resource" if resource else "objective" if response else "throughput"
     return {
         "kind": kind,

@@ -19,7 +19,7 @@ _DIFFERS = 0.25  # our choice: of what was measured
 class Contradiction:
     """A number of requests in flight, or users, at a load: as measured, and by Little's law. Both should be equal."""
 
-    what: Literal["in flight", "users"]
+    quantity: Literal["in flight", "users"]
     load: float
     measured: float
     by_law: float

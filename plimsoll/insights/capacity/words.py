@@ -59,7 +59,7 @@ def _carries(capacity: Capacity) -> str:
 
 def what_text(capacity: Capacity, limit: Limit) -> str:
     """Return a limit in words: `Processor time of DS01 reaches 80 %`."""
-    limiting = limit.what
+    limiting = limit.cause
     if isinstance(limiting, ResourceCapacity):
         return f"{resource_text(limiting.resource)} reaches {percent(limiting.resource.limit / 100)}"
     if isinstance(limiting, ObjectiveCapacity):
@@ -108,7 +108,7 @@ def _in_users(capacity: Capacity, load: float) -> tuple[float, str]:
 
 def _measured(capacity: Capacity, limit: Limit) -> str:
     """Return a note if a limit is beyond the highest measured load; else empty."""
-    measured = limit.load.value <= capacity.highest or isinstance(limit.what, Saturation)
+    measured = limit.load.value <= capacity.highest or isinstance(limit.cause, Saturation)
     return "" if measured else f" (projected: the most that was measured is {_most(capacity)})"
 
 
@@ -172,7 +172,7 @@ def _verified(capacity: Capacity) -> Iterator[str]:
     if not checked:
         yield "Not verified: too little of the run is below its highest load to predict that."
         return
-    limits = [limit.what for limit in capacity.reached if isinstance(limit.what, ResourceCapacity)]
+    limits = [limit.cause for limit in capacity.reached if isinstance(limit.cause, ResourceCapacity)]
     first = next(((of, of.check) for of in limits if of.check), None)
     shown, check = first or max(checked, key=lambda pair: pair[0].use.value / pair[0].resource.limit)
     side = "high" if check.off > 0 else "low"
@@ -226,7 +226,7 @@ def _unknown(capacity: Capacity) -> Iterator[str]:
 
 def _contradictions(capacity: Capacity) -> Iterator[str]:
     for contradiction in capacity.contradictions:
-        unit = "requests in flight" if contradiction.what == "in flight" else "users"
+        unit = "requests in flight" if contradiction.quantity == "in flight" else "users"
         yield (
             f"Contradiction at {number(contradiction.load)}/s: {number(contradiction.measured)} {unit} were "
             f"recorded, throughput times response time (Little's law) is {number(contradiction.by_law)}."

@@ -41,7 +41,7 @@ def _blocks(steps: LoadSteps | None, review: Review, zone: Zone) -> tuple[Block,
     curve = _curve(steps)
     paragraphs = tuple(Paragraph(sentence) for sentence in sentences(steps))
     blocks = (*paragraphs, _table(steps, zone), ChartBlock(chart), *([curve] if curve else ()))
-    return (Section("", blocks, level=3, style="steps", what="steps"),)
+    return (Section("", blocks, level=3, style="steps", noun="steps"),)
 
 
 def _table(steps: LoadSteps, zone: Zone) -> DocumentTable:

@@ -220,7 +220,7 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
                 climbed,
                 explained,
                 limit,
-                next((finding for finding in passed if finding.outcome == Outcome.HELD), None),
+                next((finding for finding in passed if finding.outcome == Outcome.WITHIN), None),
                 _reaches(line, limit, (end - start) / SECOND, last, after_middle_s),
                 float(longest.values.max()),
             )
@@ -288,7 +288,7 @@ def _share(line: Trend) -> float:
 def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding | None, samples: Samples) -> bool:
     if signal.trend == "should_rise":
         # If the rule did not fire, its other conditions decide, such as the size of the cache for page life.
-        counts = limit if limit is not None and limit.outcome != Outcome.HELD else None
+        counts = limit if limit is not None and limit.outcome != Outcome.WITHIN else None
         below = counts is not None and float(samples.values.max()) <= limit_of(counts).limit
         return movement == Movement.CLIMBS or below
     wrong = Movement.CLIMBS if signal.trend == "must_not_rise" else Movement.FALLS

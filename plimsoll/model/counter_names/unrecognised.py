@@ -38,7 +38,7 @@ class UnknownCounter:
         return str(CounterPath(None, self.object, self._instance, self.counter))
 
     @property
-    def each(self) -> bool:
+    def is_per_instance(self) -> bool:
         """Whether its instances are judged one by one."""
         return self._instance == "*"
 

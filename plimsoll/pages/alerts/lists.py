@@ -100,7 +100,7 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
     now, file = time.time_ns(), watched.file
     chosen, active = Filter.of(query, zone), silences.active(watched.file, now)
     first, before = (count_before(query.get(name, ""), MOST) for name in ("firing", "page"))
-    severe = incidents(alert for alert in firing(file).every if alert.severity in SEVERE)
+    severe = incidents(alert for alert in firing(file).all_alerts if alert.severity in SEVERE)
     levels = [incident.severity for incident in severe]
     counts = ", ".join(f"{levels.count(level):,} {level}" for level in SEVERE if level in levels)
     shown = Pages.at(first, len(severe))

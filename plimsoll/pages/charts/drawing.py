@@ -63,13 +63,13 @@ class ChartLine:
 
 @dataclass(eq=False)
 class ChartContent:
-    """A chart. `more` counts lines not drawn, `ranked` says how lines were chosen, `problem` why none is drawn."""
+    """A chart. `undrawn` lines are left out, `ranked` says how lines were chosen, `problem` why none is drawn."""
 
     title: str
     signal: Signal
     name: str
     lines: Sequence[ChartLine] = ()
-    more: Sequence[ChartLine] = ()
+    undrawn: Sequence[ChartLine] = ()
     ranked: str = ""
     alerts: Sequence[Alert] = field(default_factory=list[Alert])
     notes: Sequence[Note] = ()
@@ -124,7 +124,7 @@ class ChartReader:
 
     def _add_events(self, content: ChartContent, alerts: Sequence[Alert], noted: Sequence[Note]) -> None:
         """Add to a chart the alerts and notes of its lines, and remove the lines without samples."""
-        lines = [*content.lines, *content.more]
+        lines = [*content.lines, *content.undrawn]
         subjects = {line.source.subject.key for line in lines}
         signals = {line.spec.signal for line in lines}
         content.alerts = [

@@ -44,7 +44,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     """Return the routes of the dashboards, of their table data, and of the Explore page."""
 
     def listing(request: Request) -> Response:
-        open_incidents = incidents(alert for alert in firing(watched.file).every if alert.severity != "info")
+        open_incidents = incidents(alert for alert in firing(watched.file).all_alerts if alert.severity != "info")
         span = RangePicker.of(request, frame.zone_of(request)).chosen
         areas = [
             (area, [incident for incident in open_incidents if signals & {alert.signal for alert in incident.alerts}])

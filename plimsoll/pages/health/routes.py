@@ -143,10 +143,12 @@ def _facts(incident: Incident, now: int) -> Iterator[str]:
     yield f"for {_long(now - alert.begin)}"
     if alert.kind == "rule" and not isnan(alert.worst):
         yield f"at worst {quantity(alert.worst, alert.details.unit)}"
-    if incident.others:
-        also = [name for name in dict.fromkeys(named(other) for other in incident.others) if name != named(alert)]
+    if incident.other_alerts:
+        also = [name for name in dict.fromkeys(named(other) for other in incident.other_alerts) if name != named(alert)]
         yield (
-            f"also {listed(also, _MOST_ALSO)}" if also else f"{counted(len(incident.others), 'further limit')} crossed"
+            f"also {listed(also, _MOST_ALSO)}"
+            if also
+            else f"{counted(len(incident.other_alerts), 'further limit')} crossed"
         )
     if alert.acked_at:
         yield f"acknowledged by {alert.acked_by}" if alert.acked_by else "acknowledged"

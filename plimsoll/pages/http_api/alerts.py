@@ -158,7 +158,7 @@ def list_incidents(query: Annotated[IncidentsQuery, Query()], watched: WatchedDe
     make_alert, host = _alert_maker(watched), query.host.casefold()
     matches = [
         with_fields(incident, alerts=[*map(make_alert, incident.alerts)])
-        for incident in incidents(firing(watched.file).every)
+        for incident in incidents(firing(watched.file).all_alerts)
         if (not host or incident.worst.host.casefold() == host) and query.severity in (None, incident.severity)
     ]
     return Page[IncidentPart].of(matches, query, IncidentPart.model_validate)

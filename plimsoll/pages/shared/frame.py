@@ -62,7 +62,7 @@ class Frame:
 
     def missing(self, request: Request, text: str, hint: str) -> Response:
         """Return the page for something that does not exist: `text` says so, `hint` says where to look."""
-        return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, what=text, hint=hint)
+        return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, text=text, hint=hint)
 
     def zone_of(self, request: Request) -> Zone:
         """Return the zone in the address, else in the browser's cookie; if neither is valid, the zone of up.toml."""

@@ -124,7 +124,7 @@ def blocks(
         if groups := by_signal(comparison.of(outcome)):
             drawn = list(_charts(comparison, groups[: _DRAWN.get(outcome, 0)], charts))
             table = _table(groups, TITLES[outcome], most)
-            yield Section(TITLES[outcome], (table, *drawn), what="signals")
+            yield Section(TITLES[outcome], (table, *drawn), noun="signals")
     if charts is not None and (same := unchanged(comparison)[:_MOST_SAME]):
         drawn = [ChartBlock(chart.chart, "small", chart.title) for chart in _charts(comparison, _singly(same), charts)]
         yield Section("What did not change", (_table(_singly(same), "What did not change"), *drawn), fold="open")
@@ -279,7 +279,7 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
                 (("", finding.rule.severity), f" {breach_sentence(finding)}") for finding in findings[:most]
             ]
             heading, hidden = f"Limits crossed only in {side}", max(0, len(findings) - most)
-            yield Section(heading, (Bullets(tuple(limits)),), hidden=hidden, what="limits")
+            yield Section(heading, (Bullets(tuple(limits)),), hidden=hidden, noun="limits")
     texts = (
         ("Crossed in both", [second for _, second in thresholds.both]),
         ("Crossed in one run, and not judged in the other", list(thresholds.unjudged)),
@@ -308,7 +308,7 @@ def _rest(comparison: Comparison) -> Iterator[Section]:
     """Yield other sections: signals worse in other phases, unclear or unchanged signals, hidden changes."""
     for phase, worse in comparison.also_worse():
         heading = f"Worse in the {phase.name} phase alone"
-        yield Section(heading, (_table(by_signal(worse), heading, _ROWS[ComparisonOutcome.CHANGE]),), what="signals")
+        yield Section(heading, (_table(by_signal(worse), heading, _ROWS[ComparisonOutcome.CHANGE]),), noun="signals")
     for outcome in (ComparisonOutcome.UNCLEAR, ComparisonOutcome.WITHIN, ComparisonOutcome.SAME):
         # Signals that crossed a limit in one run alone are left out, even if their means hardly differ.
         if groups := by_signal(comparison.within_limits(outcome)):
@@ -328,7 +328,7 @@ def _rest(comparison: Comparison) -> Iterator[Section]:
 def _bullets(heading: str, texts: Sequence[str], text: str) -> Iterator[Section]:
     if texts:
         hidden = max(0, len(texts) - _MOST_CROSSED)
-        yield Section(heading, (Bullets(tuple(texts[:_MOST_CROSSED])),), hidden=hidden, what=text)
+        yield Section(heading, (Bullets(tuple(texts[:_MOST_CROSSED])),), hidden=hidden, noun=text)
 
 
 def _names(names: Sequence[str]) -> str:

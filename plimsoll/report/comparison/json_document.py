@@ -155,10 +155,11 @@ class ThresholdsPart(JsonPart):
 class BeyondPart(JsonPart):
     """A change that the mean of a signal hides, and that the baseline did not have."""
 
-    what: Literal["stalls", "failures", "peaks", "noise"] = Field(
-        description="stalls: hardly any work for 20 s or longer, at least twice. failures: at least 20 % of the "
+    what: Literal["stalls", "failures", "peaks", "noise"] = attribute(
+        "shape",
+        "stalls: hardly any work for 20 s or longer, at least twice. failures: at least 20 % of the "
         "requests failed for at least a minute without a break. peaks: more time above 1.5 times the "
-        "99th percentile of the baseline. noise: samples deviate more from their neighbours."
+        "99th percentile of the baseline. noise: samples deviate more from their neighbours.",
     )
     signal: str = attribute("compared.name")
     title: str = attribute("compared.signal.title")
@@ -223,7 +224,7 @@ class RowPart(JsonPart):
 class SetPart(JsonPart):
     """A label, or the facts of a host, that differ between the runs."""
 
-    what: str
+    what: str = attribute("name")
     baseline: str = attribute("first")
     other: str = attribute("second")
 

@@ -31,7 +31,7 @@ def matrix(review: Review, link_of: Callable[[Finding], str]) -> dict[str, Any] 
     worst: dict[tuple[str, str], Finding] = {}
     columns: dict[str, str] = {}
     for finding in sorted(review.findings, key=_rank):
-        if finding.subject is not None and finding.outcome in (*CROSSED, Outcome.HELD, *_OTHER):
+        if finding.subject is not None and finding.outcome in (*CROSSED, Outcome.WITHIN, *_OTHER):
             worst.setdefault((host_key(finding.subject.host), finding.rule.signal), finding)
             if finding.track is not None:
                 columns.setdefault(finding.rule.signal, finding.signal.title)
@@ -67,7 +67,7 @@ def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
     if finding.outcome in CROSSED:
         severity = finding.rule.severity
         return MARKS[severity], f"{severity}, crossed", severity, link_of(finding)
-    if finding.outcome == Outcome.HELD:
+    if finding.outcome == Outcome.WITHIN:
         word, sign = _BRIEF if finding.crossed_briefly else _WITHIN_LIMITS
         return sign, word, "quiet", link_of(finding)
     word, sign = _OTHER[finding.outcome]
@@ -78,6 +78,6 @@ def _rank(finding: Finding) -> tuple[float, float]:
     """Return a sort key, worst first: crossed by severity, crossed too briefly, within limits by room, others."""
     if finding.outcome in CROSSED:
         return (SEVERITIES.index(finding.rule.severity), -(finding.share_of_time or 0))
-    if finding.outcome == Outcome.HELD:
+    if finding.outcome == Outcome.WITHIN:
         return (4 if finding.crossed_briefly else 5, finding.room if finding.room is not None else float("inf"))
     return (3 if finding.outcome == Outcome.TOO_SHORT else 6, 0)

@@ -49,7 +49,7 @@ class NotCrossed:
         ordered = sorted((sorted(group, key=nearness) for group in groups), key=lambda group: nearness(group[0]))
         rules = sum(len({finding.rule.id for finding in group}) for group in groups)
         self._shown = max(_SHOWN_ALIKE_AT_LEAST, min(_SHOWN_ALIKE, _SHOWN_ALIKE_IN_ALL // max(1, rules)))
-        opened = 0 if review.of(Outcome.CROSSED, Outcome.OFTEN) or outcome != Outcome.HELD else _OPEN
+        opened = 0 if review.of(Outcome.CROSSED, Outcome.OFTEN) or outcome != Outcome.WITHIN else _OPEN
         self.items = tuple(self._item(group, at < opened) for at, group in enumerate(ordered))
 
     def id(self, finding: Finding) -> str:

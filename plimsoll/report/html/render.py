@@ -38,7 +38,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
     charts = Charts(review.start or 0, review.end or 0, review.phases, zone, unsure=unsure) if filled else None
     sections = CrossedSections(review, zone, signals, charts).sections()
     short, not_crossed = (
-        NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
+        NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.WITHIN)
     )
     first = first_screen(insights)
     causes, beside = (tuple(insights.sections(place, zone)) for place in ("causes", "beside"))
@@ -79,7 +79,7 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
         matrix=matrix(review, lambda finding: _link(finding, short, not_crossed)),
         overridden=[
             dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
-            for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
+            for outcome in (Outcome.TOO_SHORT, Outcome.WITHIN)
         ],
         causes=causes,
         beside=beside,
@@ -108,4 +108,4 @@ def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
         return "notes"
     if finding.outcome == Outcome.TOO_SHORT and never_tested(finding):
         return "unjudged"
-    return (not_crossed if finding.outcome == Outcome.HELD else short).id(finding)
+    return (not_crossed if finding.outcome == Outcome.WITHIN else short).id(finding)

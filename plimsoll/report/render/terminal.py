@@ -79,7 +79,7 @@ def _section(section: Section, width: int | None) -> Iterator[Line]:
         yield ((plain_text(section.title), "bold"),)
     yield from render_lines(section.blocks[: section.brief or None], width)
     if section.level == 2 and (hidden := _hidden(section)):
-        name = next((section.what for section in _sections(section) if section.what), "")
+        name = next((section.noun for section in _sections(section) if section.noun), "")
         text = f"  {f'{hidden:,} more {name}'.strip()}; {Parameter.OUT} writes a report with all of them"
         yield ((text, "dim"),)
 

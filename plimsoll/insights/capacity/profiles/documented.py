@@ -33,7 +33,7 @@ class Reached:
     """
 
     users: float
-    what: str
+    name: str
     limit: float
     unit: str
     why: str = ""
@@ -182,10 +182,10 @@ def _reached(reached: Reached) -> str:
     if reached.why == "answered":
         extended = "; along its last part beyond what was measured" if reached.extended else ""
         most = f"({number(reached.limit)} /s{extended})"
-        return f"{_plain(reached.what)} is asked for more often than it was answered at most {most}"
+        return f"{_plain(reached.name)} is asked for more often than it was answered at most {most}"
     if reached.why:
-        return f"{_plain(reached.what)} reaches {number(reached.limit)} /s ({reached.why})"
-    return f"{reached.what[:1].lower() + reached.what[1:]} reaches {number(reached.limit)} {reached.unit}"
+        return f"{_plain(reached.name)} reaches {number(reached.limit)} /s ({reached.why})"
+    return f"{reached.name[:1].lower() + reached.name[1:]} reaches {number(reached.limit)} {reached.unit}"
 
 
 def _use(use: DocumentedUse) -> str:
