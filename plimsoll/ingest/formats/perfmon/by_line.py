@@ -236,9 +236,9 @@ class ByLine:
         for at, values in parsed.items():
             frame.replace_column(at, frame.to_series(at).scatter(list(values), list(values.values())))
         if not doubtful:
-            return Rows(local, frame, lines)
+            return Rows(local, frame.get_columns(), lines)
         kept = [row for row in range(len(rows)) if row not in doubtful]
-        return Rows(local[kept], frame[kept], [lines[row] for row in kept])
+        return Rows(local[kept], frame[kept].get_columns(), [lines[row] for row in kept])
 
     def _frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
         """Return the numbers of rows as columns; null for cells that polars does not read as numbers."""

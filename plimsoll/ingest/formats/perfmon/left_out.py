@@ -48,8 +48,8 @@ class LeftOut:
 
     def count(self, rows: Rows) -> None:
         """Add rows that were read to the count."""
-        self._kept += len(rows.numbers)
-        self._present += len(rows.numbers) * rows.numbers.width - sum(rows.numbers.null_count().row(0))
+        self._kept += len(rows.local)
+        self._present += sum(len(column) - column.null_count() for column in rows.numbers)
 
     def add_cell(self, column: int, number: int, text: str) -> None:
         """Save a cell that is not a number: its column, line number and text."""

@@ -32,7 +32,7 @@ class Rows:
     """Rows of a log: wall-clock times (Datetime, ns), a column per counter (null: no sample), and line numbers."""
 
     local: pl.Series
-    numbers: pl.DataFrame
+    numbers: list[pl.Series]
     lines: Sequence[int]
 
 
@@ -71,7 +71,7 @@ def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout:
     if len(frame) != expected:
         return None
     local = wall_clock(frame.drop_in_place(TIME))
-    return None if local.null_count() else Rows(local, frame, range(line, line + len(local)))
+    return None if local.null_count() else Rows(local, frame.get_columns(), range(line, line + len(local)))
 
 
 def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLayout) -> float:

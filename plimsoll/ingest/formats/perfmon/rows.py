@@ -13,7 +13,7 @@ from plimsoll.ingest.formats.perfmon.by_line import ByLine, LinePiece
 from plimsoll.ingest.formats.perfmon.header import TableLayout
 from plimsoll.ingest.formats.perfmon.left_out import LeftOut
 from plimsoll.ingest.formats.perfmon.plain import CounterTable, ends_in_a_bare_cell
-from plimsoll.ingest.formats.perfmon.regular import Rows, read_regular, schema_of
+from plimsoll.ingest.formats.perfmon.regular import Rows, read_regular
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.log import Times, Values
 from plimsoll.model.remark import Kind, Remarks, and_more, counted
@@ -72,12 +72,11 @@ def _nanoseconds(rows: Rows) -> Times:
 def _columns(parts: Sequence[Rows], layout: TableLayout, remarks: Remarks) -> list[Values]:
     """Return the column of each counter; NaN for missing samples and for infinities.
 
-    Each column is removed from the parts when it is joined, so that only one column is in memory twice.
+    The parts lose their columns: each is let go when it is joined, so that only one column is in memory twice.
     """
     columns: list[Values] = []
-    whole = parts[0].numbers.get_columns() if len(parts) == 1 else ()
-    for at, (counter, name) in enumerate(zip(layout.counters, list(schema_of(layout))[1:], strict=True)):
-        pieces = [whole[at]] if whole else [part.numbers.drop_in_place(name) for part in parts]
+    for counter in layout.counters:
+        pieces = [part.numbers.pop(0) for part in parts]
         if not math.isfinite(sum(piece.sum() or 0 for piece in pieces)):  # finite only if all values are
             infinite = [~piece.is_finite() for piece in pieces]
             if count := sum(int(where.sum() or 0) for where in infinite):
