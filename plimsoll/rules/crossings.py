@@ -224,11 +224,10 @@ class EvaluationMatrix:
         return self.times[flat % len(self.times)] if len(flat) else np.empty(0, dtype=np.int64)
 
     @cached_property
-    def telling(self) -> NDArray[np.bool_]:
-        """Whether the window of each evaluation is filled with data; worst values are taken from these evaluations.
+    def _filled_from(self) -> NDArray[np.intp]:
+        """The first evaluation of each stretch whose window is filled with data; worst values are taken from there on.
 
-        At the start of the data, a window contains only a sample or two. A crossing that ended before its window was
-        full counts nevertheless.
+        At the start of the data, a window contains only a sample or two.
         """
         first, stop, row = self._stretches
         count = len(self.times)
@@ -236,19 +235,26 @@ class EvaluationMatrix:
         goes_on = np.where(opens, self.begun, self.states.ravel()[first - 1] == State.NOT_JUDGED)
         windows = np.array(self.windows, dtype=np.int64)[row]
         full = np.minimum(row * count + np.searchsorted(self.times, self._time(first) + windows), stop)
-        telling = self._mark(np.where(goes_on, first, full), stop)
-        before = np.concatenate(([0], np.cumsum(telling)))
-        over = self._true.where(before[self._true.first] == before[self._true.stop])
-        telling |= self._mark(over.first, over.stop)
-        telling[~telling.any(axis=1)] = True
-        return telling
+        return np.where(goes_on, first, full)
 
-    def _mark(self, first: NDArray[np.intp], stop: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return a matrix that is true within the given spans, which do not overlap."""
+    @cached_property
+    def _filled_crossings(self) -> NDArray[np.intp]:
+        """The first evaluation of each crossing with a filled window, or its first if it ended before there was one."""
+        first, stop, _ = self._true
+        begins = self._filled_from[np.searchsorted(self._stretches.first, first, "right") - 1]
+        return np.where(begins < stop, np.maximum(first, begins), first)
+
+    @cached_property
+    def _filled(self) -> NDArray[np.bool_]:
+        """Whether the window of each evaluation is filled; all of a crossing that ended before, and of an empty row."""
         edges = np.zeros(self.values.size + 1, dtype=np.int8)
-        np.add.at(edges, first, 1)
-        np.subtract.at(edges, stop, 1)
-        return (np.cumsum(edges[:-1], dtype=np.int8) > 0).reshape(self.values.shape)
+        first, stop, _ = self._true
+        over = self._filled_crossings < self._filled_from[np.searchsorted(self._stretches.first, first, "right") - 1]
+        np.add.at(edges, np.concatenate((self._filled_from, first[over])), 1)
+        np.subtract.at(edges, np.concatenate((self._stretches.stop, stop[over])), 1)
+        filled = np.cumsum(edges[:-1], dtype=np.int8).view(np.bool_).reshape(self.values.shape)
+        filled[~filled.any(axis=1)] = True
+        return filled
 
     @cached_property
     def worst(self) -> Sequence[float]:
@@ -262,7 +268,7 @@ class EvaluationMatrix:
 
     def _worst(self, where: NDArray[np.bool_] | None) -> Values:
         values = self.values if where is None else np.where(where, self.values, np.nan)
-        worst = self._furthest(np.where(self.telling, values, np.nan))
+        worst = self._furthest(np.where(self._filled, values, np.nan))
         missing = np.isnan(worst)
         return np.where(missing, self._furthest(values), worst) if missing.any() else worst
 
@@ -291,8 +297,8 @@ class EvaluationMatrix:
         begins = active.copy()
         begins[:, 1:] &= ~active[:, :-1]
         begun = _Places(begins).at_or_before(first)
-        count = np.concatenate(([0], np.cumsum(self.truths == Truth.TRUE)))
-        true = count[over.at_or_after(first, ends)] - count[np.where(begun < row * len(self.times), first, begun)]
+        begun = np.where(begun < row * len(self.times), first, begun)
+        true = self._true_before(over.at_or_after(first, ends)) - self._true_before(begun)
         fired = (fires < over.at_or_after(stop, ends)) & (true * EVALUATION_INTERVAL >= self.for_)
         linked = np.append(self._goes_on, False)
         runs = np.flatnonzero(self._runs[1] == Truth.TRUE)
@@ -309,6 +315,13 @@ class EvaluationMatrix:
             ~(linked[runs] & linked[runs + 1]),
         )
 
+    def _true_before(self, flat: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return how many evaluations before each of `flat`, in all rows, were true."""
+        first, stop, _ = self._true
+        before = np.concatenate(([0], np.cumsum(stop - first)))
+        run = np.searchsorted(first, flat, "right") - 1
+        return np.where(run < 0, 0, before[run] + np.minimum(flat - first[run], (stop - first)[run]))
+
     def crossings_of(self, row: int) -> CrossingColumns:
         """Return the crossings of one row."""
         return self.crossings[self._bounds[row] : self._bounds[row + 1]]
@@ -322,22 +335,18 @@ class EvaluationMatrix:
         first, stop, row = self._true
         if not len(first):
             return np.empty(0), np.empty(0)
-        bounds = np.column_stack((first, stop)).ravel()
-        means = np.add.reduceat(np.append(self.values, 0.0), bounds)[::2] / (stop - first)
-        worse = self.healthy[0].worse
-        values = self.values
-        if worse == "either":
-            values = np.abs(values - np.array([healthy.limit for healthy in self.healthy])[:, np.newaxis])
-        furthest = np.minimum if worse == "lower" else np.maximum
-        values = np.append(np.where(self.telling, values, np.inf if worse == "lower" else -np.inf), 0.0)
-        worst = furthest.reduceat(values, bounds)[::2]
-        if worse == "either":
-            at = np.flatnonzero(self.truths == Truth.TRUE)
-            crossing = np.repeat(np.arange(len(row)), stop - first)
-            hits = np.flatnonzero(values[at] == worst[crossing])
-            _, places = np.unique(crossing[hits], return_index=True)
-            worst = self.values.ravel()[at[hits[places]]]
-        return worst, means
+        means = _reduced(np.add, self.values.ravel(), first, stop) / (stop - first)
+        begins, worse, values = self._filled_crossings, self.healthy[0].worse, self.values.ravel()
+        if worse != "either":
+            return _reduced(np.minimum if worse == "lower" else np.maximum, values, begins, stop), means
+        limits = np.repeat([healthy.limit for healthy in self.healthy], len(self.times))
+        distances = np.abs(values - limits)
+        worst = _reduced(np.maximum, distances, begins, stop)
+        at = np.flatnonzero(self.truths == Truth.TRUE)
+        crossing = np.repeat(np.arange(len(row)), stop - first)
+        hits = np.flatnonzero((distances[at] == worst[crossing]) & (at >= begins[crossing]))
+        _, places = np.unique(crossing[hits], return_index=True)
+        return values[at[hits[places]]], means
 
     def gaps_crossed(self, row: int) -> NDArray[np.bool_]:
         """Return, for each crossing of a row, whether only missing data separates it from the previous one."""
@@ -353,18 +362,27 @@ class EvaluationMatrix:
 
 
 class _Places:
-    """The indices of a flattened matrix at which a mask is true."""
+    """The indices of a flattened matrix at which a mask is true, as the edges of its runs."""
 
     def __init__(self, matrix: NDArray[np.bool_]) -> None:
-        self._places = np.flatnonzero(matrix)
+        self._mask = matrix.ravel()
+        self._edges = np.flatnonzero(self._mask[1:] != self._mask[:-1]) + 1
 
     def at_or_after(self, flat: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the first true index at or after each of `flat`; the end of the row if there is none before it."""
-        return np.minimum(np.append(self._places, ends.max(initial=0))[np.searchsorted(self._places, flat)], ends)
+        edges = np.append(self._edges, self._mask.size)[np.searchsorted(self._edges, flat, "right")]
+        return np.minimum(np.where(self._mask[np.minimum(flat, self._mask.size - 1)], flat, edges), ends)
 
     def at_or_before(self, flat: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the last true index at or before each of `flat`; -1 if there is none."""
-        return np.concatenate(([-1], self._places))[np.searchsorted(self._places, flat, "right")]
+        edges = np.concatenate(([0], self._edges))[np.searchsorted(self._edges, flat, "right")]
+        return np.where(self._mask[flat], flat, edges - 1)
+
+
+def _reduced(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], stop: NDArray[np.intp]) -> Values:
+    """Return `ufunc.reduce(values[first:stop])` for each of several spans in order, which do not overlap."""
+    bounds = np.column_stack((first, stop)).ravel()
+    return ufunc.reduceat(values, bounds[:-1] if bounds[-1] == len(values) else bounds)[::2]
 
 
 def worst_of(healthy: Healthy, values: Values) -> float:

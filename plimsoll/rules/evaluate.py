@@ -249,12 +249,14 @@ class RuleEvaluator:
         breached = truths_of(values, ~part.limits.hold(values), idle)
         unrecovered = truths_of(values, ~part.recovered.hold(values), idle) if part.recovered else breached
         joint = [self._joint_truths(joint, at) for joint in part.joint]
-        together = np.logical_and.reduce([truths == Truth.TRUE for truths in joint], initial=np.True_) & ~idle
+        hold = [truths == Truth.TRUE for truths in joint]
+        is_idle_anywhere = bool(idle.any())
+        together = np.logical_and.reduce([*hold, ~idle] if is_idle_anywhere else hold, initial=np.True_)
         return ConditionMatrix(
             part.subjects,
             part.limits.limits,
             at,
-            np.where(idle, np.nan, values),
+            np.where(idle, np.nan, values) if is_idle_anywhere else values,
             together_of([breached, *joint]),
             together_of([unrecovered, *joint]),
             np.broadcast_to(together, values.shape),
@@ -333,8 +335,10 @@ class RuleEvaluator:
         if joint.constants:
             reduced = joint.constants.filled(reduced)
         values = np.concatenate((reduced, np.full((1, len(at)), np.nan)))[joint.rows]
-        idle = np.concatenate((self._idle(joint.idle, at, reduced), np.zeros((1, len(at)), bool)))
-        truths = truths_of(values, ~joint.limits.hold(values), idle[joint.rows])
+        idle = self._idle(joint.idle, at, reduced)
+        if idle.ndim:
+            idle = np.concatenate((idle, np.zeros((1, len(at)), bool)))[joint.rows]
+        truths = truths_of(values, ~joint.limits.hold(values), idle)
         if isinstance(condition, Further) and condition.if_not_recorded:
             truths[joint.missing] = Truth.TRUE
         return truths
@@ -358,8 +362,11 @@ class RuleEvaluator:
         )
 
     def _idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
-        """Return which values are times per request over windows with no requests, or too few to judge."""
-        idle = np.zeros(values.shape, dtype=bool)
+        """Return which values are times per request over windows with no requests, or too few to judge.
+
+        A single False stands for none of them.
+        """
+        idle = np.zeros(values.shape if rows else (), dtype=bool)
         if rows and rows.rated:
             idle[rows.rated] = is_idle(values[rows.rated], self._values.of(rows.rates, at), rows.minimum_rates)
         if rows and rows.unrated:
@@ -369,21 +376,16 @@ class RuleEvaluator:
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
         """Return two arrays: the possible values of a signal, and its impossible values; NaN replaces the rest."""
         signal = self.signals.get(condition.signal)
-        can_be = possible(values, signal, condition.reduce) if signal else np.True_
-        if np.all(can_be):
+        odd = impossible(values, signal) if signal and condition.reduce in _OF_SAMPLES else np.False_
+        if not odd.any():
             return values, np.broadcast_to(np.nan, values.shape)
-        return np.where(can_be, values, np.nan), np.where(can_be, np.nan, values)
+        return np.where(odd, np.nan, values), np.where(odd, values, np.nan)
 
 
 def _forward(values: Values) -> Values:
     """Return the values with each NaN replaced by the last value before it, if any."""
     columns = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
     return np.take_along_axis(values, np.maximum.accumulate(columns, axis=1), axis=1)
-
-
-def possible(values: Values, signal: Signal, reduce: Reduce) -> NDArray[np.bool_]:
-    """Return which reduced values a signal can have; True for NaN."""
-    return ~impossible(values, signal) if reduce in _OF_SAMPLES else np.ones(values.shape, dtype=bool)
 
 
 def impossible(values: Values, signal: Signal) -> NDArray[np.bool_]:

@@ -152,8 +152,11 @@ class RowLimits(NamedTuple):
 
 def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
     """Return whether the condition is met: false where `idle` (no requests), no data where the value is NaN."""
-    truths = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
-    return np.where(idle, np.int8(Truth.FALSE), truths).astype(np.int8)
+    truths = breached.astype(np.int8)
+    truths[np.isnan(values)] = Truth.NO_DATA
+    if idle.any():
+        truths[idle] = Truth.FALSE
+    return truths
 
 
 def together_of(truths: Sequence[Truths]) -> Truths:
@@ -161,9 +164,9 @@ def together_of(truths: Sequence[Truths]) -> Truths:
     if len(truths) == 1:
         return truths[0]
     stacked = np.stack(truths)
-    false = (stacked == Truth.FALSE).any(axis=0)
-    missing = (stacked == Truth.NO_DATA).any(axis=0)
-    return np.where(false, Truth.FALSE, np.where(missing, Truth.NO_DATA, Truth.TRUE)).astype(np.int8)
+    joined = stacked.min(axis=0)  # no data where any lacks data, unless one is false
+    joined[(stacked == Truth.FALSE).any(axis=0)] = Truth.FALSE
+    return joined
 
 
 def spans_of(inside: np.ndarray) -> list[slice]:
