@@ -138,13 +138,21 @@ _KINDS = (
     _Kind(_COMPOUND, SPREADSHEET),
     _Kind(
         rb"Linux \d",
-        "what iostat, mpstat or pidstat prints; convert the file that sar recorded (sar -o FILE records one), "
-        f"with: {_SADF}",
+        "what iostat prints without -t, or another program of sysstat, with no times; record with: iostat -txk 15, "
+        f"or convert the file that sar recorded (sar -o FILE records one), with: {_SADF}",
+    ),
+    *(
+        _Kind(
+            rb"\s*" + system + rb" \S+ ",
+            f"what sar prints on {system.decode()}, which is not read; make a table of it: put (PDH-CSV 4.0) "
+            r"(ZONE)(BIAS) over the times and \\HOST\Object(Instance)\Counter over each column",
+        )
+        for system in (b"AIX", b"SunOS", b"HP-UX")
     ),
     _Kind(
-        rb'\{"sysstat"|(<\?xml[^>]*>\s*)?<(!DOCTYPE )?(sysstat|svg)|System activity data file:|'
+        rb"(<\?xml[^>]*>\s*)?<(!DOCTYPE )?svg|System activity data file:|"
         rb"[^\t\n]+\t-?\d+\t(\d{4}-\d\d-\d\d |\d{9,11}\t)|\d\d:\d\d:\d\d( [AP]M)?( UTC)?; ",
-        f"what sadf writes with other options than -d; write it again with: {_SADF}",
+        f"what sadf writes with other options than -d, -j and -x; write it again with: {_SADF}",
         rb"\A(?!.{0,200}<svg)|sysstat|sadf",
     ),
     _Kind(
@@ -192,9 +200,8 @@ _KINDS = (
         rb"\A[^\n]*" + _COUNTERS,
     ),
     _Kind(
-        rb"AAA,|procs -+memory|\"?(?:pcp-)?[dD]stat |top - \d\d:\d\d",
-        "what nmon, vmstat, dstat or top prints, which is not read; record the host with sar -o FILE and convert that "
-        f"with: {_SADF}",
+        rb"top - \d\d:\d\d",
+        f"what top prints, which is not read; record the host with sar -o FILE and convert that with: {_SADF}",
     ),
 )
 _HEAD = 4096
@@ -202,7 +209,10 @@ _LONG_HEAD = 1 << 20
 # A header of counters on any line, also with names as changed by R; then a row as Windows writes it.
 _HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
 _ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
-_EXPECTED = f"wanted is a log of Performance Monitor, relog or typeperf (BLG, CSV or TSV), or what sadf prints: {_SADF}"
+_EXPECTED = (
+    "wanted is a log of Performance Monitor, relog or typeperf (BLG, CSV or TSV), of a recorder or load driver in "
+    f"docs/formats.md, or what sadf prints: {_SADF}"
+)
 _LOGS = {".csv", ".tsv", ".blg", ".etl"}
 _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
 

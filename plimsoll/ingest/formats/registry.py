@@ -31,15 +31,18 @@ class Format(Protocol):
 class _Later:
     """A format whose module is imported at its first use, as few logs need it."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, member: str | None) -> None:
         self._module = module
+        self._member = member
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(f"{__package__}.{self._module}"), name)
+        module = import_module(f"{__package__}.{self._module}")
+        return getattr(getattr(module, self._member) if self._member else module, name)
 
 
-def _later(module: str) -> Format:
-    return cast("Format", _Later(module))
+def _later(module: str, member: str | None = None) -> Format:
+    """Return the format that a module is, or one of several in it."""
+    return cast("Format", _Later(module, member))
 
 
 # Binary formats are recognised by the bytes of a file, before these are decoded as text.
@@ -53,6 +56,8 @@ FORMATS: tuple[Format, ...] = (
     perfmon.TSV,
     perfmon.TYPEPERF,
     _later("sadf"),
+    _later("recorders.sysstat_text"),
+    _later("recorders.sysstat_json"),
     _later("sadf.sar"),
     _later("load_results.jmeter_csv"),
     _later("load_results.jmeter_xml"),
@@ -60,4 +65,10 @@ FORMATS: tuple[Format, ...] = (
     _later("load_results.k6_json"),
     _later("load_results.gatling"),
     _later("load_results.locust"),
+    _later("recorders.nmon"),
+    _later("recorders.vmstat"),
+    _later("recorders.atop"),
+    _later("recorders.wide", "COLLECTL"),
+    _later("recorders.wide", "DOOL"),
+    _later("recorders.wide", "PMREP"),
 )

@@ -74,7 +74,7 @@ def read(text: Text, options: ReadOptions) -> Log:
         for instance, at in _instances(table):
             for name, values in zip(fields, table.values, strict=True):
                 columns.put(series(host, table.section, instance, name), rows[at], values[at])
-    _drop_unknown_utilization(columns.by_series)
+    drop_unknown_utilization(columns.by_series)
     if not columns.by_series:
         raise Unusable(
             f"{path}:{tables[0].lines[0]}: holds only interrupts, of processors that no section lists; {AGAIN}"
@@ -90,7 +90,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     return Log(path, NAME, times, values, tuple(columns.by_series), zone, tuple(remarks))
 
 
-def _drop_unknown_utilization(columns: dict[Series, Values]) -> None:
+def drop_unknown_utilization(columns: dict[Series, Values]) -> None:
     """Remove the utilization of network links that carry 1 MB/s or more but always show 0.00 %.
 
     sysstat writes 0.00 if the speed of a link is unknown; 1 MB/s is 0.01 % of 100 Gbit/s.

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 
 from plimsoll.ingest.formats import sadf
+from plimsoll.ingest.formats.sadf.dates import day_of
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
-from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
-from plimsoll.model.remark import Kind, Remarks
+from plimsoll.model.remark import Remarks
 
 NAME = "sar"
 _BANNER = re.compile(rb"Linux (\S+) \((.+?)\)[ \t]+(\S+)[ \t]+_(\w+)_")
@@ -24,7 +24,6 @@ _FIELD = re.compile(r"%?[A-Za-z][\w%/.-]*\Z")
 _LAST = ("FILESYSTEM", "MOUNTPOINT", "DEVICE", "DEV", "IFACE", "FCHOST")
 _UNREAD = ("BUS", "DEVICE", "BAT")  # sensors, USB devices and batteries
 _DAY = timedelta(days=1)
-_DATES = ("%Y-%m-%d", "%m/%d/%y", "%m/%d/%Y", "%d/%m/%y", "%d/%m/%Y", "%d.%m.%Y", "%d.%m.%y", "%Y年%m月%d日")
 
 
 def sniff(text: Text) -> bool:
@@ -72,19 +71,8 @@ class _Rewriter:
 
     def _begin(self, host: str, day: str, number: int) -> None:
         """Set the host and the date from a first line of sar."""
-        days = list(dict.fromkeys(moment.date() for form in _DATES if (moment := _parsed(day, form))))
-        if not days:
-            raise Unusable(
-                f'{self.text.path}:{number}: the date "{day}" is of no form that is known; write the file again with '
-                "S_TIME_FORMAT=ISO sar -A -f FILE, or with sadf -d FILE -- -A"
-            )
-        # Month/day or day/month, by the day in the file's name (sar27); else month/day, as in the C locale.
-        of_file = re.search(r"sar?(?:\d{6})?(\d\d)\b", self.text.path.name)
-        fitting = [date for date in days if of_file and date.day == int(of_file[1])]
-        if len(days) > 1 and not fitting:
-            text = f"the date {day} is taken for {days[0]}; if it is another, write the file with S_TIME_FORMAT=ISO"
-            self.remarks.add(Kind.GUESSED, text, line=number)
-        self.host, self.day, self.before = host, (fitting or days)[0], None
+        self.host, self.before = host, None
+        self.day = day_of(self.text, day, number, self.remarks)
         self.columns = []
 
     def _line(self, clock: tuple[int, int, int], rest: str) -> str:
@@ -132,10 +120,3 @@ class _Rewriter:
 def _is_header(cells: list[str]) -> bool:
     """Return whether all cells are names of columns, not numbers."""
     return len(cells) > 1 and all(_FIELD.match(cell) for cell in cells)
-
-
-def _parsed(text: str, form: str) -> datetime | None:
-    try:
-        return datetime.strptime(text, form)
-    except ValueError:
-        return None

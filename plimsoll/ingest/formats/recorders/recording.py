@@ -1,0 +1,235 @@
+"""Collects the samples of a recorder whose output is tables of columns, and returns them as a log.
+
+A table beside each reader (`nmon.yaml`) gives the series of each column. The series are those of sysstat, which rules
+read from sadf as well; a value below 0 is none, as the recorders write -1 for what they do not know.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from plimsoll.ingest.formats.sadf import drop_unknown_utilization
+from plimsoll.ingest.reading import ReadOptions
+from plimsoll.ingest.shared import clock
+from plimsoll.ingest.shared.same_time import MOST_LEFT_OUT
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log, Times, Values
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.remark import Kind, Remarks, counted, listed, short
+from plimsoll.model.series import UNNAMED, Series
+from plimsoll.model.shipped_tables import shipped_table
+from plimsoll.model.times import SECOND, Zone
+
+_TARGET = re.compile(r"(?:(\w+)(?:\((\w*)\))? )?([\w-]+)(?: \* ([\d.e-]+))?( / s)?")
+_SHARES_OFF = 5.0  # percentage points; our choice, as for sadf
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class RecorderTable:
+    """One table of a recorder: the measurement of its series, and the target of each column.
+
+    A target is `[MEASUREMENT[(INSTANCE)] ]FIELD[ * FACTOR][ / s]`; with `/ s` it counts since the sample before.
+    `whole` are columns that add up to 100 %; if they are `ticks`, each becomes its share of their sum. `total` names
+    the instance of columns without one, `keep` matches the instances that are read.
+    """
+
+    measurement: str
+    columns: Mapping[str, str]
+    tag: str = "device"
+    whole: tuple[str, ...] = ()
+    ticks: bool = False
+    total: str = ""
+    keep: str = ".*"
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """A recorder's tables, and the patterns of its columns' names if these hold the table and the instance."""
+
+    tables: Mapping[str, RecorderTable]
+    names: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+@cache
+def recorder(name: str) -> Recorder:
+    """Return the table of a recorder, `recorders/NAME.yaml`."""
+    return shipped_table("plimsoll.ingest.formats.recorders", f"{name}.yaml", Recorder)
+
+
+@dataclass
+class _Column:
+    rows: list[int] = field(default_factory=list[int])
+    values: list[float] = field(default_factory=list[float])
+
+
+class HostRecording:
+    """The samples of one host: `begin` each sample, then `put` its values.
+
+    Times are nanoseconds of the recorder's own clock as if it were UTC, or UTC.
+    """
+
+    def __init__(self, text: Text, tool: str) -> None:
+        self.text = text
+        self.tool = tool
+        self.remarks = Remarks(str(text.path))
+        self.host = UNNAMED
+        self.headers: list[int] = []
+        self._tables = recorder(tool).tables
+        self._stamps: list[int] = []
+        self._lines: list[int] = []
+        self._seconds: list[float] = []
+        self._columns: dict[tuple[str, str, str], _Column] = {}
+        self._left_out: list[int] = []
+        self._unread: Counter[str] = Counter()
+        self._processors = 0
+
+    def begin(self, stamp: int, line: int, seconds: float = np.nan) -> None:
+        """Begin a sample at a time (ns), `seconds` after the one before, where the recorder says so."""
+        if not clock.EARLIEST <= stamp <= clock.LATEST:
+            raise Unusable(f"{self.text.path}:{line}: the time of this sample is damaged; delete the sample")
+        self._stamps.append(stamp)
+        self._lines.append(line)
+        self._seconds.append(seconds)
+
+    def put(self, table: str, instance: str, values: Iterable[tuple[str, str | float]]) -> bool:
+        """Add values of the current sample by their columns. Return whether the table is read."""
+        known = self._tables.get(table)
+        instance = instance or (known.total if known else "")
+        if known is None or not re.fullmatch(known.keep, instance):
+            if known is None:
+                self._unread[table] += 1
+            return False
+        for column, cell in values:
+            if column in known.columns:
+                value = number(cell)
+                if value is not None and value >= 0:
+                    stored = self._columns.setdefault((table, instance, column), _Column())
+                    stored.rows.append(len(self._stamps) - 1)
+                    stored.values.append(value)
+        return True
+
+    def set_processors(self, count: int) -> None:
+        """Note the number of processors of the host."""
+        self._processors = max(count, self._processors)
+
+    def leave_out(self, line: int) -> None:
+        """Note a damaged line, which is not read."""
+        self._left_out.append(line)
+
+    def log(self, options: ReadOptions, advice: str, *, in_utc: bool = False) -> Log:
+        """Return the log. Raise Unusable, with `advice`, if no value was read."""
+        if not self._columns:
+            raise Unusable(f"{self.text.path}: holds no sample of {self.tool} that is read; {advice}")
+        self._remark_left_out()
+        stamps = np.array(self._stamps, dtype=np.int64)
+        zone = Zone.parse("UTC") if in_utc else options.zone
+        if zone is None:
+            zone = Zone.unknown()
+            text = "the times do not say their zone: they are the log's own clock's; name it with"
+            self.remarks.add(Kind.GUESSED, f"{text} {Parameter.ZONE}")
+        if not in_utc:
+            stamps = clock.to_utc(stamps, zone, self._lines, self.remarks, self.headers)
+        between = np.diff(stamps, prepend=stamps[:1]) / SECOND
+        seconds = np.where(np.isnan(self._seconds), between, self._seconds)
+        columns = self._series(np.where(seconds > 0, seconds, np.nan))
+        drop_unknown_utilization(columns)
+        times, order = clock.in_order(stamps, self._lines, self.headers, self.remarks)
+        values = tuple(columns.values()) if order is None else tuple(column[order] for column in columns.values())
+        return Log(self.text.path, self.tool, times, values, tuple(columns), zone, tuple(self.remarks))
+
+    def _series(self, seconds: Values) -> dict[Series, Values]:
+        """Return the values of each series; `seconds` is the length of each sample's interval, NaN if unknown."""
+        single = {table for table, instance, _ in self._columns if instance not in ("", "total")}
+        filled = {
+            key: self._filled(column)
+            for key, column in self._columns.items()
+            if key[1] != "total" or key[0] not in single  # a total would count its parts twice
+        }
+        self._check_shares(filled)
+        columns: dict[Series, Values] = {}
+        for (table, instance, column), read in filled.items():
+            known = self._tables[table]
+            match = _TARGET.fullmatch(known.columns[column])
+            if match is None:
+                raise ValueError(f"{self.tool}.yaml: {known.columns[column]} is no target")
+            measurement, of, name, factor, counts = match.groups()
+            values = read * float(factor or 1) / (seconds if counts else 1)
+            measurement, of = measurement or known.measurement, instance if of is None else of
+            series = self._series_of(measurement, known.tag, of, name, f"{table} {column}")
+            columns.setdefault(series, values)
+        if self._processors:
+            path = f"{self.tool} processors"
+            counts = np.full(len(self._stamps), float(self._processors))
+            columns[Series(self.host, "system", (), "n_cpus", path)] = counts
+        return columns
+
+    def _series_of(self, measurement: str, tag: str, instance: str, name: str, shown: str) -> Series:
+        tags = ((tag, instance),) if instance else ()
+        if measurement == "cpu_util" and instance != "all":
+            measurement, tags = "per_cpu", ((tag, f"cpu{instance}" if instance.isdecimal() else instance),)
+        table, column = shown.split(" ", 1)
+        shown = f"{table}({instance})" if instance else table
+        return Series(self.host, measurement, tags, name, f"{self.tool} {shown} {column}")
+
+    def _filled(self, column: _Column) -> Values:
+        values = np.full(len(self._stamps), np.nan)
+        # Of several values for one sample the first counts.
+        values[column.rows[::-1]] = column.values[::-1]
+        return values
+
+    def _check_shares(self, filled: dict[tuple[str, str, str], Values]) -> None:
+        """Make ticks shares; leave out shares that do not add up to 100, as on KVM, where all can be 0."""
+        wrong: Times = np.zeros(len(self._stamps), dtype=np.int64)
+        for table, instance in dict.fromkeys((table, instance) for table, instance, _ in filled):
+            known = self._tables[table]
+            parts = [(table, instance, column) for column in known.whole if (table, instance, column) in filled]
+            if not parts:
+                continue
+            if known.ticks and len(parts) < len(known.whole):
+                for key in parts:
+                    del filled[key]
+                continue
+            total = np.sum([np.nan_to_num(filled[key]) for key in parts], axis=0)
+            bad = total <= 0 if known.ticks else np.abs(total - 100) > _SHARES_OFF
+            bad &= ~np.isnan(filled[parts[0]])
+            wrong += bad
+            for key in [key for key in filled if key[:2] == (table, instance) and key[2] in known.whole]:
+                share = 100 * filled[key] / np.where(total > 0, total, np.nan) if known.ticks else filled[key]
+                filled[key] = np.where(bad, np.nan, share)
+        if wrong.any():
+            text = f"the shares of a processor do not add up to 100 %: no sample ({counted(int(wrong.sum()), 'time')})"
+            line = self._lines[int(wrong.argmax())]
+            self.remarks.add(Kind.SKIPPED, text, line=line, count=int(wrong.sum()))
+
+    def _remark_left_out(self) -> None:
+        if self._left_out:
+            count = len(self._left_out)
+            kind = Kind.CUT if count > max(MOST_LEFT_OUT * (count + len(self._stamps)), 1) else Kind.SKIPPED
+            text = f"{counted(count, 'line')} left out: cut short, damaged, or not of {self.tool}"
+            self.remarks.add(kind, text, line=self._left_out[0], count=count)
+        if unread := [name for name in self._unread if name not in recorder(self.tool).skipped]:
+            text = f"not read: {listed([short(name) for name in sorted(unread)], _MOST_NAMED)}"
+            self.remarks.add(Kind.SKIPPED, text, count=len(unread))
+
+
+def number(cell: str | float) -> float | None:
+    """Return the number in a cell, with a decimal comma too; None if it is none."""
+    try:
+        value = float(cell.replace(",", ".") if isinstance(cell, str) else cell)
+    except (ValueError, TypeError):
+        return None
+    return value if np.isfinite(value) else None
+
+
+def wide_columns(tool: str, header: Sequence[str]) -> list[tuple[str, str, str] | None]:
+    """Return the table, instance and column that each name of a header holds; None for other names."""
+    patterns = [re.compile(pattern) for pattern in recorder(tool).names]
+    matches = [next(filter(None, (pattern.fullmatch(name) for pattern in patterns)), None) for name in header]
+    return [match and (match["table"], match["instance"] or "", match["column"]) for match in matches]

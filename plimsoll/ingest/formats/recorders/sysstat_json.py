@@ -1,0 +1,139 @@
+"""Reads the JSON of iostat, mpstat and sadf (`-o JSON`, `sadf -j`), and sadf's XML (`sadf -x`).
+
+iostat's first report is an average since boot and left out, and so is a report of mpstat that is alone. A file that was
+not closed, as when its recorder was killed, is read to its last whole report.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, fromstring
+
+from plimsoll.ingest.formats.recorders.recording import HostRecording
+from plimsoll.ingest.formats.sadf.dates import day_of, time_of
+from plimsoll.ingest.reading import ReadOptions
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import RESTARTED, Kind
+from plimsoll.model.times import instant
+
+NAME = "sysstat-JSON"
+_BEGINS = re.compile(rb'\s*(?:\{\s*"sysstat"\s*:|(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE sysstat[^>\[]*>\s*)?<sysstat\b)')
+_ENDS = (("\n\t\t\t\t}", "]}]}}"), ("</timestamp>", "</statistics></host></sysstat>"))  # of a report, and of the file
+_TIME = re.compile(r"(?:(\S+)[T ])?([01]\d|2[0-3])[:-]([0-5]\d)[:-]([0-5]\d)(?: ([AP]M))?(?:[+-]\d{4})?")
+_INSTANCES = ("cpu", "number", "iface", "disk-device", "disk_device", "dev", "filesystem", "fsname", "mountp")
+_AGAIN = "write it again with: sadf -d FILE -- -A, or record with: iostat -txk -o JSON 15"
+_NOT_CLOSED = "the file is not closed, as when its recorder was killed: read to its last whole report"
+
+
+def sniff(text: Text) -> bool:
+    """Return whether the file begins as sysstat's JSON or XML."""
+    return _BEGINS.match(text.data[:4096]) is not None
+
+
+def read(text: Text, options: ReadOptions) -> Log:
+    """Return all reports as one log. Raise Unusable if the file is damaged, or holds only averages since boot."""
+    recording = HostRecording(text, "sysstat")
+    data = text.data[:].decode("utf-8", errors="replace")
+    host = _parsed(text, data, recording)
+    recording.host = str(host.get("nodename") or recording.host)
+    recording.set_processors(int(host.get("number-of-cpus") or 0))
+    reports: Sequence[Mapping[str, Any]] = host.get("statistics") or ()
+    is_of_sadf = any(isinstance(report.get("timestamp"), dict) for report in reports)
+    if not is_of_sadf and reports and ("avg-cpu" in reports[0] or "disk" in reports[0] or len(reports) == 1):
+        recording.remarks.add(Kind.NOTED, "the first report is an average since the host started: left out")
+        reports = reports[1:]
+    in_utc = _put_reports(recording, reports, str(host.get("date") or ""))
+    for boot in host.get("restarts") or ():
+        recording.remarks.add(Kind.NOTED, f"{RESTARTED} ({_clock(boot.get('boot') or boot)})")
+    return recording.log(options, _AGAIN, in_utc=in_utc)
+
+
+def _parsed(text: Text, data: str, recording: HostRecording) -> Mapping[str, Any]:
+    """Return the host of the file with its reports. Raise Unusable if the file is damaged before its last report."""
+    report, closing = _ENDS[data.lstrip().startswith("<")]
+    cut = data.rfind(report) + len(report)
+    for whole in (data, data[:cut] + closing):
+        try:
+            host = _host(whole)
+        except (ValueError, ParseError, RecursionError, LookupError, TypeError, AttributeError):
+            continue
+        if whole is not data:
+            recording.remarks.add(Kind.SKIPPED, _NOT_CLOSED)
+        return host
+    raise Unusable(f"{text.path}: is no whole JSON or XML of sysstat; {_AGAIN}")
+
+
+def _host(data: str) -> Mapping[str, Any]:
+    if not data.lstrip().startswith("<"):
+        return dict(json.loads(data)["sysstat"]["hosts"][0])
+    if "<!ENTITY" in data:  # sysstat declares none, and they may grow without end
+        raise ValueError
+    root = fromstring(re.sub(r'\sxmlns="[^"]*"', "", data, count=1))
+    host = root.find("host")
+    if host is None:
+        raise LookupError
+    reports = [
+        {"timestamp": dict(report.attrib), **dict(_of_xml(report))} for report in host.iterfind("statistics/timestamp")
+    ]
+    texts = {child.tag: child.text for child in host if child.text}
+    restarts = [dict(boot.attrib) for boot in host.iterfind("restarts/boot")]
+    return {**texts, **host.attrib, "statistics": reports, "restarts": restarts}
+
+
+def _of_xml(element: Element) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the rows of each table in a report, as they stand in JSON."""
+    for table in element:
+        rows: dict[str, list[dict[str, str]]] = {}
+        leaves = {child.tag: child.text for child in table if child.text and not len(child) and child.text.strip()}
+        rows[table.tag] = [{**table.attrib, **{name: text or "" for name, text in leaves.items()}}]
+        for child in table.iter():
+            if child is not table and child.attrib:
+                rows.setdefault(child.tag, []).append(dict(child.attrib))
+        yield table.tag, rows
+
+
+def _put_reports(recording: HostRecording, reports: Sequence[Mapping[str, Any]], date: str) -> bool:
+    """Add all reports. Return whether their times are in UTC."""
+    before: datetime | None = None
+    in_utc: set[bool] = set()
+    for number, report in enumerate(reports, 1):
+        stamp = report.get("timestamp")
+        match = _TIME.fullmatch(_clock(stamp))
+        written = match and (match[1] or date)
+        if match is None or not written:
+            raise Unusable(f"{recording.text.path}: report {number} has no time; {_AGAIN}")
+        day = day_of(recording.text, written, 1, recording.remarks, before.date() if before else None)
+        moment = datetime.combine(day, time_of(*match.group(2, 3, 4, 5)))
+        while not match[1] and before is not None and moment < before - timedelta(hours=12):
+            moment += timedelta(days=1)  # mpstat gives the date of the first report only
+        before = moment
+        in_utc.add(isinstance(stamp, Mapping) and (stamp.get("tz") == "UTC" or stamp.get("utc") in (1, "1")))
+        seconds = stamp.get("interval") if isinstance(stamp, Mapping) else None
+        recording.begin(instant(moment.replace(tzinfo=UTC)), number, float(seconds) if seconds else float("nan"))
+        for table, instance, row in chain.from_iterable(_rows(name, value) for name, value in report.items()):
+            recording.put(table, instance, row)
+    return in_utc == {True}
+
+
+def _clock(stamp: Any) -> str:
+    return f"{stamp.get('date')} {stamp.get('time')}" if isinstance(stamp, Mapping) else str(stamp)
+
+
+def _rows(name: str, value: Any) -> Iterator[tuple[str, str, list[tuple[str, Any]]]]:
+    """Yield the table, the instance and the cells of each row within a value of a report."""
+    if isinstance(value, Mapping):
+        cells = [(key, cell) for key, cell in value.items() if isinstance(cell, str | float | int)]
+        cells = [(f"{key[1:]}-percent" if key[:1] == "%" else key, cell) for key, cell in cells]
+        if cells and name != "timestamp":
+            instance = next((str(value[key]) for key in _INSTANCES if key in value), "")
+            yield name, instance, cells
+        for key, inner in value.items():
+            yield from _rows(key, inner) if not isinstance(inner, str | float | int) else ()
+    elif isinstance(value, list):
+        for row in value:
+            yield from _rows(name, row)

@@ -1,0 +1,193 @@
+"""Reads recorders that write a row for each time, with the table and the instance in the columns' names.
+
+collectl (`-P`), dool and dstat (`--output`), and PCP's `pmrep -o csv`.
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from plimsoll.ingest.formats.recorders.recording import HostRecording, wide_columns
+from plimsoll.ingest.formats.sadf.dates import parsed
+from plimsoll.ingest.reading import ReadOptions
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind
+from plimsoll.model.times import Zone, instant
+
+_HEAD = 8192
+
+
+@dataclass(frozen=True)
+class WideFormat:
+    """A recorder of wide rows: the start of its file, of its header, and the forms of its times.
+
+    `since_boot` means that the first row after a header is an average since boot.
+    """
+
+    NAME: str
+    begins: str
+    header: str
+    times: tuple[str, ...]
+    advice: str
+    since_boot: bool = False
+
+    def sniff(self, text: Text) -> bool:
+        """Return whether the file begins as the recorder's does, and has its header soon."""
+        head = text.data[: text.first_line[1] + _HEAD].decode("utf-8", errors="replace")[text.first_line[1] :]
+        return bool(re.match(self.begins, head) and re.search(self.header, head, re.MULTILINE))
+
+    def read(self, text: Text, options: ReadOptions) -> Log:
+        """Return the rows as one log. Raise Unusable if a time is damaged, or if no row is read."""
+        reader = _WideRows(self, HostRecording(text, self.NAME))
+        lines = text.data[:].decode("utf-8", errors="replace").splitlines()
+        unended = text.data[-1:] != b"\n"
+        for number, line in enumerate(lines, 1):
+            reader.take(line, number, is_last=unended and number == len(lines))
+        if reader.zone is not None and options.zone is None:
+            options = ReadOptions(reader.zone, options.format, options.encoding, options.names)
+        return reader.recording.log(options, self.advice, in_utc=reader.in_utc)
+
+
+class _WideRows:
+    """The rows of a file so far, and the columns of the header above the current line."""
+
+    def __init__(self, form: WideFormat, recording: HostRecording) -> None:
+        self.recording = recording
+        self.zone: Zone | None = None
+        self.in_utc = False
+        self._form = form
+        self._columns: list[tuple[str, str, str] | None] = []
+        self._groups: list[str] = []
+        self._is_first = False
+        self._year = 0
+        self._before: datetime | None = None
+
+    def take(self, line: str, number: int, *, is_last: bool) -> None:
+        """Read one line: a header, a row, or a line before them with facts of the recording."""
+        if re.match(self._form.header, line):
+            names = self._cells(line.lstrip("#"))
+            self._begin(names, number)
+            self._groups = list(_filled(names))  # dool's first of two lines may be alike
+        elif self._columns and line[:1] not in ("#", '"', ""):
+            self._add(self._cells(line), number, is_last=is_last)
+        else:
+            self._note(line)
+
+    def _cells(self, line: str) -> list[str]:
+        if self._form.NAME == "collectl" and "," not in line:
+            return line.split()
+        return next(csv.reader([line], delimiter=";" if ";" in line and "," not in line else ","), [])
+
+    def _begin(self, names: list[str], number: int) -> None:
+        if self._form.NAME == "dool":
+            names = [_with_group(name, group) for name, group in zip(names, self._groups, strict=False)]
+        self._columns = wide_columns(self._form.NAME, names)
+        self._is_first = self._form.since_boot
+        if self._before is not None:
+            self.recording.headers.append(number)
+
+    def _note(self, line: str) -> None:
+        """Note what a line before the rows says of the host, its clock and its processors."""
+        if match := re.search(r'(?:^# Host: +|^"Host:",")(\w[\w.-]*)', line):
+            self.recording.host = match[1]
+        if match := re.search(r"^# Date: .*TZ: ([+-]\d\d)(\d\d)", line):
+            self.zone = Zone.parse(f"{match[1]}:{match[2]}")
+        if match := re.search(r"NumCPUs: (\d+)", line):
+            self.recording.set_processors(int(match[1]))
+        if match := re.search(r'"Date:","\d+ \w+ (\d{4})', line):
+            self._year = int(match[1])
+        self._groups = list(_filled(self._cells(line))) if line.startswith('"') else []
+
+    def _add(self, cells: list[str], number: int, *, is_last: bool) -> None:
+        if self._form.NAME == "collectl" and len(cells) > 1:
+            cells = [" ".join(cells[:2]), *cells[2:]]
+            columns = self._columns[1:]
+        else:
+            columns = self._columns
+        moment = self._moment(cells[0]) if cells else None
+        if moment is None or len(cells) > len(columns) or (len(cells) < len(columns) and not is_last):
+            self.recording.leave_out(number)
+            return
+        if is_last:
+            cells = cells[:-1]
+            text = "the row has no line end and may be cut short: its last cell is left out"
+            self.recording.remarks.add(Kind.SKIPPED, text, line=number)
+        self._before = moment
+        if self._is_first:
+            self._is_first = False
+            text = "the first row after a header is an average since the host started: left out"
+            self.recording.remarks.add_once(Kind.NOTED, text, line=number)
+            return
+        self.recording.begin(instant(moment), number)
+        self._put(list(zip(columns, cells, strict=False)))
+
+    def _put(self, cells: Sequence[tuple[tuple[str, str, str] | None, str]]) -> None:
+        for name, cell in cells:
+            if name is not None and cell:
+                table, instance, column = name
+                self.recording.put(table, instance, [(column, cell)])
+
+    def _moment(self, cell: str) -> datetime | None:
+        """Return the time in a row's first cell; None if it is none. A time without a year is of the header's."""
+        if re.fullmatch(r"\d{10}(\.\d+)?", cell):
+            self.in_utc = True
+            return datetime.fromtimestamp(float(cell), UTC)
+        for form in self._form.times:
+            year = "" if "%Y" in form else f"{self._year or 2000} "
+            moment = parsed(year + cell, form if "%Y" in form else f"%Y {form}")
+            if moment is not None:
+                return self._in_year(moment.replace(tzinfo=UTC), "%Y" in form)
+        return None
+
+    def _in_year(self, moment: datetime, has_year: bool) -> datetime:
+        """Return a time in the next year if, without a year, it steps back from December to January."""
+        if has_year:
+            return moment
+        if not self._year:
+            raise Unusable(f"{self.recording.text.path}: its times have no year, and no line says it; {_DOOL}")
+        if self._before is not None and self._before - moment > timedelta(days=180):
+            self._year += 1
+            return moment.replace(year=self._year)
+        return moment
+
+
+def _filled(cells: Sequence[str]) -> Iterator[str]:
+    """Yield the group of each column; a group stands over its first column only."""
+    group = ""
+    for cell in cells:
+        group = cell or group
+        yield group
+
+
+def _with_group(name: str, group: str) -> str:
+    """Return dool's name of a column with its group, as `cpu0 usage:usr`."""
+    return f"{group}:{name.rpartition(':')[2]}"
+
+
+_DOOL = "record it again with dool -Tcdnmsl, its option output and an interval of 15"
+COLLECTL = WideFormat(
+    "collectl",
+    r"waiting for |#{20,}|#Date[ ,;]Time[ ,;]|# Collectl",
+    r"#Date[ ,;]Time[ ,;]",
+    ("%Y%m%d %H:%M:%S", "%Y%m%d %H:%M:%S.%f"),
+    "record it again with: collectl -scCdDmnNs -P -f FOLDER",
+)
+DOOL = WideFormat(
+    "dool",
+    r'"(pcp-)?(dool|[dD]stat) [\d.]+ CSV output"',
+    r'"(time|epoch|date/time)",',
+    ("%b-%d %H:%M:%S", "%d-%m %H:%M:%S", "%d-%b %H:%M:%S", "%Y-%m-%d %H:%M:%S"),
+    _DOOL,
+    since_boot=True,
+)
+PMREP = WideFormat(
+    "pmrep",
+    r"Time,",
+    r'Time,"?[a-z]\w*\.[\w.]+',
+    ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S"),
+    "write it again with: pmrep -a ARCHIVE -o csv -f '%Y-%m-%d %H:%M:%S' METRIC...",
+)
