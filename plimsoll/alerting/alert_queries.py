@@ -49,7 +49,7 @@ Page: TypeAlias = tuple[Sequence[Alert], int]  # the alerts of a page, and the n
 
 
 def firing(file: AlertsFile) -> list[Alert]:
-    """Return the firing alerts, critical ones first, then the latest first."""
+    """Return the firing alerts, the critical first, then the latest first."""
     return _read(file, f"ended_at IS NULL ORDER BY {_WORST_FIRST}")
 
 

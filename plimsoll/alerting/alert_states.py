@@ -20,7 +20,7 @@ from plimsoll.rules.states import State, Status
 
 
 class AlertStates:
-    """The rules that are judged, in batches, and the statuses of those that are pending or firing."""
+    """The rules that are judged, in batches, and the statuses of the pending and firing rules."""
 
     def __init__(
         self, statuses: Mapping[Key, Status], signals: Mapping[str, Signal], samples: Callable[[Series], Samples]

@@ -95,7 +95,7 @@ class ClockSkew:
         self._lock = Lock()
 
     def written(self, points: Points, now: int) -> None:
-        """Record hosts whose newest sample is over a minute off `now` (UTC ns), and forget the others."""
+        """Record hosts whose newest sample is over a minute off `now` (UTC ns), and forget all other hosts."""
         if not len(points):
             return
         newest = np.full(len(points.series), np.iinfo(np.int64).min)

@@ -102,7 +102,7 @@ class DuplicateHosts:
         return known[1]
 
     def _choose(self, series: Series) -> _Watch | None:
-        """Return what to watch of a series; None if it says nothing, or enough of the host is watched."""
+        """Return the kind of values to watch in a series; None if it has none, or enough of the host is watched."""
         is_growing = self._fields.get((series.measurement, series.field))
         if is_growing is None or series.key in self._by_key:
             return self._by_key.get(series.key)
@@ -116,7 +116,7 @@ class DuplicateHosts:
 
 
 def _fields(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str], bool]]:
-    """Yield the measurement and field of what moves all the time, and whether it is a growing count."""
+    """Yield the measurement and field of each series that always changes, and whether it is a growing count."""
     for name, signal in signals.items():
         for source in signal.sources if signal.moves or name == _UPTIME else ():
             if source.path:

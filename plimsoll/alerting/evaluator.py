@@ -39,7 +39,7 @@ class Evaluator:
         states: The states of all rules after the last evaluation.
         index: The series that are judged.
         unknown_facts: The facts that limits need but that are unknown, by host.
-        missing: The fields that never came while others of the same source did, by host, with the resource they are of.
+        missing: The fields that never came although other fields of their source did, by host, with their resource.
         beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
     """
 

@@ -59,7 +59,7 @@ def _rank(alert: Alert) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Firing:
-    """All firing alerts: critical ones first, and within a severity the latest first."""
+    """All firing alerts: the critical first, and within a severity the latest first."""
 
     all_alerts: Sequence[Alert] = ()
 

@@ -44,7 +44,7 @@ class Progress:
             ns).
         resources: The resources of which a limit is judged, by host (case-folded).
         required: The resources without which no host is healthy.
-        missing: The fields that never came while others of the same source did, by host, with the resource they are of.
+        missing: The fields that never came although other fields of their source did, by host, with their resource.
         duplicates: The hosts (by case-folded name) under whose name two computers send.
         begun: When (UTC ns) the first evaluation after a start or new settings began; None if it is over.
     """
@@ -85,10 +85,10 @@ class HostHealth:
 class Health:
     """The health of all hosts: the `answer`, its `reason`, and its `basis`.
 
-    `firing` are the firing alerts, `info` the number of those with severity info. `problems` are sentences on what
-    somebody must solve, such as a full disk. `warnings` are problems despite which everything is still judged, such as
-    missing values of a day. `evaluated` is the last evaluation (UTC ns), `points_a_minute` the number of values written
-    in the last minute.
+    `firing` are the firing alerts, `info` the number of firing alerts of severity info. `problems` are sentences on
+    what somebody must solve, such as a full disk. `warnings` are problems despite which everything is still judged,
+    such as missing values of a day. `evaluated` is the last evaluation (UTC ns), `points_a_minute` the number of values
+    written in the last minute.
     """
 
     answer: HealthAnswer = HealthAnswer.NOT_KNOWN

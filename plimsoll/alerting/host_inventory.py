@@ -172,7 +172,7 @@ class HostInventory:
         self._sampled, self._late, self._unsent = {}, frozenset(), {}
 
     def oldest_first(self) -> list[str]:
-        """Return the hosts, case-folded: those that up.toml lists, then the others by the begin of their samples."""
+        """Return the hosts, case-folded: first the hosts that up.toml lists, then by the begin of their samples."""
         unlisted = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
         return [*self._listed, *(host.host for host in sorted(unlisted, key=lambda host: host.since or 0))]
 
@@ -232,7 +232,7 @@ class HostInventory:
 
 
 def hosts(file: AlertsFile) -> list[Host]:
-    """Return all hosts of the inventory, including retired hosts and those not yet expected."""
+    """Return all hosts of the inventory, including retired hosts and hosts not yet expected."""
     return [Host(**dict(row)) for row in file.rows("SELECT * FROM roster ORDER BY host")]
 
 

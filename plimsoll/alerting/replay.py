@@ -108,7 +108,7 @@ def _states(target: RuleTarget, conditions: Conditions) -> States:
 
 
 def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> Iterator[AlertInterval]:
-    """Yield the intervals in which a rule fired for a subject, except those that ended before `start` (UTC ns)."""
+    """Yield the intervals in which a rule fired for a subject, except intervals that ended before `start` (UTC ns)."""
     states = _states(target, conditions)
     active = (states == State.PENDING) | (states == State.FIRING)
     with_data = np.flatnonzero(conditions.enter != Truth.NO_DATA)

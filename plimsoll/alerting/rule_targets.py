@@ -47,7 +47,7 @@ class Site:
 
 @dataclass(frozen=True, eq=False)
 class RuleTarget:
-    """A rule to judge for a subject, its limit there, the signal's source, and what plimsoll.toml changes (`note`)."""
+    """A rule to judge for a subject, its limit, the signal's source, and the changes of plimsoll.toml (`note`)."""
 
     rule: Rule
     subject: Subject

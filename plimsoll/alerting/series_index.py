@@ -1,4 +1,4 @@
-"""The series of live hosts; if there are too many hosts, those that sent samples first."""
+"""The series of live hosts; if there are too many hosts, only the hosts that sent samples first."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -18,7 +18,7 @@ _FORGOTTEN = (
 class SeriesIndex:
     """The judged series of a store, updated by each `look`.
 
-    If there are more than `most_hosts` hosts, those judged before come first, then those in the order of `oldest`
+    If there are more than `most_hosts` hosts, hosts judged before come first, then hosts in the order of `oldest`
     (case-folded), so that a new host cannot displace another. `left_out` names the other hosts at the last look. `tags`
     name the host: see `subjects.host_of`.
     """

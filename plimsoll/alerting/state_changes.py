@@ -36,7 +36,7 @@ class StateChange(_OfRule):
         value: The rule's reduced value, in the signal's unit; NaN for no data.
         healthy: The limit, scaled for the subject.
         note: What plimsoll.toml changes in the documented rule; empty if nothing.
-        covered: The longest part of the rule's window (ns) that samples cover; None if they cover all of it.
+        covered: The longest part of the rule's window (ns) that samples cover; None if they cover the whole window.
         worst: The value furthest past the limit since `since`.
     """
 

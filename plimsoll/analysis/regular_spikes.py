@@ -153,7 +153,7 @@ def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
 
 
 def _find_regular(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
-    """Find spikes in several ways, and return those whose rhythm agrees best."""
+    """Find spikes in several ways, and return the spikes whose rhythm agrees best."""
     ways = [(spike, beat) for spike in spikes(values) if (beat := rhythm(seconds[spike.first], _FEWEST_ROWS * step))]
     ways.sort(key=lambda way: -way[1].agreement * len(way[1].events))
     return next((regular for way in ways if (regular := _regular(values, *way, step))), None)
@@ -350,7 +350,7 @@ def _best(tried: Values, agreement: Values) -> tuple[float, float]:
 
 
 def _tried(intervals: Values, step: float) -> Values:
-    """Return the periods around the usual interval to try: those that enough of the intervals are nearest to."""
+    """Return the periods to try, around the usual interval: periods that enough of the intervals are nearest to."""
     usual = median(intervals)
     tried = usual * np.exp(np.arange(np.log(_SHORTEST), np.log(_LONGEST), step))
     different, counts = np.unique(intervals, return_counts=True)
@@ -370,9 +370,9 @@ def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: floa
 
 
 def _mean_period(at: Values, beats: NDArray[np.intp]) -> float:
-    """Return the mean interval if each beat is timed from the last one, else the slope of a line through the beats.
+    """Return the mean interval if each beat is timed from the last beat, else the slope of a line through the beats.
 
-    If each beat is early or late independently, a long interval is followed by a short one.
+    If each beat is early or late independently, a long interval is followed by a short interval.
     """
     mean = float((at[-1] - at[0]) / beats[-1])
     late = np.diff(at) / mean - np.diff(beats)

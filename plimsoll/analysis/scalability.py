@@ -150,7 +150,7 @@ def _start(load: Values, throughput: Values) -> Values:
 
 
 def _draws(best: Values, jacobian: Values, spread: float, freedom: int) -> Values:
-    """Return random parameters within their uncertainty (multivariate Student's t), without impossible ones."""
+    """Return random parameters within their uncertainty (multivariate Student's t), without impossible values."""
     covariance = np.linalg.pinv(jacobian.T @ jacobian) * spread
     rng = np.random.default_rng(0)
     normal = rng.multivariate_normal(np.zeros(3), covariance, _DRAWS, method="svd")
@@ -199,7 +199,7 @@ def latency_knee(rate: Values, latency: Values) -> LatencyKnee | None:
     """Return the highest rate at which latency is still as low as under low load.
 
     None if latency does not grow, or if there are too few rates. The values may be means of load steps, or samples at
-    any rates: a curve that never falls is fitted to them (isotonic regression; Barlow and others, "Statistical
+    any rates: a curve that never falls is fitted to the values (isotonic regression; Barlow and others, "Statistical
     Inference under Order Restrictions", 1972).
     """
     filled = np.isfinite(rate) & np.isfinite(latency) & (rate > 0) & (latency > 0)

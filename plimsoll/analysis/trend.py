@@ -2,8 +2,8 @@
 
 The slope is that of least squares through the means of equal parts of the time. Its interval uses the effective number
 of samples: the residuals' autocorrelation from one part to the next, corrected for the bias of short series, says how
-many of them are independent (Santer et al., "Statistical significance of trends and trend differences in
-layer-average atmospheric temperature time series", Journal of Geophysical Research 105, 2000).
+many samples are independent (Santer et al., "Statistical significance of trends and trend differences in layer-average
+atmospheric temperature time series", Journal of Geophysical Research 105, 2000).
 """
 
 from collections.abc import Iterator, Sequence

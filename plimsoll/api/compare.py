@@ -144,7 +144,7 @@ def compare(
     """Compare runs with a baseline: each a log, a folder of logs, or `run:NAME`.
 
     The arguments are the options of `plimsoll compare`: `phase` is the phase to judge (`"steady"`, `"whole run"`);
-    `match_hosts` matches hosts with different names in order; the others are as in `plimsoll.review`.
+    `match_hosts` matches hosts with different names in order; the other arguments are as in `plimsoll.review`.
 
     Raises:
         Unusable: The input or the call cannot be used. The text says where and what to do.

@@ -31,7 +31,7 @@ _QueryValue = str | int | Sequence[str] | None
 
 
 class Connection:
-    """A running `plimsoll up`; docs/http-api.md explains what its answers hold. Times are text in UTC (ISO 8601).
+    """A running `plimsoll up`; docs/http-api.md explains its answers. Times are text in UTC (ISO 8601).
 
     All methods raise Unreachable if the server does not answer, and Unusable if it refuses: the text says why.
     """

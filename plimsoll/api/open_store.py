@@ -36,8 +36,9 @@ def open_store(
     """Open the store at a URL, folder or file; else the server that `store_address` finds; else the user's own store.
 
     `runs:FOLDER` is a folder of runs. With `make`, a missing embedded store or folder of runs is created. `notify` is
-    called with messages on which token is used and what is waited for. `measurements` are added to the shipped ones, to
-    split the names of VictoriaMetrics into measurement and field. Raise Unusable if there is no store, or no token.
+    called with messages on which token is used and what is waited for. `measurements` are added to the shipped
+    measurements, to split the names of VictoriaMetrics into measurement and field. Raise Unusable if there is no store,
+    or no token.
     """
     folder = data_folder.default_folder()
     if named is not None and names_victoriametrics(named):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReviewSettings:
-    """How to judge, as given by the user: `packs` are added to the shipped ones, `only` replace them."""
+    """How to judge, as given by the user: `packs` are added to the shipped packs, `only` replace them."""
 
     packs: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
@@ -152,8 +152,8 @@ def review(
 ) -> ReviewResult:
     """Check the counters of a run against their documented thresholds: logs, a folder, `run:NAME` or `live:HOST`.
 
-    The arguments are the options of `plimsoll review`: `packs` (`--pack`) are added to the shipped ones, `only` replace
-    them; `steady` is `"10:22/12:00"`; `from_`, `to` and `last` choose a part (`"10:22"`, `"15m"`).
+    The arguments are the options of `plimsoll review`: `packs` (`--pack`) are added to the shipped packs, `only`
+    replace them; `steady` is `"10:22/12:00"`; `from_`, `to` and `last` choose a part (`"10:22"`, `"15m"`).
 
     Raises:
         Unusable: The input or the call cannot be used. The text says where and what to do.

@@ -38,7 +38,7 @@ _EXACT = 2**24  # 32-bit floats hold whole numbers up to this exactly
 
 
 class TimeAxis:
-    """The times of a recording, in ms since the start of the run; its lines share them.
+    """The times of a recording, in ms since the start of the run; the lines of the recording share them.
 
     After each pause of the recording comes a row without values, so that no line is drawn across; if pauses are
     `marked`, each has a row of its own.
@@ -61,7 +61,7 @@ class TimeAxis:
         return round(len(self.ms) * 4 * _BASE64)
 
     def encoded(self) -> dict[str, Any]:
-        """Return the times for the page: start, interval and count if they are regular, else all of them."""
+        """Return the times for the page: start, interval and count if the times are regular, else all times."""
         steps = np.diff(self.ms)
         if len(steps) and (steps == steps[0]).all():
             return {"from": int(self.ms[0]), "every": int(steps[0]), "rows": len(self.ms)}
@@ -199,7 +199,7 @@ class Charts:
     ) -> Chart:
         """Add a chart of at most eight lines of one unit. The first line is drawn on top.
 
-        `label` says what the chart shows, for those who cannot see it. The value axis includes all `limits`, and has
+        `label` says what the chart shows, for readers who cannot see it. The value axis includes all `limits`, and has
         about `marks` ticks. `spans` are shaded in the colour of `severity`.
         """
         lines = tuple(lines[:MOST_LINES])

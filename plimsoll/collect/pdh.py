@@ -152,7 +152,7 @@ _EMPTY = 6  # after this many samples without a value, search for the counters a
 
 
 class ObjectCounters:
-    """The counters of one object, read with their own query, so that a failing object does not affect others.
+    """The counters of one object, read with their own query, so that a failing object does not affect other objects.
 
     Each sample has the instances that exist then, named as in Performance Monitor: `svchost`, `svchost#1`.
     """

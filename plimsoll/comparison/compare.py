@@ -140,7 +140,7 @@ class Comparison:
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """The limits that only one run crossed, and those that both crossed."""
+        """The limits that only one run crossed, and the limits that both crossed."""
         return thresholds(*self.reviews, self.hosts)
 
     @cached_property
@@ -323,7 +323,7 @@ def _rank(compared: Compared) -> tuple[object, ...]:
 
 
 def thresholds(first: Review, second: Review, hosts: Hosts) -> Thresholds:
-    """Return the limits that only one of two runs crossed, and those that both crossed."""
+    """Return the limits that only one of two runs crossed, and the limits that both crossed."""
     sides = [
         {_key(finding, of_hosts): finding for finding in reversed(review.findings) if finding.subject}
         for review, of_hosts in ((first, None), (second, hosts))

@@ -123,7 +123,7 @@ class Compared:
 
     @property
     def first(self) -> SignalLevel:
-        """The level in the baseline; with several baselines, in the last of them."""
+        """The level in the baseline; with several baselines, in the last baseline."""
         return self.baselines[-1]
 
     @property

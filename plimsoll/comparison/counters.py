@@ -68,7 +68,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Counters:
-    """The compared counters without a signal: those that changed, and the number of others for each reason."""
+    """The compared counters without a signal: those that changed, and the number of other counters for each reason."""
 
     changed: tuple[Counter, ...]
     compared: int

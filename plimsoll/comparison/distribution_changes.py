@@ -1,8 +1,8 @@
 """Changes of distributions that means hide: stalls, failed requests in bursts, higher peaks, more noise.
 
-They are sought in signals whose kind allows it (`shape` in run_to_run.yaml), and count beyond the spread between runs
-of one build and what the load explains. Noise is the deviation of samples from the median of their neighbours; ramps,
-slow drifts, rare bursts and changes that follow the load are not noise.
+Such changes are sought in signals whose kind allows it (`shape` in run_to_run.yaml), and count beyond the spread
+between runs of one build and what the load explains. Noise is the deviation of samples from the median of their
+neighbours; ramps, slow drifts, rare bursts and changes that follow the load are not noise.
 """
 
 from collections.abc import Callable, Iterator, Sequence

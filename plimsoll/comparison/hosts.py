@@ -44,7 +44,7 @@ class Hosts:
     def of(
         cls, first: Sequence[str], second: Sequence[str], *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
-        """Match hosts by name or new name (`renamed`); with `match`, equally many others in order."""
+        """Match hosts by name or new name (`renamed`); with `match`, match other hosts in order if equally many."""
         by_key = {host_key(host): host for host in second}
         called = {host_key(old): host_key(new) for old, new in (renamed or {}).items()}
         named = {host: by_key.get(called.get(host_key(host), host_key(host))) for host in first}
@@ -88,7 +88,7 @@ class Hosts:
         return {host_key(right): host_key(left) for left, right in self.pairs}
 
     def in_first(self, key: Key) -> Key:
-        """Return the first run's host and instance for those of the second; an unused name if unmatched."""
+        """Return the first run's host and instance for a key of the second run; an unused name if unmatched."""
         return self.first_of.get(key[0], f"{key[0]}\0"), self.instances.get(key, key[1])
 
     @property

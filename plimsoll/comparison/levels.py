@@ -74,7 +74,7 @@ class SignalLevel:
     def beside(self, load: "SignalLevel | None") -> Estimate:
         """Return the mean, and its error without the part of the noise that follows the load (a control variate).
 
-        Slow noise leaves few degrees of freedom, as few as those of Bartlett's window (Priestley, 1981).
+        Slow noise leaves few degrees of freedom, as in Bartlett's window (Priestley, 1981).
         """
         estimated = self.mean
         if load is not None:
@@ -118,7 +118,7 @@ class SignalLevel:
 
 
 def estimate_means(levels: Sequence[SignalLevel]) -> None:
-    """Compute the means of many levels, those of equal length together."""
+    """Compute the means of many levels; levels of equal length are computed together."""
     alike = group_pairs((len(level.values), level) for level in levels if level.weights is None and not level.breaks)
     for rows, group in alike.items():
         most = max(1, _AT_ONCE // rows)

@@ -49,7 +49,7 @@ class LoadComparison:
 
     @property
     def telling(self) -> list[Compared]:
-        """The signals of the kind that shows the load best, without those of rare operations."""
+        """The signals of the kind that shows the load best, without signals of rare operations."""
         alike = [signal for signal in self.signals if signal.signal.load == self.signals[0].signal.load]
         most = max((_level(compared) for compared in alike), default=0.0)
         return [compared for compared in alike if _level(compared) >= _COUNTS * most]

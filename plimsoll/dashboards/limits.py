@@ -95,7 +95,7 @@ def in_view(rules: Sequence[Rule]) -> float | None:
 def strictest(rules: Sequence[Rule]) -> Iterator[Healthy]:
     """Yield the limits between which a value is healthy: the highest lower limit, the lowest upper limit.
 
-    Limits of rules with further conditions are used only if there are no others.
+    Limits of rules with further conditions are used only if there are no other limits.
     """
     alone = [rule for rule in drawn(rules) if not rule.and_]
     lines = alone if alone or scaled(rules) else drawn(rules)

@@ -34,7 +34,7 @@ def simulate(setup: StudySetup) -> dict[str, DemoRecording]:
 
 
 def _chance(setup: StudySetup, host: int) -> np.random.Generator:
-    """Return a random generator for one host, so that a change to one host does not affect the others."""
+    """Return a random generator for one host, so that a change to one host does not affect other hosts."""
     return np.random.Generator(np.random.PCG64([SEED, setup.sql_memory_mb, host]))
 
 

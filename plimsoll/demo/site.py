@@ -189,7 +189,7 @@ def _windows(busy: float, available_mb: float) -> dict[str, DemoCounter]:
 def simulate(site: DemoSite, host: str, *, trouble: bool) -> DemoRecording:
     """Return the simulated counters of a host in one run.
 
-    Each counter has its own random generator, so that a change to one does not affect the others.
+    Each counter has its own random generator, so that a change to a counter does not affect other counters.
     """
     out = DemoRecording()
     for path, counter in counters(site, host).items():

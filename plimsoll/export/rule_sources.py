@@ -78,7 +78,7 @@ def rule_sources(
     server: str,
     merge: Callable[[Rule, Sequence[Variant]], Iterable[Variant]] = lambda rule, candidates: candidates,
 ) -> Iterator[RuleSource | Refusal]:
-    """Yield each combination of targets and sources of a rule, or refusals of what the server cannot judge.
+    """Yield each combination of targets and sources of a rule, or a refusal if the server cannot judge it.
 
     The server has only samples. `merge` combines variants that one of its queries can select.
     """

@@ -25,7 +25,7 @@ _HEAD = "# Limits that were changed on pages of plimsoll up, which writes this f
 
 
 def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue: Catalogue) -> Overrides:
-    """Return plimsoll.toml's limits, overridden by the data folder's. Raise Unusable if one does not fit the rules."""
+    """Return plimsoll.toml's limits, overridden by the overlay's. Raise Unusable if a limit does not fit the rules."""
     rules, signals = catalogue.rules, catalogue.signals
     overrides = settings.overrides(path or Path(GENERAL), rules, signals)
     local = _read(folder).overrides(folder / FILE_NAME, rules, signals).by_host

@@ -165,7 +165,7 @@ class InstanceFacts(_Facts):
 
 
 class HostFacts(_Facts):
-    """A host's facts, those of instances that differ, its own thresholds, and `labels` that select and group it."""
+    """A host's facts, facts of instances that differ, its own thresholds, and `labels` that select and group it."""
 
     processors: float | None = Field(default=None, gt=0)
     clock_mhz: float | None = Field(default=None, gt=0)
@@ -226,7 +226,7 @@ class Settings(_Strict):
         }
 
     def overrides(self, path: Path, rules: Mapping[str, Rule], signals: Mapping[str, Signal]) -> Overrides:
-        """Return the changed thresholds. Raise Unusable, naming the setting, if one does not fit the rules."""
+        """Return the changed thresholds. Raise Unusable, naming the setting, if a threshold does not fit the rules."""
         tables = [("rules", self.rules), *((f"hosts.{host}.rules", facts.rules) for host, facts in self.hosts.items())]
         wrong = [*first_of(mistake for place, table in tables for mistake in mistakes(place, table, rules, signals))]
         by_host: dict[str, dict[str, RuleSettings]] = {}
@@ -238,7 +238,7 @@ class Settings(_Strict):
 
 
 def find(logs: Sequence[Path], named: Path | None) -> Path | None:
-    """Return the settings file to use: `named`, else the one in the folder of the logs, else None."""
+    """Return the settings file to use: `named`, else plimsoll.toml in the folder of the logs, else None."""
     if named is not None:
         return named
     beside = {log.parent / FILE_NAME for log in logs}

@@ -52,16 +52,16 @@ def refuse_unnamed(logs: Sequence[Log]) -> None:
 
 
 def _first_remarks(remarks: Iterator[Remark]) -> Iterator[Remark]:
-    """Yield the first of many remarks, and one remark on the number of the others."""
+    """Yield the first of many remarks, and one remark on the number of further remarks."""
     yield from islice(remarks, MAX_SHOWN)
     if rest := list(remarks):
         yield Remark(rest[0].kind, f"{counted(len(rest), 'more remark')} like these", count=len(rest))
 
 
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
-    """Yield a remark on each pair of overlapping recordings, first on those that contradict each other.
+    """Yield a remark on each pair of overlapping recordings, first on pairs that contradict each other.
 
-    If there are many pairs, one remark gives the number of those not named.
+    If there are many pairs, one remark gives the number of pairs without a remark.
     """
     columns = cache(lambda at: _columns(logs[at]))
     pairs = _meeting(logs)
@@ -76,7 +76,7 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
-    """Return the column index of each series by its key; only those of one host, unless `host` is None."""
+    """Return the column index of each series by its key; only of the series of one host, unless `host` is None."""
     return {series.key: at for at, series in enumerate(log.series) if host in (None, series.host)}
 
 

@@ -130,7 +130,7 @@ class Insights:
 
     @cached_property
     def review(self) -> Review:
-        """The review with sentences on what lies ahead; unless it is Not healthy, also with the insights' doubts."""
+        """The review with sentences on limits soon reached; unless Not healthy, also with the doubts of insights."""
         ahead = tuple(text for insight in insights() if insight.ahead for text in insight.ahead(self.of(insight)))
         not_healthy = self.judged.verdict == Verdict.NOT_HEALTHY
         texts = [] if not_healthy else [insight.doubt(self.of(insight)) for insight in insights() if insight.doubt]

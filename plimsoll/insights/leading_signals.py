@@ -1,4 +1,4 @@
-"""Selects the recorded signals to search for spikes and averages, without those that only repeat others."""
+"""Selects the recorded signals to search for spikes and averages, without signals that only repeat others."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache

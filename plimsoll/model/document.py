@@ -205,7 +205,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Sentences on one topic: the first is the answer, the others explain it. A chart may be added.
+    """Sentences on one topic: the first is the answer, the other sentences explain it. A chart may be added.
 
     A terminal indents the explanation below the answer, unless it is `flush`.
     """

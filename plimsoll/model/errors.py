@@ -15,7 +15,7 @@ def printable(text: str) -> str:
     r"""Return a text from outside as one line, with invisible characters escaped as `\x1b` or `\u202e`.
 
     Invisible are line ends, control characters, direction marks, and letters and spaces without a width. Spaces of
-    another width become plain ones.
+    another width become plain spaces.
     """
     if _is_visible(text):
         return text

@@ -44,7 +44,7 @@ def is_loopback(url: str) -> bool:
 
 
 def lines_of(response: BaseHTTPResponse) -> Iterator[bytes]:
-    """Yield the lines of a response as they arrive, without blank ones. Raise HTTPError or OSError if it breaks off."""
+    """Yield the lines of a response as they arrive, except blank lines. Raise HTTPError or OSError if it breaks off."""
     rest = b""
     for piece in response.stream(1 << 20, decode_content=True):
         *whole, rest = (rest + piece).split(b"\n")

@@ -136,7 +136,7 @@ class Log:
 
     @cached_property
     def digest(self) -> str | None:
-        """The SHA-256 of the file; None if there never was one. Raise OSError if it can no longer be read."""
+        """The SHA-256 of the file; None if there never was a file. Raise OSError if the file can no longer be read."""
         if self.sha256 is not None:
             return self.sha256 or None
         with (self.file or self.path).open("rb") as file:
@@ -175,7 +175,7 @@ def merge_times(recordings: Sequence[Times]) -> Times:
 def sampling_interval(times: Times) -> int | None:
     """Return the median of the steps above zero (ns); None if there are none.
 
-    With an even number of steps, the lower of the two middle ones is used, as their mean may be an interval that never
+    With an even number of steps, the lower of the two middle steps is used, as their mean may be an interval that never
     occurred. Timers of recorders are slightly late, so a median within 2 % of whole seconds is rounded.
     """
     steps = np.diff(times)

@@ -15,7 +15,7 @@ class Points:
     """A batch of samples, in any order.
 
     Sample i belongs to `series[which[i]]`, at `times[i]` (UTC ns), with the finite value `values[i]`. If a series has
-    two samples at one time, the last one is used. Writers of many batches should reuse Series objects, which stores
+    two samples at one time, the last sample is used. Writers of many batches should reuse Series objects, which stores
     recognise quickly.
     """
 

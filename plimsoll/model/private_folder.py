@@ -65,7 +65,7 @@ def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _is_own_group(group: int) -> bool:
-    """Return whether a group belongs to this user alone; many systems make such a group for each user."""
+    """Return whether a group belongs to this user alone, as many systems make a group for each user."""
     import grp  # noqa: PLC0415 - Windows has none
     import pwd  # noqa: PLC0415
 

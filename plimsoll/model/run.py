@@ -52,7 +52,7 @@ class Recording:
     """A log that was loaded into a store: everything except its values.
 
     `times` are its rows (UTC ns), `series` its columns in order, and `missing` the rows without a sample for each
-    column. The other fields are those of Log.
+    column. The other fields are as in Log.
     """
 
     path: str

@@ -215,7 +215,7 @@ def _compose(file: str, text: str | bytes, hint: str, most_values: int) -> yaml.
 
 
 class _Loader(Composer, yaml.CSafeLoader):
-    """Composes nodes from the parser's events, and stops at the first one beyond a limit.
+    """Composes nodes from the parser's events, and stops at the first node beyond a limit.
 
     It is Python's Composer with the C parser: the C composer cannot be stopped, and crashes on deep nesting.
     """

@@ -57,7 +57,7 @@ def breaks(text: str, width: int, indent: int) -> Iterator[int]:
 def in_columns(
     rows: Sequence[Sequence[str]], width: int | None, *, left: int = 1, leave_out: Sequence[int] = ()
 ) -> list[str]:
-    """Return rows as an indented table: the first `left` columns aligned to the left, the others to the right.
+    """Return rows as an indented table: the first `left` columns aligned to the left, other columns to the right.
 
     Columns are left out in the order of `leave_out` until the table fits the `width`.
     """

@@ -16,7 +16,8 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
 def parse_time(text: str, zone: Zone, start: int) -> int:
-    """Return an instant (UTC ns). A clock time is the first one in `zone` after `start` (or up to a minute before).
+    """Return an instant (UTC ns). A clock time is the first such time in `zone` after `start` (or up to a minute
+    before).
 
     Raise Unusable if the text is not a time.
     """

@@ -1,7 +1,7 @@
 """Sends messages with apprise: mail, webhooks, chat, pagers.
 
-PagerDuty and Opsgenie handle incidents by a key: they get an event when an incident fires, and one when it is over. A
-JSON webhook gets the fields of all alerts besides the text.
+PagerDuty and Opsgenie handle incidents by a key: they get an event when an incident fires, and another when it is over.
+A JSON webhook gets the fields of all alerts besides the text.
 """
 
 import logging

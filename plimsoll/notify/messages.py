@@ -136,13 +136,13 @@ def _plain(text: str) -> str:
 
 
 def _by_incident(items: Sequence[Item]) -> list[list[Item]]:
-    """Return the items by incident, firing ones apart from ended ones, the most severe first."""
+    """Return the items by incident, with firing and ended items apart, the most severe first."""
     groups = group_pairs(((item.news in ENDED, item.alert.incident), item) for item in sorted(items, key=_rank))
     return [*groups.values()]
 
 
 def _title(groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -> str:
-    """Return the name of the most severe incident, and the counts of the others by severity."""
+    """Return the name of the most severe incident, and the counts of other incidents by severity."""
     worst = groups[0][0]
     if len(groups) == 1 or firing:
         named = printable(_firing_title(worst.alert) if firing else _ended_title(worst))
@@ -169,7 +169,7 @@ def _where(alerts: Sequence[Alert]) -> str:
 
 
 def _block(items: Sequence[Item], style: Style, now: int) -> Iterator[str]:
-    """Yield the lines on an incident: its cause, its most severe alert in full, the others in one line each."""
+    """Yield the lines on an incident: its cause, its most severe alert in full, a line for each other alert."""
     worst = items[0].alert
     if worst.kind == "rule" and items[0].news not in ENDED:
         yield printable(f"{cause(worst)}; {certainty(Incident([item.alert for item in items]))}.")

@@ -117,7 +117,7 @@ def _one_per_signal(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _nearest(review: Review) -> list[Finding]:
-    """Return the findings within their limits, the one with the least room left first."""
+    """Return the findings within their limits, the finding with the least room first."""
     severe = [finding for finding in review.of(Outcome.WITHIN) if finding.severe]
     return sorted((near for near in severe if near.room is not None and not near.signal.fact), key=nearness)
 

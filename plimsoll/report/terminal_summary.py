@@ -123,7 +123,7 @@ def _brief(
     not_crossed: Sequence[tuple[str, list[list[Finding]]]],
     beside: Sequence[Line],
 ) -> Iterator[Line]:
-    """Yield what follows the answer, as much of it as there is room for."""
+    """Yield what follows the answer, as much as there is room for."""
     full, heads, nearest, most_beside = room
     severe = [group for group in review.groups if group.worst.severe]
     if severe:
@@ -192,7 +192,7 @@ def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
 
 
 def _note_groups(review: Review, zone: Zone) -> Iterator[Line]:
-    """Yield crossings that the verdict does not count: those of severity info, and replaced old limits."""
+    """Yield crossings that the verdict does not count: crossings of severity info, and replaced old limits."""
     groups = [group for group in review.groups if not group.worst.severe]
     old = old_limits_in_brief(review.set_aside)
     if groups or old:

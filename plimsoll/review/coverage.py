@@ -1,4 +1,4 @@
-"""How many of the applicable thresholds were judged, why the others were not, and remarks on missing data."""
+"""The number of applicable thresholds that were judged, why others were not, and remarks on missing data."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -128,7 +128,7 @@ class Finding:
 
     @property
     def counted(self) -> CrossingColumns:
-        """The crossings that make the finding crossed: those that fired, or all if it was often crossed."""
+        """The crossings that make the finding crossed: crossings that fired, or all crossings if often crossed."""
         return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
 
     @property
@@ -316,7 +316,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 
 
 def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
-    """Return a sort key of findings within limits: severe ones first, then briefly crossed ones, then by room.
+    """Return a sort key of findings within limits: severe findings first, then briefly crossed findings, then by room.
 
     If other conditions of the rule were never met, the value nearest to the limit comes first.
     """

@@ -245,7 +245,7 @@ class _RunJudge:
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
 
     def _drawn(self, origin: ResolvedSource, track: RuleEvaluation) -> Samples:
-        """Return the samples to draw: those of a single recorded series, else the reduced values."""
+        """Return the samples to draw: of a single recorded series, else the reduced values."""
         origin = recorded_as(origin)
         is_recorded = isinstance(origin, ResolvedSeries) and not origin.rate
         samples = signal_samples(origin, self._samples) if is_recorded else None
@@ -268,7 +268,7 @@ def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
 
 
 def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Return the notes of a rule that was evaluated, in addition to those of its finding."""
+    """Return the notes of a rule that was evaluated, in addition to the finding's notes."""
     rule = finding.rule
     notes: list[str] = []
     if finding.outcome == Outcome.OFTEN:

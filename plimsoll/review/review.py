@@ -145,7 +145,7 @@ class Review:
     def interruptions(self) -> tuple[Doubt, ...]:
         """Doubts about hosts that were not recorded throughout, were restarted, or stopped.
 
-        A system in operation and its recorder may be restarted; there only missing recordings are doubts.
+        A system in operation and its recorder may be restarted; for it only missing recordings are doubts.
         """
         rows = rows_of_hosts(self.logs, self._part)
         apart = tuple(doubts.not_throughout(self.spans, rows, max(self.intervals, default=0)))
@@ -215,7 +215,7 @@ class Review:
 
     @property
     def phases(self) -> Sequence[Phase]:
-        """The phases of the run: those set by hand, else those found from its load; empty if unknown."""
+        """The phases of the run: set by hand, else found from its load; empty if unknown."""
         return self.phases_found.phases if self.phases_found else self.question.phases
 
     @property
@@ -355,7 +355,7 @@ class Review:
 
 
 def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, remarks: Sequence[Remark] = ()) -> Review:
-    """Judge the logs of one run. `remarks` are added to those of the logs."""
+    """Judge the logs of one run. `remarks` are added to the remarks of the logs."""
     signals = RecordedSignals(logs, question, facts)
     every_load = loads(signals, question.signals)
     start, end = _span(logs, question)

@@ -20,12 +20,11 @@ Known = Callable[[Subject, Fact], float | None]
 
 
 def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[str] = ()) -> list[Finding]:
-    """Return the findings; those of superseded rules have severity info.
+    """Return the findings; findings of superseded rules have severity info.
 
     If a current rule was judged on the same host, a superseded rule that could not be judged does not apply. If no
-    current rule was judged, the old rule counts only on systems like those it was measured on, by their facts
-    (`result`). Rules of packs chosen by name (`by_hand`) keep their severity, as do rules with a limit in
-    plimsoll.toml.
+    current rule was judged, the old rule counts only on systems like the measured systems, by their facts (`result`).
+    Rules of packs chosen by name (`by_hand`) keep their severity, as do rules with a limit in plimsoll.toml.
     """
     items = list(findings)
     judged: dict[tuple[str, str], list[Finding]] = group_pairs(

@@ -60,7 +60,7 @@ def _is_same(name: str, other: str) -> bool:
 
 
 def _hosts(missing: Sequence[str], hosts: Sequence[str], named: Collection[Subject]) -> Iterator[Remark]:
-    """Yield remarks on missing hosts: one for each name that resembles a recorded host, one for all others."""
+    """Yield remarks on missing hosts: one for each name that resembles a recorded host, one for all other names."""
     candidates = _not_named(hosts, (subject.host for subject in named))
     resembling = {host: near for host in missing if (near := _nearest(host, candidates))}
     for host, near in resembling.items():

@@ -1,4 +1,4 @@
-"""A rule judged for several subjects as a matrix, and its crossings: those that fired, and brief ones."""
+"""A rule judged for several subjects as a matrix, and its crossings: crossings that fired, and brief crossings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -127,7 +127,7 @@ class EvaluationMatrix:
         impossible: The reduced values that the signal cannot have, which count as no data; NaN elsewhere.
         for_: How long (ns) the condition must be true before the rule fires.
         begun: Whether there was data before the first evaluation, because only a part of a log is judged.
-        renewed: Whether a new sample made the condition true; None where the condition ends with such samples.
+        renewed: Whether a new sample made the condition true; None where the condition ends with its samples.
     """
 
     healthy: Sequence[Healthy]

@@ -178,7 +178,7 @@ class RuleEvaluator:
     def _renewed(self, rule: Rule, matrix: ConditionMatrix) -> NDArray[np.bool_] | None:
         """Return at which evaluations a new sample makes the condition true.
 
-        None where the condition ends with the samples that make it true, and not when they leave the window.
+        None where the condition ends with the samples that make it true, not when these leave the window.
         """
         if rule.healthy.worse == {"max": "lower", "min": "higher", "increase": "lower"}.get(
             rule.reduce, rule.healthy.worse

@@ -1,4 +1,4 @@
-"""Finds frozen counters, which repeat one value because their agent keeps sending the last one it read."""
+"""Finds frozen counters, which repeat one value because their agent keeps sending the last value it read."""
 
 from collections.abc import Iterable, Sequence
 

@@ -70,7 +70,7 @@ _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at leas
 def matches(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool | Fact:
     """Return whether a rule is for a host with these facts; if an unknown fact decides, return that fact.
 
-    One known fact that does not match is enough for False, even if others are unknown.
+    One known fact that does not match is enough for False, even if other facts are unknown.
     """
     values: dict[Fact, float | None] = {fact: fact_of(fact) for fact in rule.where}
     if any(value is not None and not rule.where[fact].holds(np.array(value)) for fact, value in values.items()):

@@ -57,7 +57,7 @@ def chosen(counters: Sequence[UnknownCounter], patterns: Sequence[str]) -> list[
 
 
 def pack_text(name: str, head: str, counters: Sequence[UnknownCounter]) -> str:
-    """Return the text of a pack: a signal for each counter, and an example of a rule on the first one."""
+    """Return the text of a pack: a signal for each counter, and an example of a rule on the first signal."""
     signals: dict[str, UnknownCounter] = {}
     for counter in counters:
         signals[_signal_name(name.replace("-", "_"), counter, signals)] = counter

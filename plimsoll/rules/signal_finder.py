@@ -187,7 +187,7 @@ class Finder:
         return self._chosen[name]
 
     def missing_fields(self, name: str) -> Iterator[tuple[HostKey, str]]:
-        """Yield the host, and `measurement.field`, of what never came while other fields of the same source did.
+        """Yield the host, and `measurement.field`, of each field that never came while other fields of its source did.
 
         Only hosts on which the signal is not recorded otherwise count.
         """
@@ -358,7 +358,7 @@ def find_source(sources: ResolvedSources, subject: Subject) -> ResolvedSource | 
 
     An instance may have another name in another object: processor 3 may be `0,3`, and a volume `C:` be on the disk `0
     C:`. If the signal belongs to a named instance of a service on the host, that source is used for a disk or a
-    processor, unless the host has several: the log does not say which of them a disk serves.
+    processor, unless the host has several: the log does not say which instance a disk serves.
     """
     host, instance = subject.key
     pair = sources.get(subject.key) or sources.get((host, None))

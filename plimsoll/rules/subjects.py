@@ -1,8 +1,8 @@
-r"""Subjects: which host, and which instance of it, a series belongs to.
+"""Subjects: which host, and which instance of it, a series belongs to.
 
 Objects of Windows name an instance differently. `PhysicalDisk(1 D: E:)` holds the volumes `LogicalDisk(D:)` and
 `LogicalDisk(E:)`; `Processor Information(0,5)` is `Processor(5)`, and `1,1` the sixth processor of a machine with four
-of them per node.
+processors per node.
 """
 
 import re

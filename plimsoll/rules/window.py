@@ -373,7 +373,7 @@ def requests_per_second(times: FlatPairs, rate: FlatPairs | None, rows: int) -> 
     """Return the requests per second in the interval of each time per request; NaN if the rate has no sample.
 
     If a row has no rate, or no sample of it at any of these times, an interval with exactly 0 counts as one without
-    requests and all others count equally.
+    requests and all other intervals count equally.
     """
     values, later = times.pairs.values, times.pairs.later
     alike = np.where(values == 0, 0.0, 1.0)
@@ -412,7 +412,7 @@ def is_idle(values: Values, rates: Values, minimum_rate: float | Values) -> NDAr
     """Return which windows have no requests, or fewer per second than `minimum_rate`, none of them slow.
 
     By Little's law the rate times the time (`values`, in seconds) is the number of outstanding requests: a disk that
-    needs seconds for each request completes few of them.
+    needs seconds for each request completes few requests.
     """
     return (rates <= 0) | ((rates < minimum_rate) & ~(rates * values >= OCCUPIED))
 

@@ -76,5 +76,5 @@ def fact_text(fact: Fact, number: float) -> str:
 
 
 def gravity(severity: str) -> int:
-    """Return a severity as a number to compare: 0 for info, higher for more severe ones."""
+    """Return a severity as a number to compare: 0 for info, higher for higher severities."""
     return len(SEVERITIES) - 1 - [*SEVERITIES].index(severity)

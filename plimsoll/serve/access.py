@@ -100,7 +100,7 @@ class Access:
 
     @property
     def is_behind_proxy(self) -> bool:
-        """Whether a proxy on this machine may forward requests of others."""
+        """Whether a proxy on this machine may forward requests of other machines."""
         return self.listen.is_loopback and self.login
 
     def is_named(self, host: str) -> bool:

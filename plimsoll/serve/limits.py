@@ -13,7 +13,7 @@ class RequestLimits:
     more, and one address `address_connections`. `bounds` are the limits on series and hosts.
 
     A request's body may have `body` bytes, and `unpacked` bytes when uncompressed; all requests together may use
-    `memory` bytes for bodies, those of one address `address_memory`. A body must arrive within `body_s`, without a
+    `memory` bytes for bodies, bodies of one address `address_memory`. A body must arrive within `body_s`, without a
     pause longer than `pause_s`; the head of a request, and the TLS handshake, within `head_s`.
 
     An upload may have `upload` bytes in `upload_files` files, and take `upload_s`. At most `uploads` may arrive at a

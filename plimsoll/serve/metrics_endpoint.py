@@ -31,7 +31,7 @@ Read: TypeAlias = Callable[[bytearray, int], AcceptedMetrics]
 
 
 class MetricsEndpoint:
-    """Accepts metrics of exporters under Telegraf's names, and leaves out those that nothing uses."""
+    """Accepts metrics of exporters under Telegraf's names, and leaves out metrics that nothing uses."""
 
     def __init__(self, intake: WriteHandler, translator: Translator) -> None:
         self._intake = intake

@@ -33,7 +33,7 @@ class Role(StrEnum):
 class RolesOf:
     """The roles of people by the groups that a proxy names.
 
-    `values` are the groups of each role; `usual` is the role of people in none of them, None to refuse them.
+    `values` are the groups of each role; `usual` is the role of people in no such group, None to refuse them.
     """
 
     values: Mapping[Role, Collection[str]] = field(default_factory=dict[Role, Collection[str]])

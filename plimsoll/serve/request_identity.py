@@ -87,7 +87,7 @@ class RequestIdentity:
 
 
 class PasswordCheck:
-    """Tests passwords, a few at a time, and remembers the right ones by address.
+    """Tests passwords, a few at a time, and remembers right passwords by address.
 
     A test takes a fraction of a second, in threads that nothing else needs.
     """

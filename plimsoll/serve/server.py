@@ -57,7 +57,7 @@ def create_app(
 ) -> ASGIApp:
     """Return the application. `writing` writes to `store`; the caller closes both after the server has stopped.
 
-    `translator` takes the metrics of Prometheus; by default only those of a known exporter are accepted.
+    `translator` takes the metrics of Prometheus; by default only metrics of known exporters are accepted.
     """
     limits = limits or RequestLimits()
     bodies = Bodies(limits)

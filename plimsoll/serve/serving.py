@@ -34,7 +34,7 @@ _COME_BACK_S = 30
 
 
 class Listener(socket.socket):
-    """A listening socket that closes a new connection at once if its address, or all together, have too many.
+    """A listening socket that closes a new connection at once if its address has, or all addresses have, too many.
 
     The event loop of Windows accepts connections in another way; there, only connections with a protocol are counted.
     """
@@ -310,7 +310,7 @@ def guarded_protocol(
 def without_agents(app: ASGIApp) -> ASGIApp:
     """Return the application for connections reserved for people: samples of agents are refused.
 
-    The refusal says when to retry. The connection is closed after each answer, to be free for others.
+    The refusal says when to retry. The connection is closed after each answer, to be free for other clients.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

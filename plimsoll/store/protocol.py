@@ -136,7 +136,7 @@ class SampleStore(SampleReader, Protocol):
         ...
 
     def write_points(self, points: Points) -> WriteResult:
-        """Write samples, replacing earlier ones with the same series and time; all are committed on return.
+        """Write samples, replacing earlier samples of the same series and time; all are committed on return.
 
         Threads may call it concurrently, also with reads.
         """
@@ -177,7 +177,7 @@ PREFERRED = (StoreState.COMPLETE, StoreState.LOADING, StoreState.DELETING)
 class RunSummary:
     """The entry of a run in the list of runs.
 
-    `start` and `end` are UTC ns. `loaded` of its `values` have been processed, including `refused` ones. `generation`
+    `start` and `end` are UTC ns. `loaded` of its `values` have been processed, including `refused` values. `generation`
     is a new identifier for each time the run is saved.
     """
 
@@ -209,7 +209,7 @@ class RunSummary:
 
     @property
     def complete(self) -> bool:
-        """Whether the store has all values of the run, apart from refused ones."""
+        """Whether the store has all values of the run, except refused values."""
         return self.state is StoreState.COMPLETE
 
 
@@ -267,7 +267,7 @@ class Claims(Protocol):
 
 
 class RunStore(Protocol):
-    """The interface of a store of runs, whose samples are separate from live samples and from those of other runs."""
+    """The interface of a store of runs, whose samples are separate from live samples and from other runs."""
 
     @property
     def claims(self) -> Claims:
@@ -305,7 +305,7 @@ class RunStore(Protocol):
         ...
 
     def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
-        """Save the next state of a run, with the number of processed values and of refused ones.
+        """Save the next state of a run, with the numbers of processed and of refused values.
 
         Nothing changes if the run was removed or saved again. Raise ValueError if that state cannot follow.
         """
@@ -320,7 +320,7 @@ class RunStore(Protocol):
         ...
 
     def samples(self, run: RunSummary | None = None) -> SampleReader:
-        """Return a reader of the samples of a run, or (None) of all complete runs; where they overlap, of one."""
+        """Return a reader of the samples of a run, or (None) of all complete runs; where runs overlap, of one run."""
         ...
 
     def forget(self, run: RunSummary) -> None:

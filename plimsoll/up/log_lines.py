@@ -17,10 +17,10 @@ _PRIORITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ER
 
 
 def set_up(file: Path | None = None) -> None:
-    """Send all logging to stderr, or to a file that is rotated at 5 MB with three older ones kept.
+    """Send all logging to stderr, or to a file that is rotated at 5 MB with three older files kept.
 
-    If stderr goes to the journal of systemd, lines begin with a priority in place of the time. Libraries log from
-    level warning on.
+    If stderr goes to the journal of systemd, lines begin with a priority in place of the time. Libraries log from level
+    warning on.
     """
     if file is None:
         handler: logging.Handler = logging.StreamHandler(sys.stderr)

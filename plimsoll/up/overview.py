@@ -123,7 +123,7 @@ def health(
     """Return the health of all hosts and of Plimsoll. `mended` are the problems to solve.
 
     `duty` says which of several processes notifies; `unscraped` are the exporters that gave no metrics. `missing` are
-    metrics that never come though others of their group do, by host (case-folded), with the resource they are of.
+    metrics that never come though other metrics of their group do, by host (case-folded), with their resource.
     """
     warned = [problem for problem in mended if problem.severity == "warning"]
     mended = [problem for problem in mended if problem.severity != "warning"]
@@ -197,7 +197,7 @@ def _running(begun: int, now: int) -> str:
 
 
 def _never_sent(lost: Mapping[HostKey, Mapping[str, Resource | None]]) -> Iterator[str]:
-    """Yield a sentence on each metric that never comes though others of its group do."""
+    """Yield a sentence on each metric that never comes though other metrics of its group do."""
     for name in sorted({name for names in lost.values() for name in names}):
         hosts = listed(sorted(host for host, names in lost.items() if name in names), 3)
         yield f"{name} never came from {hosts}: limits computed from it are not judged; let the agent send it."

@@ -21,7 +21,7 @@ _NEED_RESTART = ("zone", "store", "limits", "login", "proxy")
 class Reloaded:
     """The result of reading the settings again: when (UTC ns), whom they notify, and which changes need a restart.
 
-    `refused` says why the new settings were refused, so that the old ones stay in use; empty if they were accepted.
+    `refused` says why the new settings were refused, so that the old settings stay in use; empty if they were accepted.
     """
 
     at: int

@@ -63,10 +63,10 @@ _WRITTEN_WITHIN_S = 60
 class Setup:
     """The settings from the command line.
 
-    `sources` are called for points every 10 s; one of them collects this computer under the name `host`. An evaluation
-    is performed `delay` ns after its time. `pages` builds the pages to serve. `url` is the public address, if that
-    differs from the one it listens on. `read` reads plimsoll.toml again. `silent` returns the counters of this computer
-    that do not answer, and for how many seconds.
+    `sources` are called for points every 10 s; one source collects this computer under the name `host`. An evaluation
+    is performed `delay` ns after its time. `pages` builds the pages to serve. `url` is the public address, if it
+    differs from the address to listen on. `read` reads plimsoll.toml again. `silent` returns the counters of this
+    computer that do not answer, and for how many seconds.
     """
 
     folder: Path
@@ -241,7 +241,7 @@ class Up:
         return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
 
     def _listening(self) -> list[Serving]:
-        """Start the servers and return them. If one cannot listen, close those that were opened before."""
+        """Start the servers and return them. If a server cannot listen, close the servers that were opened before."""
         with ExitStack() as undone:
             undone.callback(self._file.close)
             undone.callback(self._closing.close)
@@ -360,7 +360,7 @@ class Up:
         )
 
     def _missing_metrics(self, now: int) -> Mapping[HostKey, Mapping[str, Resource]]:
-        """Return the metrics of exporters that never come, by host; they are looked for every minute."""
+        """Return the metrics of exporters that never come, by host; the result is renewed every minute."""
         if not 0 <= now - self._missing[0] < _LOOK_EVERY:
             metrics: dict[HostKey, dict[str, Resource]] = {}
             for translator in self._translators:

@@ -160,7 +160,7 @@ def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], li
 
 
 def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
-    """Return the plateaus, after joining those of one level that are close together and without a pause between."""
+    """Return the plateaus, after joining plateaus of one level that are close together without a pause between."""
     joined = list(levels)
     while True:
         pairs = [at for at in range(len(joined) - 1) if _continues(series, joined, at, low)]
@@ -212,7 +212,7 @@ def _passing(pieces: Sequence[Piece]) -> int | None:
 
 
 def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequence[Piece]) -> bool:
-    """Return whether a plateau closely follows the one before, at the same level and without a pause between."""
+    """Return whether a plateau closely follows the plateau before, at the same level and without a pause between."""
     piece, other = levels[at : at + 2]
     is_broken = any(piece.last <= part.first and part.last <= other.first for part in low)
     is_close = other.first - piece.last <= max(_PASSING * min(piece.length, other.length), 2)

@@ -232,9 +232,10 @@ class RampFit:
 
 
 def _around(side: Side) -> Floats:
-    """Return finely spaced positions around the end of a ramp, for a second search; without a ramp, the coarse ones.
+    """Return finely spaced positions around the end of a ramp, for a second search; without a ramp, the coarse
+    positions.
 
-    They reach past the next two coarse positions, as the coarse search may confuse steep and gentle ramps.
+    The positions reach past the next two coarse positions, as the coarse search may confuse steep and gentle ramps.
     """
     if not side.end:
         return _COARSE

@@ -138,7 +138,7 @@ def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selec
 
 
 def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:
-    """Return the text of each file in a folder that an earlier export wrote (those that contain `sign`), by name."""
+    """Return the texts of the files in a folder that an earlier export wrote (files that contain `sign`), by name."""
     files = [path for path in sorted(folder.glob(pattern)) if path.is_file()]
     try:
         texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}

@@ -295,7 +295,7 @@ def _runs_with(runs: Sequence[RunSummary], labels: Mapping[str, str]) -> list[Ru
 
 
 def _labels(like: Sequence[str]) -> dict[str, str]:
-    """Return the labels that --like names. Raise Unusable if one is not of the form NAME=VALUE."""
+    """Return the labels that --like names. Raise Unusable if a label is not of the form NAME=VALUE."""
     labels: dict[str, str] = {}
     for text in like:
         key, equals, value = text.partition("=")

@@ -156,7 +156,7 @@ def _folder(store: Path | None) -> Path:
 
 
 def _password(*, generate: bool) -> str:
-    """Return the password: a new one, the one that is typed twice, or the first line of a pipe."""
+    """Return the password: a new password, the one typed twice, or the first line of a pipe."""
     if generate:
         return users.new_password()
     if not sys.stdin or not sys.stdin.isatty():

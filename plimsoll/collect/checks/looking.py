@@ -1,4 +1,4 @@
-"""Runs the checks every 10 s, each in its own thread, so that a slow check does not delay the others.
+"""Runs the checks every 10 s, each in its own thread, so that a slow check does not delay other checks.
 
 The readings have the form and result codes of Telegraf's plugins ping, net_response, http_response, x509_cert,
 procstat, win_services and systemd_units.

@@ -39,7 +39,7 @@ class CountersOff(Exception):
 
 
 def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, Group]:
-    """Return a group for each performance object, by its name; those of services are added when they start."""
+    """Return a group for each performance object, by its name; objects of services are added when they start."""
     groups: dict[str, Group] = {}
     objects = PerformanceObjects(pdh, host, signals, groups)
     groups["list of performance objects"] = Patient(objects.search)

@@ -50,7 +50,7 @@ class CounterList:
 
 
 def signals_of(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Return the signals that the rules use in conditions and `look_at`, with the operands of derived ones."""
+    """Return the signals that the rules use in conditions and `look_at`, with the operands of derived signals."""
 
     def with_operands(name: str) -> Iterator[str]:
         yield name

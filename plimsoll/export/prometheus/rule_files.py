@@ -188,7 +188,7 @@ def _group_file(comment: str, name: str, interval: int, rules: Sequence[Mapping[
 
 
 def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> Iterator[dict[str, Any]]:
-    """Yield the recording rules for an exporter scraped every `interval` ns: those for all fields that signals read."""
+    """Yield the recording rules for an exporter scraped every `interval` ns: for all fields that signals read."""
     sources = [source for signal in signals.values() for source in signal.sources]
     read = {(source.path.object, source.path.counter) for source in sources if source.path}
     read |= {(source.measurement or "", field) for source in sources if not source.path for field in source.fields}

@@ -199,7 +199,7 @@ def _missing(store: RunStore, run: RunSummary, log: Log) -> int:
 
 
 def unload(store: RunStore, name: str, *, force: bool = False, notify: Callable[[str], None] = lambda _: None) -> None:
-    """Delete a run with its samples, but not live samples or those of other runs.
+    """Delete a run with its samples, but not live samples or samples of other runs.
 
     `force` ends another command's load or deletion of the run. `notify` gets a sentence when the call waits for another
     command. Raise Unusable if there is no such run, or if another command loads or deletes it; LeaseEnded if another

@@ -39,7 +39,7 @@ class _Script:
 
     @cached_property
     def all_letters(self) -> frozenset[str]:
-        """The letters of the languages, including those in their words."""
+        """The letters of the languages, including the letters in their words."""
         return frozenset(self.letters).union(*self.words)
 
 

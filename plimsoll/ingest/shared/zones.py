@@ -90,7 +90,7 @@ def _offsets(rule: tzinfo) -> Set[int]:
 
 @dataclass(frozen=True)
 class _Zones:
-    """The content of zones.yaml: names of zones without daylight saving time by offset, and rules of the others."""
+    """The content of zones.yaml: names of zones without daylight saving time by offset, and rules of other zones."""
 
     unchanging: dict[int, list[str]]
     changing: dict[str, str]

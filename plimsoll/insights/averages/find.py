@@ -1,8 +1,8 @@
 """Averages that mislead: signals whose mean is far from their values most of the time, or when it matters.
 
 "Analyzing averages over a long period of time will not be useful in finding bottlenecks" (OCS 2007 on HP BladeSystem,
-Test results). The study's example: of 2,331 samples of a database disk's writes only 190 are not zero; those average
-462/s and reach 1,230/s. (It prints 32/s for all samples, but 190 x 462 / 2,331 is 37.7, which is used here.)
+Test results). The study's example: of 2,331 samples of a database disk's writes only 190 are not zero; these samples
+average 462/s and reach 1,230/s. (It prints 32/s for all samples, but 190 x 462 / 2,331 is 37.7, which is used here.)
 """
 
 from dataclasses import dataclass

@@ -145,7 +145,7 @@ class _Disk:
 
     @property
     def shown(self) -> tuple[Figure, ...]:
-        """The most telling figures: use, queue and latency; those past their limits first."""
+        """The most telling figures: use, queue and latency; figures past their limits are first."""
         use = self.figures.get("disk.idle") or self.figures.get("disk.busy")
         figures = [figure for figure in (use, self.queue, self.latency) if figure is not None]
         return tuple(sorted(figures, key=lambda figure: not figure.is_beyond))

@@ -58,7 +58,7 @@ _OTHER_NAMES = {"paging_file": "memory", "process": "cpu", "tcp": "network", "nu
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The load of a run, its resources at the highest load, and what waited inside the software."""
+    """The load of a run, its resources at the highest load, and waits inside the software."""
 
     measured: Measured
     load: LoadResponse
@@ -192,7 +192,7 @@ class Evidence:
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """The times of the highest load (UTC ns); adjacent ones are joined."""
+        """The times of the highest load (UTC ns); adjacent times are joined."""
         spans: list[tuple[int, int]] = []
         for part in np.flatnonzero(self.load.top).tolist():
             start, end = self.measured.parts.edges(part)

@@ -144,7 +144,7 @@ class Measured:
 
     @cached_property
     def _findings(self) -> dict[tuple[str | None, ...], tuple[Finding, RuleEvaluation]]:
-        """The judged findings by rule and subject; by rule and host, the first of them."""
+        """The judged findings by rule and subject; also the first finding by rule and host."""
         findings: dict[tuple[str | None, ...], tuple[Finding, RuleEvaluation]] = {}
         for finding in self.review.findings:
             if finding.subject is not None and finding.track is not None:

@@ -1,4 +1,4 @@
-"""The sentences about the bottleneck of a run: each gives figures, and what they were compared with."""
+"""The sentences about the bottleneck of a run: each gives figures, and the values they were compared with."""
 
 from collections.abc import Iterable, Sequence
 

@@ -76,7 +76,7 @@ def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
 
 
 def _full_processors(measured: Measured, host: str, load: LoadResponse) -> tuple[list[Figure], int]:
-    """Return the processors that were always busy while others were not, and the number of all."""
+    """Return the processors that were always busy while others were idle, and the number of all processors."""
     values = measured.on("cpu.processor_busy", host)
     figures = [figure_of(measured, load, "cpu.processor_busy", *pair) for pair in values.items()]
     full = [figure for figure in figures if figure.value >= (figure.limit or 100)] if len(values) > 1 else []

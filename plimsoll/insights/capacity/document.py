@@ -53,7 +53,7 @@ _CURVES = (
 
 
 def blocks(capacity: Capacity, forecasts: Sequence[str] = ()) -> Iterator[Block | VerdictBlock]:
-    """Build what a terminal shows: the answer, `forecasts` for a number of users, the basis, and tables."""
+    """Build the terminal's output: the answer, `forecasts` for a number of users, the basis, and tables."""
     yield VerdictBlock(answer(capacity), "", paragraphs=tuple(forecasts))
     yield Section("What it rests on", (Bullets(sentences(capacity)),))
     yield Section("Resources", (resources_table(capacity),))
@@ -61,7 +61,7 @@ def blocks(capacity: Capacity, forecasts: Sequence[str] = ()) -> Iterator[Block 
 
 
 def page(capacity: Capacity, reviews: Sequence[Review], forecasts: Sequence[str] = ()) -> Document:
-    """Build the page: what a terminal shows, then the curves, and the sources of the limits."""
+    """Build the page: the terminal's output, then the curves, and the sources of the limits."""
     resources = capacity.resources[:_MOST_CURVES]
     uses = Section("", tuple(_use_curve(capacity, resource) for resource in resources), style="demands")
     parts = [Section("Use over load", (Paragraph(_CURVES, "note"), uses))]

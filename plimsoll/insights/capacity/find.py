@@ -177,7 +177,7 @@ def capacity(
 
     Args:
         reviews: The runs.
-        profile: The operations of users; by default the measured ones.
+        profile: The operations of users; by default the measured operations.
         objectives: Limits (s) of response times by signal, besides those of the runs.
         changes: Assumed changes of the hosts; response times after a change are unknown.
 
@@ -338,7 +338,7 @@ def mix_of(
 
 
 def _place(result: Observed, name: str) -> int:
-    """Return the index of a profile's operation among those of the run. Raise Unusable if the run lacks it."""
+    """Return the index of a profile's operation in the run. Raise Unusable if the run lacks the operation."""
     text, *plain = (raw.casefold().replace("_", " ").strip() for raw in (name, *result.names))
     if text in plain:
         return plain.index(text)

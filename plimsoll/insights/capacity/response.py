@@ -168,7 +168,7 @@ def _curve(
 
 
 def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
-    """Return the groups of stations to try: those of the resources, with or without a queue in the software."""
+    """Return the groups of stations to try: the resources' stations, with or without a queue in the software."""
     apart = tuple((station,) for station in stations)
     if limit is None or limit.by_resource:
         return [apart]

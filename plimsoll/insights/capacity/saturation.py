@@ -1,4 +1,4 @@
-"""The saturation of throughput: from there on it does not rise with the offered load."""
+"""The saturation of throughput: the point from which throughput does not rise with the offered load."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Obse
 
 
 def _wait_longer(observed: Observed, levels: Sequence[LoadLevel], users: Values, done: float) -> bool:
-    """Return whether responses take as much longer as further users make them (Little's law).
+    """Return whether responses take as much longer as further users would make them (Little's law).
 
     Then the system holds requests back, not the load driver.
     """

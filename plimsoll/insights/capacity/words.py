@@ -123,7 +123,7 @@ def _most(capacity: Capacity) -> str:
 
 
 def sentences(capacity: Capacity) -> tuple[str, ...]:
-    """Return sentences on the basis of the answer, and on what is unknown."""
+    """Return sentences on the basis of the answer, and on unknown values."""
     parts = (_of_load, _verified, _response, _unknown, _contradictions)
     return tuple(sentence for part in parts for sentence in part(capacity))
 
@@ -253,7 +253,7 @@ def _lower(title: str) -> str:
 
 
 def needs_sentences(capacity: Capacity, needs: Needs) -> Iterator[str]:
-    """Yield what a number of users needs: the use of each resource, the response time, and the hosts."""
+    """Yield sentences on the needs of a number of users: the use of each resource, the response time, the hosts."""
     users = f"{rounded(needs.users)} users"
     if needs.beyond:
         far = f"beyond {BEYOND:g} times the load that was measured"

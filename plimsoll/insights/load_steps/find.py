@@ -80,7 +80,7 @@ class Means:
     switches_limit: float | None
 
     def step(self, number: int, start: int, end: int) -> LoadStep:
-        """Return the means of a step, without the samples at its edges, which may mix steps, if others remain."""
+        """Return the means of a step, without samples at its edges, which may mix steps, if other samples remain."""
         interval = self.load.samples.interval or SECOND
         inner = (start + interval, end - interval) if (end - start) > 8 * interval else (start, end)
         throughput = self.throughput and mean(self.throughput.samples, *inner)

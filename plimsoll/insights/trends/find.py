@@ -134,7 +134,7 @@ class SignalTrend:
 
 
 def trends(review: Review) -> tuple[SignalTrend, ...]:
-    """Return the trends of all signals for which the catalogue says what a trend means, notable ones first."""
+    """Return the trends of all signals for which the catalogue says what a trend means; notable trends are first."""
     if review.start is None or review.end is None:
         return ()
     steady = max((p for p in review.phases if p.name == _STEADY), key=lambda p: p.end - p.start, default=None)

@@ -67,7 +67,7 @@ def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
 
 
 def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """Return the process to watch if memory falls towards its limit: the one that gains most of the lost memory."""
+    """Return the process to watch if memory falls towards its limit: the process that gains most of the memory."""
     leaks = {
         trend.subject.host: trend
         for trend in signal_trends

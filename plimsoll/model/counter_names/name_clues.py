@@ -1,6 +1,6 @@
 """Names of Windows objects and counters, and clues that an unknown name belongs to a needed counter.
 
-`perfmon.yaml` has the English names, `languages/*.yaml` those of other languages, `name_clues.yaml` the clues. An
+`perfmon.yaml` has the English names, `languages/*.yaml` the names in other languages, `name_clues.yaml` the clues. An
 unknown name may be in a language without a file, or similar to an English name.
 """
 
@@ -123,7 +123,7 @@ def is_esxtop(object_: str) -> bool:
 
 @cache
 def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
-    """Return the needed object with a similar name, and those of its counters with similar names; empty if none."""
+    """Return the needed object with a similar name, and its counters with similar names; empty if there is none."""
     plain_name = _squeezed(object_)
     judged_names = _squeezed_judged()
     if plain_name not in judged_names and folded(object_).startswith(_beginnings("english")):
@@ -152,7 +152,7 @@ def foreign_name_of(object_: str) -> str | None:
 
 
 def has_foreign_letters(name: str) -> bool:
-    """Return whether a name has non-ASCII letters, other than those of units (µs)."""
+    """Return whether a name has non-ASCII letters, except the letters of units (µs)."""
     return any(letter.isalpha() and not letter.isascii() and letter not in _UNITS for letter in name)
 
 

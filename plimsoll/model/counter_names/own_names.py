@@ -15,7 +15,7 @@ _EXAMPLE = "docs/formats.md shows what a file of names holds"
 
 
 class _NameFile(BaseModel):
-    """A file of names. Local names are the keys of `objects` and `counters`, English ones their values."""
+    """A file of names. Local names are the keys of `objects` and `counters`, English names their values."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -63,7 +63,7 @@ def raw_name(series: Series) -> str:
 
 
 def raw_instance(series: Series) -> str | None:
-    """Return the tags that distinguish a series from others of its name, such as `cpu=cpu0`; None if it has none."""
+    """Return the tags that distinguish a series from others of its name, such as `cpu=cpu0`; None without tags."""
     return ", ".join(f"{name}={value}" for name, value in series.tags if name not in _OF_HOST) or None
 
 

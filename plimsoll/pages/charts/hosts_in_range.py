@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class SignalSource:
-    """A host or instance with a signal, the source of its samples, and the rules on it as they apply there."""
+    """A host or instance with a signal, the source of its samples, and the rules that apply to it."""
 
     subject: Subject
     origin: ResolvedSource
@@ -215,7 +215,7 @@ class Scene:
         return {subject.key: holds for subject, holds in self.site.drives.items()}
 
     def _facts(self, of: Iterable[Series]) -> Facts:
-        """Return the facts of the hosts of these series: those in plimsoll.toml, else those computed from samples.
+        """Return the facts of the hosts of these series: facts in plimsoll.toml, else facts computed from samples.
 
         The last half hour of the range is read; for series without samples there, the hourly maxima of the whole range.
         """

@@ -158,7 +158,7 @@ def _last(line: ChartLine, unit: str) -> str:
 
 
 def _spans(alert: Alert, end: int) -> list[Span]:
-    """Return the times in which an alert was pending, and those in which it fired."""
+    """Return the times in which an alert was pending, and the times in which it fired."""
     firing = Span(alert.fired_at, alert.ended_at or end, alert.severity)
     return [Span(alert.begin, alert.fired_at, "brief"), firing] if alert.begin < alert.fired_at else [firing]
 

@@ -46,7 +46,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _best(candidates: Iterable[Match], words: list[str]) -> list[Match]:
-    """Return the candidates whose names contain all words: first by the first word, then `usual` ones."""
+    """Return the candidates whose names contain all words: first by the first word, then `usual` candidates."""
     matches = [match for match in candidates if all(word in f"{match.name} {match.also}".casefold() for word in words)]
     matches.sort(
         key=lambda match: (not match.name.casefold().startswith(words[0]), not match.usual, len(match.name), match.name)

@@ -267,7 +267,7 @@ def _cause(hosts: HostOverview, key: HostKey) -> str:
 def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
     """Return the signals for columns: crossed signals, then judged signals that many hosts have.
 
-    They are in the order of `areas.yaml`; signals without limits are last.
+    The signals are in the order of `areas.yaml`; signals without limits are last.
     """
     health = load_areas().health
     counts, judged_signals = Counter[str](), set[str]()

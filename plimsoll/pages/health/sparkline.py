@@ -28,7 +28,8 @@ class Sparkline:
 class LastHour:
     """The values of the last hour by key. Only the worst value of each minute is kept, so that no crossing is lost.
 
-    They are in a matrix with a row per key and a column per minute: an evaluation adds its values to all rows at once.
+    The values are in a matrix with a row per key and a column per minute: an evaluation adds its values to all rows at
+    once.
     """
 
     def __init__(self) -> None:

@@ -63,7 +63,7 @@ class RangeQuery(BaseModel):
     end: str = Field(default="now", alias="to", max_length=40, description="The end of the range, in the same forms.")
 
     def range(self, now: int) -> tuple[int, int]:
-        """Return both ends (UTC ns). Raise ApiFault if one is invalid, or the range is empty."""
+        """Return both ends (UTC ns). Raise ApiFault if an end is invalid, or the range is empty."""
         try:
             chosen = PageRange.parse(self.start, self.end, UTC, now)
         except Unusable as error:

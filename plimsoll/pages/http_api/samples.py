@@ -316,7 +316,7 @@ def _reduced_by_store(
 
 
 def _columns(samples: Samples, width: int | None) -> tuple[Times, Mapping[str, Values]]:
-    """Return the samples with values, or buckets of them, which begin at multiples of their width."""
+    """Return the samples with values, or buckets of samples, which begin at multiples of their width."""
     present = samples.present
     if not width or not len(present.times):
         return present.times, {"value": present.values}

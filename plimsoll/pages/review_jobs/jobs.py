@@ -124,7 +124,7 @@ class Job:
 
 
 class Jobs:
-    """Performs tasks in the order in which they were added. `ended` is called after each, in a thread."""
+    """Performs tasks in the order in which they were added. `ended` is called after each task, in a thread."""
 
     def __init__(self, ended: Callable[[Job], None]) -> None:
         self._ended = ended

@@ -35,8 +35,8 @@ class TooManyComparisons(Exception):
 class RunReview:
     """A stored run, with its stored review and the job that makes a new review.
 
-    `outdated` says that the review was made with another version or other rules; empty if it was not. `has_means` means
-    that the means of its signals are stored.
+    `outdated` says that the review was made with another version or other rules; else empty. `has_means` means that the
+    means of its signals are stored.
     """
 
     run: RunSummary
@@ -58,7 +58,7 @@ class RunReview:
 
 
 class RunReviews:
-    """Makes reviews in a worker process, and finds stored ones."""
+    """Makes reviews in a worker process, and finds stored reviews."""
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched

@@ -160,7 +160,7 @@ def _crossed(review: Review) -> Iterator[Crossed]:
 
 
 def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> None:
-    """Read and review stored runs, and compare them with the first."""
+    """Read and review stored runs, and compare them with the first run."""
     read: list[tuple[Review, settings.Settings]] = []
     for number, name in enumerate(task.runs):
         say(stage="reading", done=number, total=len(task.runs))
@@ -189,7 +189,7 @@ def _review_run(logs: LogSet, run: StoredRun, catalogue: Catalogue) -> tuple[Rev
 
 
 def _read_uploaded(upload: Upload, say: Say) -> tuple[LogSet, StoredRun]:
-    """Read uploaded logs. A file that is not a log becomes a remark if there are others."""
+    """Read uploaded logs. A file that is not a log becomes a remark if there are other files."""
     paths = {upload.folder / str(number): name for number, name in enumerate(upload.names)}
     config = next((path for path, name in paths.items() if name == settings.FILE_NAME), None)
     zone = by_windows(upload.zone) or Zone.parse(upload.zone) if upload.zone else None

@@ -236,7 +236,7 @@ def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
 
 
 def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
-    """Yield the changes of plimsoll.toml to a rule: for all hosts, then for single ones."""
+    """Yield the changes of plimsoll.toml to a rule: for all hosts, then for single hosts."""
     overrides = watched.site.overrides
     hosts = [host for host, changed in overrides.by_host.items() if rule.id in changed]
     for host in [*([""] if rule.id in overrides.general else []), *hosts]:

@@ -30,7 +30,7 @@ class PageRange:
 
     @classmethod
     def parse(cls, start: str | None, end: str | None, zone: Zone, now: int | None = None) -> "PageRange":
-        """Parse both ends, by default the last hour. Raise Unusable if one is invalid, or the range is empty."""
+        """Parse both ends, by default the last hour. Raise Unusable if an end is invalid, or the range is empty."""
         at = time.time_ns() if now is None else now
         start, end = start or USUAL, end or NOW
         first, last = instant_of(start, zone, at), instant_of(end, zone, at)

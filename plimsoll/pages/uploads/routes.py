@@ -198,7 +198,7 @@ def _shown(name: str, number: int) -> str:
 
 
 def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
-    """Return the routes for programs and for the upload form, and those of the upload pages."""
+    """Return the routes for programs, for the upload form, and for the upload pages."""
     uploads = Uploads(watched, reviews)
 
     def progress(request: Request) -> Response:

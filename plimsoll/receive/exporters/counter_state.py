@@ -93,7 +93,7 @@ class CounterState:
         return self._group.measurement or ""
 
     def missing(self, now: int) -> Iterator[tuple[str, str]]:
-        """Yield fields that no formula gives, each with a metric that never came though others of the formula did."""
+        """Yield fields that no formula gives, each with a metric that never came though the formula's others did."""
         if self._since is None or now - self._since < _NEVER or now - self.used > _NEVER:
             return
         for name, formulas in self._group.formulas.items():

@@ -61,7 +61,7 @@ def response(rejected: int, reason: str, *, is_json: bool) -> bytes:
 
 
 def error_status(message: str) -> bytes:
-    """Return the google.rpc.Status of an error; its field numbers are those of a partial success."""
+    """Return the google.rpc.Status of an error; its field numbers are as in a partial success."""
     return ExportMetricsPartialSuccess(error_message=message).SerializeToString()
 
 

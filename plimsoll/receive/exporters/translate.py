@@ -1,6 +1,6 @@
 """Translates samples of metrics to line protocol with Telegraf's names.
 
-Most metrics become a field directly. Others are combined: a share of processor time is the growth of one counter
+Most metrics become a field directly. Other metrics are combined: a share of processor time is the growth of one counter
 divided by the growth of all. The latest samples of such metrics are kept, and the field is written once all its metrics
 have arrived, in whatever requests: Prometheus splits large scrapes, and sends the parts in parallel.
 """
@@ -152,7 +152,7 @@ class Translator:
         return b"\n".join(written)
 
     def missing(self, now: int) -> Mapping[HostKey, Mapping[str, Resource]]:
-        """Return, by host, the metrics that never come though others of their group do, and what they are of.
+        """Return, by host, the metrics that never come though other metrics of their group do, with their resource.
 
         Only those from which signals of a resource are computed count. The caller must hold `lock`.
         """
@@ -260,7 +260,7 @@ class Translator:
 class AcceptedMetrics:
     """The samples of a message as line protocol, with counts.
 
-    `samples` counts all of them. Left out are `histograms`; `refused` samples, for which there was no memory;
+    `samples` counts all samples. Left out are `histograms`; `refused` samples, for which there was no memory;
     `nameless` samples, whose host is unknown; and `unread` samples, whose metrics nothing uses: `names` has the first
     of these metrics. `deltas` are the `unread` samples whose metrics would be used if they were cumulative.
     """

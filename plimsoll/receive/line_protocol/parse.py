@@ -128,7 +128,7 @@ class Lines:
     def split(self, lines: Sequence[bytes], *, plain: bool) -> ParsedSamples:
         """Return the samples of lines, split at separators; lines with quotes or backslashes take the full parser.
 
-        `plain` means that there are no such lines. If any exception is raised, call `read_all` instead.
+        `plain` means that no line has quotes or backslashes. If any exception is raised, call `read_all` instead.
         """
         which, numbers, times, lengths = self.which, self.numbers, self.times, self.lengths
         fields_of = self.names.fields_of
@@ -245,7 +245,7 @@ class Faults:
 class Parsed(NamedTuple):
     """The points of a body, and what was left out.
 
-    `text` counts fields with text or booleans. `malformed` lines are not line protocol; `refused` ones are valid, but
+    `text` counts fields with text or booleans. `malformed` lines are not line protocol; `refused` lines are valid, but
     their time or series cannot be stored.
     """
 

@@ -64,7 +64,7 @@ class FieldNames(dict[bytes, int]):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits on series and hosts: in total, and for the series and hosts that one writer (an address) may add.
+    """The limits on series and hosts: in total, and of one writer (an address).
 
     `names` limits the memory (bytes) of all names and their spellings.
     """

@@ -87,7 +87,7 @@ def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -
 
 
 def basis(review: Review, zone: Zone, hashes: Sequence[str]) -> tuple[Section, ...]:
-    """Return what the review rests on: hosts, rules, phases, remarks and files."""
+    """Return the basis of the review: hosts, rules, phases, remarks and files."""
     summary = f"{number(len(review.computers))}, and what is known of them"
     hosts = Section("Hosts", (hosts_table(review),), summary=summary, anchor="hosts", fold="closed")
     parts = (hosts, _rules(review), *_phases(review, zone), *_remarks(review), _files(review, zone, hashes))
@@ -235,7 +235,7 @@ class _Row:
 
 
 def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> tuple[Section, ...]:
-    """Return the recorded signals over the whole run and in each phase, judged ones first, then other counters."""
+    """Return the recorded signals over the whole run and in each phase, judged signals first, then other counters."""
     if review.start is None or review.end is None:
         return ()
     rows, hidden, subjects = _signal_rows(review, signals)

@@ -1,4 +1,4 @@
-"""The sections on crossed signals: charts for the worst subjects, table rows for the others."""
+"""The sections on crossed signals: charts for the worst subjects, table rows for other subjects."""
 
 from dataclasses import dataclass
 from itertools import zip_longest

@@ -47,7 +47,7 @@ def constant(lines: Sequence[ChartSeries], unit: str) -> str:
 
 
 def limits(finding: Finding, findings: tuple[Finding, ...] = ()) -> list[ChartLimit]:
-    """Return the limit of a finding, and those of other findings of the same signal and subject on the same scale."""
+    """Return the limit of a finding, and limits of other findings on the same signal and subject in the same scale."""
     unit = finding.signal.unit
     levels = {limit_of(finding).limit: finding.rule.severity}
     if finding.rule.reduce not in OWN_SCALE:

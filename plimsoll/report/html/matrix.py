@@ -75,7 +75,7 @@ def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
 
 
 def _rank(finding: Finding) -> tuple[float, float]:
-    """Return a sort key, worst first: crossed by severity, crossed too briefly, within limits by room, others."""
+    """Return a sort key, worst first: crossed by severity, crossed too briefly, within limits by room, the rest."""
     if finding.outcome in CROSSED:
         return (SEVERITIES.index(finding.rule.severity), -(finding.share_of_time or 0))
     if finding.outcome == Outcome.WITHIN:

@@ -1,6 +1,6 @@
 """The signals within their limits, or recorded too briefly to judge: an item with a chart for each signal of a host.
 
-Those nearest to their limits come first. With many hosts, an item shows one signal on all hosts.
+Signals nearest to their limits come first. With many hosts, an item shows one signal on all hosts.
 """
 
 from collections.abc import Iterable, Sequence

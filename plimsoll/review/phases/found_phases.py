@@ -144,7 +144,7 @@ def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> Foun
 
 
 def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end: int, zone: Zone) -> FoundPhases:
-    """Return the found phases, and a sentence on them and the load they are from."""
+    """Return the found phases, with a sentence on the phases and the load that shows them."""
     title = load.signal.title + (f" of {counted(len(load.hosts), 'host')}" if len(load.hosts) > 1 else "")
     no_load = "; no load was recorded, so this is from processor time" if load.kind is None else ""
     if isinstance(state, NotSteady):

@@ -137,7 +137,7 @@ def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputL
 
 
 def _filled(values: Values) -> Values:
-    """Return the values with missing ones interpolated between their neighbours."""
+    """Return the values with missing values interpolated between their neighbours."""
     present = np.flatnonzero(np.isfinite(values))
     return np.interp(np.arange(len(values)), present, values[present])
 

@@ -69,7 +69,7 @@ def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]
 def recordings(
     logs: Iterable[Log], hosts: Sequence[str], host_of: Callable[[Series], str], part: tuple[int, int]
 ) -> dict[str, list[Times]]:
-    """Return the times of each recording of each host in a part of the run, without those of load drivers."""
+    """Return the times of each recording of each host in a part of the run, without recordings of load drivers."""
     names = {host_key(host): host for host in hosts}
     return times_by(
         lambda series: None if series.measurement in LOAD_DRIVER else names[host_key(host_of(series))], logs, part

@@ -92,7 +92,7 @@ def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
 
 
 def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:
-    """Return counters with unusable values that rules need, including those of the packs' own signals."""
+    """Return counters with unusable values that rules need, including rules on the packs' own signals."""
     signals = [signal for pack in packs for signal in pack.signals.values()]
     entries = {source.path.counter.casefold() for signal in signals for source in signal.sources if source.path}
     items = [
@@ -119,7 +119,7 @@ def remarks_below_zero(logs: Sequence[Log]) -> Iterator[Remark]:
 
 
 def _below_zero(log: Log) -> Iterator[tuple[str, int, int]]:
-    """Yield needed counters with values below zero: path, number of those values, number of all values."""
+    """Yield needed counters with values below zero: path, number of values below zero, number of all values."""
     for series, column in zip(log.series, log.columns, strict=True):
         if is_judged(series) and (count := int(np.count_nonzero(column <= BELOW_ZERO))):
             yield series.path, count, count_samples(column)

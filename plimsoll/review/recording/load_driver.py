@@ -102,7 +102,7 @@ def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
 
 
 def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
-    """Yield doubts about long times without responses under load; `phases` are those set by hand."""
+    """Yield doubts about long times without responses under load; `phases` are the phases set by hand."""
     long = [text for text, is_long in _pauses(recorded, phases) if is_long]
     yield from (Doubt(f"the load driver {text}", _CHECK_PAUSE) for text in long)
     yield from () if long else _many_pauses(recorded, phases)
@@ -142,7 +142,7 @@ def _pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tupl
 
 
 def _many_pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
-    """Yield a doubt about the short times without answers of each load driver, if they are long together."""
+    """Yield a doubt about the short times without answers of each load driver, if they add up to a long time."""
     for samples in () if phases else recorded.of(_DONE).values():
         times = _under_load(samples)
         steps = np.diff(times)

@@ -196,7 +196,7 @@ def _stop(samples: Samples) -> _Stop | None:
 
 
 def _repeated_stops(samples: Samples) -> _Stop | None:
-    """Return stops of work that are long together, each between two levels of work; None if they are regular."""
+    """Return stops of work that add up to a long time, each between two levels of work; None if they are regular."""
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
     interval = samples.interval or 0

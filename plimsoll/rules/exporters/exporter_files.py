@@ -341,7 +341,7 @@ def _parsed(text: str) -> ast.expr:
 def _averaged(at: Moment, key: str, value: float, length: int) -> float:
     """Return the exponentially weighted average of a share (%) over `length` seconds, as the Linux kernel computes it.
 
-    It is 100 at most: where samples are taken a little early or late, a share between two of them can be higher.
+    It is 100 at most: where samples are taken a little early or late, a share between two samples can be higher.
     """
     if math.isnan(value):
         return _NAN

@@ -212,7 +212,7 @@ def _hint(item: str) -> str:
 
 
 def holds(operator: Operator, values: Values, limit: float | Values) -> NDArray[np.bool_]:
-    """Return which values are on the healthy side of the limits, one for all or one for each row; False for NaN."""
+    """Return which values are on the healthy side of the limits (one for all rows or for each row); False for NaN."""
     match operator:
         case "<":
             return values < limit

@@ -1,6 +1,6 @@
 """Converts limits to the units of their signals: `< 25 ms` for a signal in seconds, `>= 4 GB` for one in bytes.
 
-The multiples are those of reports (model/value_text.py): powers of two for memory, powers of ten for throughput.
+The multiples are as in reports (model/value_text.py): powers of two for memory, powers of ten for throughput.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ def written(healthy: Healthy, unit: str) -> str:
 
 
 def unit_of(condition: Condition, signals: Mapping[str, Signal]) -> str:
-    """Return the unit of a condition's limit: that of its signal, or samples if it counts them."""
+    """Return the unit of a condition's limit: the unit of its signal, or samples if it counts samples."""
     return _SAMPLES if condition.reduce == "count" else signals[condition.signal].unit
 
 

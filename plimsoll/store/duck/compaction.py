@@ -291,7 +291,7 @@ def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> i
 
 
 def _hold(cursor: Cursor, day: int, within: str) -> None:
-    """Save which series have samples on a day, and the times of each one's first and last sample."""
+    """Save which series have samples on a day, and the times of the first and last sample of each series."""
     rows = cursor.execute(
         "SELECT series, min(first) AS first, max(last) AS last FROM "
         f"(SELECT series, first, last FROM held WHERE day = {day} UNION ALL SELECT series, time, time {within}) "

@@ -1,6 +1,6 @@
 """The Parquet files of past days, and their list in the hot file.
 
-They are in a folder beside the hot file, with a subfolder for each day.
+The files are in a folder beside the hot file, with a subfolder for each day.
 
 A file is written under a temporary name, and never changes after it gets its final name. The name ends in a checksum of
 the content, which is checked before values are read. A file that is no longer listed is removed once no read uses it.

@@ -179,7 +179,7 @@ class HotFile:
 
     @contextmanager
     def _cursor(self) -> Generator[Cursor]:
-        """Yield a cursor; translate DuckDB's errors, and reconnect after fatal ones."""
+        """Yield a cursor; translate DuckDB's errors, and reconnect after fatal errors."""
         connection = self._connected()
         cursor = connection.cursor()
         try:

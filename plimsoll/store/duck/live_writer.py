@@ -38,7 +38,7 @@ class LiveWriter:
             self._rows = count[0] if count else 0
 
     def write(self, batch: Batch) -> None:
-        """Write samples, and replace earlier ones of the same series and time."""
+        """Write samples, and replace earlier samples of the same series and time."""
         if not len(batch):
             return
         with self._file.lock:

@@ -134,7 +134,7 @@ def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int
 
 
 def set_aside(*files: Path) -> str:
-    """Rename damaged files to make room for new ones; return the new names as text."""
+    """Rename damaged files to make room for new files; return the new names as text."""
     names: list[str] = []
     for file in files:
         aside = file.with_name(f"{file.name}{ASIDE}{datetime.now(UTC):%Y-%m-%dT%H%M%S.%fZ}")

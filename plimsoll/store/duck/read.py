@@ -94,7 +94,7 @@ class StoredRange(NamedTuple):
             yield f"SELECT {columns.raw} FROM {rows}"
 
     def _late(self, end: int, tables: Sequence[HotTable]) -> str:
-        """Return the SQL query for samples in tables, which replace those in day files; empty if there are none."""
+        """Return the SQL query for samples in tables, which replace samples in day files; empty without tables."""
         query = " UNION ALL ".join(
             f"SELECT series, time FROM {table.rows} WHERE {self.where} AND time < {end}"
             for table in tables

@@ -1,4 +1,4 @@
-"""Samples acknowledged by a VictoriaMetrics: sent again if it may have lost them, and checked later.
+"""Samples acknowledged by a VictoriaMetrics: sent again if the server may have lost them, and checked later.
 
 The server keeps samples in memory for up to 5 s (`-inmemoryDataFlushInterval`) before writing them to disk. If it is
 killed, it loses acknowledged samples.
@@ -20,7 +20,7 @@ _WITNESS_S = 3600.0
 
 
 class Acknowledged:
-    """Writes samples, and sends again those that the server may have lost at a restart."""
+    """Writes samples, and sends again the samples that the server may have lost at a restart."""
 
     def __init__(self, server: VictoriaMetricsServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server

@@ -30,7 +30,7 @@ class VictoriaMetricsAddress:
     def parse(cls, text: str, token: str = "") -> "VictoriaMetricsAddress":
         """Return the address `victoriametrics://HOST:8428`, or of a cluster with two comma-separated paths.
 
-        The paths are those of vminsert and vmselect: `/insert/0/influx,/select/0`. The second may be on another host:
+        The paths belong to vminsert and vmselect: `/insert/0/influx,/select/0`. The second may be on another host:
         `victoriametrics://vminsert:8480/insert/0/influx,vmselect:8481/select/0`. Raise Unusable if the text is not such
         an address.
         """

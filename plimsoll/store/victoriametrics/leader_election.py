@@ -1,8 +1,8 @@
 """Leader election: of several `plimsoll up` on one VictoriaMetrics, the one that started first sends alerts.
 
 Each process writes a sample every few seconds, labelled with its name and start. The server sets the sample's time, so
-only its clock counts. When two processes start at once, or one takes over, both may send alerts for some seconds, or
-none for less than a minute; a new leader sends the notifications that are then due.
+only its clock counts. When two processes start at once, or one takes over, two processes may send alerts for some
+seconds, or none for less than a minute; a new leader sends the notifications that are then due.
 """
 
 import logging

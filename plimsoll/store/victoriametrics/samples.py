@@ -82,7 +82,7 @@ class VictoriaSamples(SampleReader):
         return WriteResult(len(points))
 
     def hosts(self, start: int, end: int) -> list[str]:
-        """Return the hosts with samples in a range, sorted; beyond 6 hours, those with samples on the range's days."""
+        """Return the hosts with samples in a range, sorted; beyond 6 hours, hosts with samples on the range's days."""
         if end - start <= _EXACT:
             return super().hosts(start, end)
         first, last = _range(start, end)
@@ -231,7 +231,7 @@ def _range(start: int, end: int) -> tuple[int, int]:
 
 
 def _named_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
-    """Return the hosts of some series; an empty list if they are too many for a query."""
+    """Return the hosts of some series; an empty list if the hosts are too many for a query."""
     hosts = hosts_of(series.stored for series in stored_series)
     return hosts if len(hosts) <= _HOSTS_NAMED and "" not in hosts else ()
 

@@ -115,7 +115,7 @@ def _group_file(title: str, rules: Sequence[Json], interval: int, origin: str) -
 
 
 def _contact(emails: Sequence[str], webhook: str | None) -> Json:
-    """Return the contact points, and policies that notify them; without an address, an example of one."""
+    """Return the contact points, and policies that notify them; without an address, an example of a contact point."""
     email = {"addresses": escape_dollars(";".join(emails) or _NO_ADDRESS)}
     hook = {"url": escape_dollars(webhook or _NO_URL), "httpMethod": "POST"}
     notified = [EMAIL] if emails or not webhook else []

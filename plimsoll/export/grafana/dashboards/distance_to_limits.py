@@ -2,7 +2,7 @@
 
 Each row is a line of one query: its name has the limit, the host, the panel that draws the limit, and two numbers.
 These convert the share of the limit reached (percent) to the column `State`, whose values are mapped to words. Each
-kind of limit has its own range there; a limit that is a warning first and critical further out is stretched.
+kind of limit has its own range in the column; a limit that is a warning first and critical further out is stretched.
 """
 
 from collections.abc import Iterator, Sequence
@@ -140,7 +140,7 @@ def _query(levels: Sequence[LimitLevel], host: str, different: Sequence[str]) ->
 
 
 def _levels(rules: tuple[Rule, ...], limits: PanelLimits, host: str) -> list[LimitLevel]:
-    """Return the limits of these rules on a host; without a host, those of hosts not named in plimsoll.toml."""
+    """Return the limits of these rules on a host; without a host, the limits of hosts not named in plimsoll.toml."""
     levels: list[LimitLevel] = []
     for rule in rules:
         judged = limits.site.applied(rule, host)

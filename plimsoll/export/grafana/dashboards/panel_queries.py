@@ -160,7 +160,7 @@ def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...
 def line_alias(candidates: Sequence[Variant]) -> str:
     """Return the alias that names lines by their tags: `$tag_host $tag_instance`.
 
-    If the computer is in one of several tags, these are separated, and transformations of the panel choose the last one
+    If the computer is in one of several tags, these are separated, and transformations of the panel choose the last tag
     that is not empty.
     """
     selections = [selection for variant in candidates for selection in variant.selections]

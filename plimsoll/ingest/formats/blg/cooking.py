@@ -1,8 +1,8 @@
 """Computes the values of counters from raw counts, with a formula for each counter type.
 
-The formulas are Microsoft's. A value is missing (NaN) if its sample or the one before is missing, if a clock or a base
-did not advance, or if a count fell. Windows calls a fallen count invalid data: a 32-bit count that wrapped around looks
-like a total that lost a part, such as a process that ended.
+The formulas are Microsoft's. A value is missing (NaN) if its sample or the previous sample is missing, if a clock or a
+base did not advance, or if a count fell. Windows calls a fallen count invalid data: a 32-bit count that wrapped around
+looks like a total that lost a part, such as a process that ended.
 """
 
 from collections.abc import Callable, Mapping

@@ -79,7 +79,7 @@ def _is_counter(rows: pl.DataFrame) -> pl.Expr:
 
 
 def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
-    """Return the rows without those of Transaction Controllers; all rows if there are only such."""
+    """Return the rows without rows of Transaction Controllers; all rows if there are no other rows."""
     if "responseMessage" not in rows.columns:
         return rows
     made_up = rows["responseMessage"].str.starts_with(TRANSACTION).fill_null(False)

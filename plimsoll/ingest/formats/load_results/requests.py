@@ -1,7 +1,7 @@
 """Series computed from single requests: rates of begun, completed and failed requests, and response times.
 
 The series have the host `DRIVER`, since a load driver measures the whole system: `load_driver` has all requests,
-`load_driver_operation` those of each operation.
+`load_driver_operation` the requests of each operation.
 """
 
 from collections.abc import Sequence
@@ -134,7 +134,7 @@ def _table(requests: Requests, codes: pl.Series, operations: Sequence[str], edge
 
 
 def _edges(span: tuple[int, int], step: int) -> Times:
-    """Return the edges (UTC ns) of a run's steps; the last step may differ from the others by half their length."""
+    """Return the edges (UTC ns) of a run's steps; the length of the last step may differ by half a step."""
     start, end = span
     count = max(round((end - start) / step), 1)
     edges = start + np.arange(count + 1, dtype=np.int64) * step
@@ -241,7 +241,7 @@ def cells(text: Text, **options: Any) -> pl.DataFrame:
 
 
 def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> pl.DataFrame:
-    """Return the rows that have all `needed` cells; add a remark on the others."""
+    """Return the rows that have all `needed` cells; add a remark on the other rows."""
     if not sum(frame[name].null_count() for name in needed):
         return frame
     whole = frame.drop_nulls(list(needed))

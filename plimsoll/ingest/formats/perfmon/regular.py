@@ -56,7 +56,7 @@ def wall_clock(cells: pl.Series) -> pl.Series:
 
 
 def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout: TableLayout) -> Rows | None:
-    """Return the rows between two offsets; None if one is irregular. `line` is the number of the first line."""
+    """Return the rows between two offsets; None if a row is irregular. `line` is the number of the first line."""
     # Count first: polars is slow on an unclosed quote, and accepts a row that lacks cells.
     expected = _expected_rows(source, start, stop, layout) if start < stop else math.nan
     if not expected.is_integer():
@@ -99,7 +99,7 @@ def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> l
 
 
 def _blocks(source: Path | bytes, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes between two offsets in blocks; of a file, each block overwrites the one before in memory."""
+    """Yield the bytes between two offsets in blocks; of a file, each block overwrites the previous block in memory."""
     if isinstance(source, bytes):
         text = np.frombuffer(source, np.uint8)[:stop]
         yield from (text[at : at + _BLOCK] for at in range(start, stop, _BLOCK))

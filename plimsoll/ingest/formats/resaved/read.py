@@ -325,7 +325,7 @@ def _form(match: re.Match[str]) -> tuple[object, ...]:
 
 
 def _order(path: Path, matches: Sequence[re.Match[str]], lines: Sequence[int], decimal_commas: bool) -> str:
-    """Return the order of the dates of one log from those parts that can only be a year or a day."""
+    """Return the order of the dates of one log, from the parts of dates that can only be a year or a day."""
     first = matches[0]
     if len(first["a"]) == 4:
         return "ymd"

@@ -156,7 +156,7 @@ def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.int
 def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remarks: Remarks) -> Zone:
     """Return UTC if all times are in UTC, else the caller's `zone`; if that is None, an unknown zone, with a remark.
 
-    Raise Unusable if some times are in UTC and the others in an unknown zone.
+    Raise Unusable if some times are in UTC and other times in an unknown zone.
     """
     local = [int(table.lines[table.local][0]) for table in tables if table.local.any()]
     in_utc = [int(table.lines[~table.local][0]) for table in tables if not table.local.all()]

@@ -50,7 +50,7 @@ class SadfSection:
 class Unfit:
     """Rows that do not fit their header: line and number of cells of the first, and their count.
 
-    `fitting` counts the section's other rows, which fit but are left out as well; `kept` counts those that are read.
+    `fitting` counts the section's other rows, which fit but are left out as well; `kept` counts the rows that are read.
     """
 
     section: SadfSection
@@ -76,7 +76,7 @@ class Skipped:
     damaged: int | None = None
 
     def remark(self, remarks: Remarks, rows: int) -> None:
-        """Add remarks on all lines except those of unsupported sections. `rows` is the number of rows read."""
+        """Add remarks on all lines except lines of unsupported sections. `rows` is the number of rows read."""
         for (text, _), number in list(self.events.items())[:_MOST_REMARKS]:
             remarks.add(Kind.NOTED, text, line=number)
         if (value := len(self.events) - _MOST_REMARKS) > 0:

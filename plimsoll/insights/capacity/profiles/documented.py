@@ -97,7 +97,7 @@ def _limits(profile: Profile, costs: Documented) -> Iterator[Reached]:
 
 
 def most_users(use: Callable[[float], float], limit: float) -> float:
-    """Return the largest whole number of users whose use is within a limit; infinite if there is no such limit.
+    """Return the largest whole number of users whose use is within a limit; infinite if the limit is never reached.
 
     The use must rise with the users; the curves of a profile are checked for that.
     """
@@ -135,7 +135,7 @@ def _meets(x0: float, y0: float, x1: float, y1: float, value: float) -> float:
 
 
 def profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[VerdictBlock, Bullets]:
-    """Build what a terminal shows of a documented capacity."""
+    """Build the terminal's output for a documented capacity."""
     return VerdictBlock(answer(documented_capacity), ""), Bullets(sentences(documented_capacity))
 
 
