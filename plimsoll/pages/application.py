@@ -51,7 +51,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         # The password has been checked before.
         Route(LOGIN, lambda request: see(own_address(request.query_params.get("back", "")))),
         *http_api.routes(watched, frame, scenes, reviews),
-        *alerts.routes(watched, frame),
+        *alerts.routes(watched, frame, scenes),
         *rules.routes(watched, frame),
         *chart_api.routes(watched, frame, scenes),
         *dashboards.routes(watched, frame, scenes),

@@ -1,5 +1,7 @@
 """The page of a host."""
 
+import re
+from datetime import datetime, timedelta
 from urllib.parse import quote
 
 import numpy as np
@@ -42,6 +44,27 @@ def test_a_host_says_which_processes_use_most_now(watching, served, duckdb, chro
         tags = (("instance", name), ("objectname", "Process"))
         lately(duckdb, Series("busy", "win_proc", tags, "Percent_Processor_Time"), np.full(60, share))
     with opened(chromium, f"{served.address}/hosts/busy") as view:
-        processes = view.page.locator("section", has=view.page.locator("#running")).inner_text()
+        assert view.page.locator("#facts").get_by_role("heading", name="Use most now").count() == 1
+        processes = view.page.locator("section[aria-labelledby=running]").inner_text()
         assert "sqlservr 250 %, backup 12 %" in processes
         assert "Idle" not in processes
+
+
+def test_a_host_charts_what_is_crossed_first_and_says_since_when(watching, served, duckdb, chromium):
+    """Processors at 97 % for the last ten minutes: the alert counts from five minutes ago, the samples tell of ten."""
+    watching.sees("busy")
+    tags = (("instance", "_Total"), ("objectname", "Processor"))
+    lately(duckdb, Series("busy", "win_cpu", tags, "Percent_Processor_Time"), np.repeat([20.0, 97.0], [30, 60]))
+    watching.judges(CPU, "busy", 97, State.FIRING, 5 * MINUTE)
+    watching.steps()
+    for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
+        with opened(chromium, f"{served.address}/hosts/busy?from=now-6h&to=now", width=width, scheme=scheme) as view:
+            first = view.page.locator(".charts .live-chart").first
+            assert first.locator("figcaption").inner_text() == "Processor time"
+            assert "full" in (first.get_attribute("class") or "")
+            state = view.page.locator("#state").inner_text()
+            (times,) = re.findall(r"above since (\S+ \S+) · counts from (\S+ \S+) · fired", state)
+            since, counts = map(datetime.fromisoformat, times)
+            assert timedelta(minutes=4) < counts - since < timedelta(minutes=6)
+            assert view.page.locator(".ranges a[aria-current]").inner_text() == "6 h"
+            assert view.faults() == []

@@ -24,7 +24,7 @@ def test_a_note_of_a_page_is_on_the_charts_of_its_host_and_can_be_removed(alert_
                 page.locator(".noting [name=text]").fill(TEXT)
                 page.get_by_role("button", name="Add to the charts").click()
                 page.locator("#noted").wait_for()
-                assert TEXT in page.locator("#state").inner_text()
+                assert TEXT in page.locator("#facts").inner_text()
                 assert view.fits
                 assert view.violations() == []
                 noted = [[text for _, text in chart["notes"]] for chart in _charts(here)]

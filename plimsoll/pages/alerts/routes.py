@@ -28,7 +28,9 @@ from plimsoll.model.value_text import quantity
 from plimsoll.notify.notification_log import notifications
 from plimsoll.pages.alerts import lists
 from plimsoll.pages.charts.chart_spec import Spec
-from plimsoll.pages.shared.alert_rows import marks, rows, sentence
+from plimsoll.pages.charts.hosts_in_range import Scenes
+from plimsoll.pages.charts.signal_values import find_crossed_since
+from plimsoll.pages.shared.alert_rows import alert_times, marks, rows, sentence
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.forms import ID, Fields, actor_of, form_routes, number, record_action, see
 from plimsoll.pages.shared.frame import Frame
@@ -75,9 +77,9 @@ _SILENCE: Form = {
 _ACKNOWLEDGEMENT: Form = {"note": "", "who": "", "wrong": ""}
 
 
-def routes(watched: Watched, frame: Frame) -> list[Route]:
+def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     """Return the routes of the alert pages and of their forms."""
-    pages = _AlertPages(watched, frame)
+    pages = _AlertPages(watched, frame, scenes)
     return [
         Route("/alerts", pages.show_all),
         Route(f"/alerts/{ID}", lambda request: pages.show_alert(request, request.path_params["id"])),
@@ -92,8 +94,9 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 class _AlertPages:
-    def __init__(self, watched: Watched, frame: Frame) -> None:
+    def __init__(self, watched: Watched, frame: Frame, scenes: Scenes) -> None:
         self._watched = watched
+        self._scenes = scenes
         self._file = watched.file
         self._frame = frame
 
@@ -121,7 +124,7 @@ class _AlertPages:
             ack=ack,
             notice=self._describe_silence(request),
             rule_ids=sorted(actions.rule_ids(self._file)),
-            **content(self._watched, alert, request.query_params, self._frame.zone_of(request)),
+            **content(self._watched, self._scenes, alert, request.query_params, self._frame.zone_of(request)),
         )
 
     def count_matches(self, request: Request) -> Response:
@@ -244,7 +247,7 @@ def _try(action: Callable[[], Result]) -> tuple[Result | None, str]:
         return None, str(error)
 
 
-def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> dict[str, Any]:
+def content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryParams, zone: Zone) -> dict[str, Any]:
     """Return the variables of the template of an alert's page. `query` may name another range for the charts."""
     now = time.time_ns()
     signals, rule = watched.site.catalogue.signals, watched.site.catalogue.rules.get(alert.rule)
@@ -261,7 +264,7 @@ def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> d
         "sure": " · ".join(text for text in sure if text),
         "sentence": sentence(alert, zone, now),
         "marks": [*marks(alert, silences.active(watched.file, now), zone)],
-        "facts": [*_facts(alert, zone, now)],
+        "facts": [*_facts(alert, find_crossed_since(scenes, alert), zone, now)],
         "zone_label": zone.label(alert.fired_at),
         "known_rule": rule is not None,
         "own": _look(alert.signal, alert.host, alert.instance, signals.get(alert.signal)),
@@ -277,8 +280,11 @@ def content(watched: Watched, alert: Alert, query: QueryParams, zone: Zone) -> d
     }
 
 
-def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
-    """Yield the name and value of each fact about an alert, depending on its kind."""
+def _facts(alert: Alert, crossed_since: int | None, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
+    """Yield the name and value of each fact about an alert, depending on its kind.
+
+    `crossed_since` is the time of the first sample past the limit (UTC ns), None if unknown.
+    """
     unit, details = alert.details.unit, alert.details
     match alert.kind:
         case "rule" | "flapping":
@@ -288,8 +294,7 @@ def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
             if alert.kind == "rule":
                 yield "Worst", quantity(alert.worst, unit)
                 yield "Last", "no data now" if alert.stale else quantity(alert.last, unit)
-                yield "Crossed since", zone.clock(alert.begin)
-                yield "Fired", zone.clock(alert.fired_at)
+                yield from alert_times(alert, crossed_since, zone)
             else:
                 yield "Fired", f"{alert.firings} times since {zone.clock(alert.begin)}"
                 yield "Flapping since", zone.clock(alert.fired_at)

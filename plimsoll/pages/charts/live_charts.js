@@ -188,7 +188,7 @@ function start() {
     const { spec } = one;
     one.holder.ariaLabel = spec.label;
     const title = one.figure.querySelector("figcaption a") || one.figure.querySelector("figcaption");
-    if (title && spec.lines.length) title.textContent = spec.title; // names the host where there is one
+    if (title && spec.lines.length) title.textContent = spec.title.replace(` · ${one.section.dataset.host}`, ""); // names the host unless the page does
     one.links.replaceChildren();
     if (spec.legend.length === 1) part(one.links, "b", "", spec.legend[0][2]);
     for (const [id, text, severity] of spec.rules) {

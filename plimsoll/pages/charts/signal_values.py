@@ -5,10 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.alerting.alert import Alert
 from plimsoll.model.log import Times, Values, pauses
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
+from plimsoll.pages.charts.chart_spec import Spec
+from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.review.recorded_signals import signal_samples
+from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.signal_finder import ResolvedSeries, ResolvedSource, recorded_as, series_of
 from plimsoll.rules.window import transformed
 from plimsoll.store.m4 import Drawn, bucket_width, m4
@@ -17,6 +21,7 @@ from plimsoll.store.protocol import SampleReader
 _BEFORE = 60 * SECOND  # the first rate of a range needs the sample before it
 _INTERVAL = 10 * SECOND  # how often most series have a sample
 _MOST_AT_ONCE = 6_000_000  # samples
+_SEARCHED = 6 * 3600 * SECOND  # before an alert
 _NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 
 
@@ -49,6 +54,24 @@ def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], star
         signal_samples(origin, lambda series: raw.get(series, _NOTHING), where_shared=True) for origin in origins
     ]
     return [samples.between(start, end) if samples else _NOTHING for samples in signals]
+
+
+def find_crossed_since(scenes: Scenes, alert: Alert) -> int | None:
+    """Return the time (UTC ns) of the first sample past the limit of an alert, from which on none was within it.
+
+    An alert counts from the first evaluation whose whole window says so, which is later. Return None where the samples
+    of the six hours before the alert do not tell.
+    """
+    if alert.kind != "rule" or not alert.healthy or alert.signal not in scenes.signals:
+        return None
+    scene = scenes.live(alert.begin - _SEARCHED, alert.begin)
+    sources = scene.find(Spec(alert.signal, (alert.host,), alert.instance))
+    signals = compute_signals(scene.store, [source.origin for source in sources[:1]], scene.start, alert.begin)
+    for samples in signals:
+        within = np.flatnonzero(Healthy.parse(alert.healthy).holds(samples.present.values))
+        if len(within) and within[-1] + 1 < len(samples.present.times):
+            return int(samples.present.times[within[-1] + 1])
+    return None
 
 
 def _batches(places: Sequence[int], origins: Sequence[ResolvedSource], span: int) -> list[list[int]]:

@@ -1,15 +1,17 @@
-"""`/hosts/NAME`: the page of a host with its state, its incidents, and its signals by area with their limits."""
+"""`/hosts/NAME`: the page of a host: the verdict, charts of what is crossed, then its other signals by area."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.alerting import actions, silences
+from plimsoll.alerting import actions, alert_queries, silences
 from plimsoll.alerting.health import HostHealth, HostState
+from plimsoll.alerting.latest_evaluation import RuleState
 from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.alerting.wording import cause, certainty, unjudged
 from plimsoll.dashboards.areas import Area, load_areas
@@ -18,16 +20,19 @@ from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
+from plimsoll.pages.charts.signal_values import find_crossed_since
 from plimsoll.pages.dashboards.routes import read_last_values
-from plimsoll.pages.health.host_cells import HostCell, cells_of
-from plimsoll.pages.shared.alert_rows import incident_rows
+from plimsoll.pages.health.host_cells import CROSSED, HostCell, cells_of
+from plimsoll.pages.shared.alert_rows import alert_times, incident_rows
 from plimsoll.pages.shared.frame import Frame
-from plimsoll.pages.shared.time_range import MILLISECOND
+from plimsoll.pages.shared.time_range import MILLISECOND, RangePicker
+from plimsoll.rules.states import State
 from plimsoll.up.watched import Watched
 
-_SHOWN = 3600 * SECOND
-_NOTED = 86_400 * SECOND
-_MOST_CHARTS = 4  # of an area
+_DAY = 86_400 * SECOND
+_NOTED = _DAY
+_BEFORE, _MOST_BEFORE = 7 * _DAY, 4  # earlier alerts
+_MOST_CROSSED = 4  # large charts
 _UPTIME = "system.uptime"
 _AS_SENT = " (from the log)"  # text after facts computed from samples
 
@@ -38,65 +43,111 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     def page(request: Request) -> Response:
         name = request.path_params["host"]
         health = next((host for host in watched.health().hosts if host.name.casefold() == name.casefold()), None)
-        now = time.time_ns()
-        scene = scenes.live(now - _SHOWN, now)
+        now, picker = time.time_ns(), RangePicker.of(request, frame.zone_of(request))
+        scene = scenes.live(picker.chosen.start, picker.chosen.end)
         if health is None and name.casefold() not in {host_key(host) for host in scene.hosts}:
             return frame.missing(request, f"No host {name[:200]} is known.", "Health lists every host that sends data.")
         health = health or HostHealth(name, HostState.NOT_JUDGED, "no limit applies to what it sends")
-        content, links = _content(watched, health, scene, frame.zone_of(request), now), frame.links(request)
+        content, links = _content(watched, health, scenes, picker, now), frame.links(request)
         content["address"] = lambda cell: cell.address(links, name)
         return frame.page(request, "hosts/host.html.j2", name, **content)
 
     return [Route("/hosts/{host:path}", page)]
 
 
-def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now: int) -> dict[str, Any]:
+def _content(watched: Watched, health: HostHealth, scenes: Scenes, picker: RangePicker, now: int) -> dict[str, Any]:
     """Return the template variables of the page of a host."""
-    host = host_key(health.name)
+    host, zone, scene = host_key(health.name), picker.zone, scenes.live(picker.chosen.start, picker.chosen.end)
     fires = watched.health().firing.of_host.get(host, ())
     alerts = [alert for fire in fires for alert in fire.alerts]
-    cells = cells_of(watched.judged().on(host), alerts, watched.site.catalogue)
+    judged = watched.judged().on(host)
+    cells = cells_of(judged, alerts, watched.site.catalogue)
     active, notes = silences.active(watched.file, now), actions.find_notes(watched.file, now - _NOTED, now)
     silenced = [
         silence for silence in active if silence.host == "*" or silence.matches(silence.rule, health.name, None)
     ]
     lacking = unjudged(host, watched.judged(), watched.site.catalogue.signals)
     further = f", and {counted(len(fires) - 1, 'further incident')}" if len(fires) > 1 else ""
+    charts = [*_charts(health.name, scene, cells)]
+    crossed = [chart for chart in charts if chart.cell and chart.cell.standing in CROSSED][:_MOST_CROSSED]
     return {
         "host": health,
         "headline": f"{cause(fires[0].worst)}{further}" if fires else f"{health.name}: {health.note or health.state}",
         "sure": " · ".join(text for text in (certainty(fires[0]) if fires else "", lacking) if text),
         "next": fires[0].worst.details.look_at if fires else (),
+        "times": [
+            time for fire in fires[:1] for time in alert_times(fire.worst, find_crossed_since(scenes, fire.worst), zone)
+        ],
         "severity": fires[0].severity if fires else "",
         "incidents": incident_rows(fires, active, zone, now),
-        "parts": [*_parts(health.name, scene, cells)],
+        "crossed": sorted(crossed, key=HostChart.rank),
+        "areas": _by_area([chart for chart in charts if chart not in crossed]),
         "processes": next((fire.worst.details.processes for fire in fires if fire.worst.details.processes), ()),
         "processes_now": ProcessLines(watched.store.live, watched.site.catalogue.signals)(now, [host]).get(host, ()),
+        "standings": _standings(judged),
+        "before": _find_before(watched, health.name, zone, now),
         "facts": [*_facts(health, scene, zone, now)],
         "silences": [(silence.rule, zone.clock(silence.until), silence.reason, silence.who) for silence in silenced],
         "notes": [(zone.clock(note.at), note) for note in notes if note.concerns({host})],
-        "start": "now-1h",
-        "end": "now",
+        "picker": picker,
         "now": now // MILLISECOND,
     }
 
 
-def _parts(
-    host: str, scene: Scene, cells: Mapping[str, HostCell]
-) -> Iterator[tuple[Area, Sequence[HostCell], Sequence[tuple[str, str]]]]:
-    """Yield each area with signals of the host, with its cells and its first charts."""
+@dataclass(frozen=True)
+class HostChart:
+    """A chart of a signal of the host: its area, title and spec, and its cell; None for a signal without a limit.
+
+    `spec` is empty for a signal that is not drawn as lines; then its cell is shown alone.
+    """
+
+    area: Area
+    title: str
+    spec: str
+    cell: HostCell | None
+
+    def rank(self) -> tuple[bool, tuple[Any, ...]]:
+        """Return the sort key: the chart nearest to its limit first, those without a limit last."""
+        return self.cell is None, self.cell.place if self.cell else (self.title,)
+
+
+def _charts(host: str, scene: Scene, cells: Mapping[str, HostCell]) -> Iterator[HostChart]:
+    """Yield a chart for each signal of the host that an area has, once."""
+    panels = ((area, panel) for area in load_areas().areas for panel in area.panels if not panel.drive)
     shown: set[str] = set()
-    for area in load_areas().areas:
-        panels = [panel for panel in area.panels if not panel.drive and panel.signal not in shown]
-        sent = [panel for panel in panels if scene.has(Spec(panel.signal, (host,)))]
-        shown |= {panel.signal for panel in sent}
-        judged = sorted((cells[panel.signal] for panel in sent if panel.signal in cells), key=lambda cell: cell.place)
-        signals = [cell.signal for cell in judged]
-        signals += [panel.signal for panel in sent if panel.signal not in cells]
-        lines = {panel.signal for panel in sent if panel.kind == "lines"}
-        charts = [(scene.signals[name].title, str(Spec(name, (host,)))) for name in signals if name in lines]
-        if judged or charts:
-            yield area, judged, charts[:_MOST_CHARTS]
+    for area, panel in panels:
+        name, spec = panel.signal, Spec(panel.signal, (host,))
+        is_drawn = panel.kind == "lines"
+        if name in shown or not scene.has(spec) or not (is_drawn or name in cells):
+            continue
+        shown.add(name)
+        yield HostChart(area, scene.signals[name].title, str(spec) if is_drawn else "", cells.get(name))
+
+
+def _by_area(charts: Sequence[HostChart]) -> list[tuple[Area, list[HostChart]]]:
+    """Return the charts by area; areas and charts nearest to their limit come first."""
+    areas: dict[str, list[HostChart]] = {}
+    for chart in sorted(charts, key=HostChart.rank):
+        areas.setdefault(chart.area.area, []).append(chart)
+    return [(charts[0].area, charts) for charts in areas.values()]
+
+
+def _standings(judged: Sequence[RuleState]) -> list[tuple[str, int]]:
+    """Return how many limits are crossed, are within limits, and have no data; notes do not count."""
+    states = [state.state for state in judged if state.rule.severity != "info"]
+    crossed = sum(state in (State.FIRING, State.PENDING) for state in states)
+    silent = states.count(State.NO_DATA)
+    return [("crossed", crossed), ("within limits", len(states) - crossed - silent), ("no data", silent)]
+
+
+def _find_before(watched: Watched, host: str, zone: Zone, now: int) -> list[tuple[int, str, str, str]]:
+    """Return the latest alerts of the host that ended: number, begin, title, and how long each lasted."""
+    chosen = alert_queries.AlertFilter(("critical", "warning"), host, "*", now - _BEFORE, now)
+    ended, _ = alert_queries.find_ended(watched.file, chosen, 0, _MOST_BEFORE)
+    return [
+        (alert.id, zone.clock(alert.begin), alert.details.title, duration_text((alert.ended_at or now) - alert.begin))
+        for alert in ended
+    ]
 
 
 def _facts(health: HostHealth, scene: Scene, zone: Zone, now: int) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from plimsoll.alerting.firing import Incident
 from plimsoll.alerting.silences import Silence
 from plimsoll.alerting.wording import cause, ended_sentence, still_sentence
 from plimsoll.model.times import Zone, duration_text
+from plimsoll.rules.schema.field_types import Healthy
 
 Row = dict[str, Any]
 
@@ -54,3 +55,12 @@ def marks(alert: Alert, silenced: Sequence[Silence], zone: Zone) -> Iterator[str
         yield "no data now"
     if alert.late:
         yield "samples came late"
+
+
+def alert_times(alert: Alert, crossed_since: int | None, zone: Zone) -> Iterator[tuple[str, str]]:
+    """Yield the times of an alert: first sample past the limit if known, begin of the crossing that counts, firing."""
+    if crossed_since is not None:
+        is_floor = Healthy.parse(alert.healthy).worse == "lower"
+        yield "Below since" if is_floor else "Above since", zone.clock(crossed_since)
+    yield "Counts from", zone.clock(alert.begin)
+    yield "Fired", zone.clock(alert.fired_at)
