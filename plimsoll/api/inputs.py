@@ -34,7 +34,8 @@ class Inputs:
     `sources` are the LOG arguments; a file whose name begins with `live:` must be given as `./live:x`. `when` is the
     range to read of live hosts; logs and runs are read completely. `measurements` are the measurements of the user's
     own
-    signals: VictoriaMetrics needs them to split a metric's name into measurement and field.
+    signals: VictoriaMetrics needs them to split a metric's name into measurement and field. `partly` is as in
+    `read_files`.
     """
 
     sources: tuple[str, ...]
@@ -46,6 +47,7 @@ class Inputs:
     when: TimeRange = field(default_factory=TimeRange)
     notify: Notify = _log.warning
     measurements: Callable[[], Collection[str]] | None = None
+    partly: bool = False
 
     @property
     def requested_zone(self) -> Zone | None:
@@ -104,7 +106,7 @@ def read(inputs: Inputs) -> LogSet:
     paths = [Path(source) for source in inputs.sources]
     whole = any(path != STDIN and path.is_dir() for path in paths)
     try:
-        files = read_files(find_logs(paths), options, whole=whole)
+        files = read_files(find_logs(paths), options, whole=whole, partly=inputs.partly)
     except NothingRead as error:
         skipped = skipped_folders(paths)
         unusable = Unusable(f"{', '.join(inputs.sources)}: {error}{f'; {skipped}' if skipped else ''}")

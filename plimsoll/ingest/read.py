@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from plimsoll.ingest.recordings import remarks_on
 from plimsoll.ingest.shared.same_time import remarks_on_same_times
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Empty, NoLog, Unusable, printable
-from plimsoll.model.log import Log
+from plimsoll.model.log import Log, Values
 from plimsoll.model.remark import Kind, Remark, Remarks, counted
 
 _NOT_LOGS = {".html", ".json", ".toml", ".md", ".yaml", ".yml"}
@@ -98,6 +99,8 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
     """Return the log in some content, read by the first format that recognises it. Raise Unusable if none does."""
     if content.refused:
         raise content.refused
+    if content.member:
+        options = replace(options, columns=None)
     text = Text(Path(content.name), content.data, file=content.path)
     if not any(format_.sniff(text) for format_ in BINARY):
         text = Text.of(Path(content.name), content.data, options.encoding, content.path)
@@ -111,7 +114,7 @@ def _read(content: LogContent, options: ReadOptions) -> Log:
     remarks_on_log = Remarks(str(text.path), [*remarks, *log.remarks, *remarks_on_same_times(log)])
     if not len(log.times):
         remarks_on_log.add(Kind.UNREAD, "the log holds no samples")
-    elif not log.present:
+    elif log.is_empty:
         remarks_on_log.add(
             Kind.UNREAD,
             f"there is no value in any of {counted(len(log.times), 'row')}; were its counters recorded?",
@@ -141,9 +144,12 @@ def read_files(
     options: ReadOptions,
     *,
     whole: bool = False,
+    partly: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> LogSet:
     """Return the logs in files. `progress` is called with the number of files done.
+
+    With `partly`, columns that no rule judges may be read only when they are needed; the files must remain until then.
 
     Raise Unusable if a named file cannot be read, NothingRead if no file can be read.
     """
@@ -153,7 +159,8 @@ def read_files(
     refused: list[tuple[Unusable, LogFile]] = []
     for number, file in enumerate(files, 1):
         try:
-            read_here, remarks_here = read_logs(file.path, options, file.name)
+            again = partial(_columns, file, options) if partly and file.path.is_file() else None
+            read_here, remarks_here = read_logs(file.path, replace(options, columns=again), file.name)
         except Unusable as error:
             if not file.in_folder:
                 raise
@@ -168,6 +175,10 @@ def read_files(
     if not logs:
         raise NothingRead(remarks)
     return LogSet(logs, [*remarks, *remarks_on(logs)], whole=whole, empty=tuple(empty))
+
+
+def _columns(file: LogFile, options: ReadOptions) -> Sequence[Values]:
+    return read_logs(file.path, options, file.name)[0][0].columns
 
 
 def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:

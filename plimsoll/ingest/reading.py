@@ -1,10 +1,11 @@
 """The options for reading logs, and the logs that were read."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import Log
+from plimsoll.model.log import Log, Values
 from plimsoll.model.names import Names, shipped
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import StoredRun
@@ -37,10 +38,12 @@ class ReadOptions:
 
     `zone` is the time zone of logs that state no zone, or state a name and bias that contradict each other.
     `format` is the required format, `encoding` the header's code page; None means that the content decides. `names` are
-    the known names of objects and counters.
+    the known names of objects and counters. `columns`, if given, reads all columns of the log again: a reader may then
+    leave out those that no rule judges.
     """
 
     zone: Zone | None = None
     format: str | None = None
     encoding: str | None = None
     names: Names = field(default_factory=shipped)
+    columns: Callable[[], Sequence[Values]] | None = None

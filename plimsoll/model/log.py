@@ -1,11 +1,11 @@
 """A log: what a reader returns for one recording, with its sampling intervals and pauses."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,31 @@ class CounterFacts(NamedTuple):
     last: int
 
 
+class PartlyRead(Sequence[Values]):
+    """The columns of a log of which only `in_memory` are read; as soon as another is needed, `read` reads all."""
+
+    def __init__(self, count: int, in_memory: Mapping[int, Values], read: Callable[[], Sequence[Values]]) -> None:
+        self._count = count
+        self._read = read
+        self.in_memory = in_memory
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return a column, or the columns of a slice as a tuple."""
+        if isinstance(at, slice):
+            return tuple(self)[at]
+        at = range(self._count)[at]
+        if at not in self.in_memory:
+            self.in_memory = {**dict(enumerate(self._read())), **self.in_memory}
+        return self.in_memory[at]
+
+    def __reduce__(self) -> tuple[type[tuple[Values, ...]], tuple[tuple[Values, ...]]]:
+        """Pickle as a tuple: whoever loads it may not have the file."""
+        return tuple, (tuple(self),)
+
+
 @dataclass(frozen=True, eq=False)
 class Log:
     """One recording: rows of times, and a column of values for each series.
@@ -80,7 +105,7 @@ class Log:
     path: Path
     format: str
     times: Times
-    columns: tuple[Values, ...]
+    columns: Sequence[Values]
     series: tuple[Series, ...]
     zone: Zone
     remarks: tuple[Remark, ...] = ()
@@ -90,8 +115,13 @@ class Log:
     facts: Mapping[object, CounterFacts] = field(default_factory=dict[object, CounterFacts])
 
     def __post_init__(self) -> None:
-        if len(self.columns) != len(self.series) or set(map(len, self.columns)) - {len(self.times)}:
+        if len(self.columns) != len(self.series) or set(map(len, self.in_memory.values())) - {len(self.times)}:
             raise ValueError(f"each of {len(self.series)} series needs a column of {len(self.times)} values")
+
+    @property
+    def in_memory(self) -> Mapping[int, Values]:
+        """The columns by their indices, without those that are read only when they are needed."""
+        return self.columns.in_memory if isinstance(self.columns, PartlyRead) else dict(enumerate(self.columns))
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
@@ -128,6 +158,11 @@ class Log:
     def missing(self) -> int:
         """The number of cells without a sample."""
         return len(self.columns) * len(self.times) - self.present
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no cell has a sample."""
+        return not any(map(count_samples, self.in_memory.values())) and not self.present
 
     @cached_property
     def present(self) -> int:

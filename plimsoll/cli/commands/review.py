@@ -1,5 +1,6 @@
 """`plimsoll review`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -68,6 +69,7 @@ def review(
 ) -> None:
     """Check the counters of a run against their documented thresholds."""
     inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
+    inputs = replace(inputs, partly=not (out or json or junit or details))  # those have statistics of all counters
     options = ReviewSettings(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     outputs = Outputs(out, json, junit)
     use_memory_freely()

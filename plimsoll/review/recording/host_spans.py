@@ -86,12 +86,14 @@ def times_by(
     times_lists: dict[Key, list[Times]] = {}
     for log in logs:
         first, stop = np.searchsorted(log.times, [part[0], part[1] + 1]).tolist()
-        columns: dict[Key, list[Values]] = {}
-        for series, column in zip(log.series, log.columns, strict=True):
+        columns: dict[Key, list[int]] = {}
+        for at, series in enumerate(log.series):
             if (key := key_of(series)) is not None:
-                columns.setdefault(key, []).append(column)
+                columns.setdefault(key, []).append(at)
+        in_memory = log.in_memory
         for key, items in columns.items():
-            times = log.times[first:stop][_filled(items, first, stop)]
+            ordered = map(log.column, sorted(items, key=lambda at: at not in in_memory))
+            times = log.times[first:stop][_filled(ordered, first, stop)]
             if len(times):
                 times_lists.setdefault(key, []).append(times)
     return times_lists

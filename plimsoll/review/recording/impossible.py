@@ -120,6 +120,6 @@ def remarks_below_zero(logs: Sequence[Log]) -> Iterator[Remark]:
 
 def _below_zero(log: Log) -> Iterator[tuple[str, int, int]]:
     """Yield needed counters with values below zero: path, number of values below zero, number of all values."""
-    for series, column in zip(log.series, log.columns, strict=True):
-        if is_judged(series) and (count := int(np.count_nonzero(column <= BELOW_ZERO))):
-            yield series.path, count, count_samples(column)
+    for at, series in enumerate(log.series):
+        if is_judged(series) and (count := int(np.count_nonzero(log.column(at) <= BELOW_ZERO))):
+            yield series.path, count, count_samples(log.column(at))

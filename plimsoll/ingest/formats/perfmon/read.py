@@ -1,9 +1,10 @@
 """Reads the three formats of Performance Monitor: PDH-CSV, PDH-TSV, and the output of typeperf."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from plimsoll.ingest.shared.text import Text
 from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.log import Log, Times, Values, count_samples, sampling_interval
+from plimsoll.model.log import Log, PartlyRead, Times, Values, count_samples, sampling_interval
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, counted, short
@@ -48,6 +49,7 @@ _TYPEPERF = re.compile(rb'"*\(PDH-[CT]SV 4\.0\)"*[,;\t]')
 _QUOTED = re.compile(rb'"-1"'), b'" "', re.compile(rb'[,;\t]"(?!-1")-?\d+"')
 _BARE = re.compile(rb"(?<=[,;\t])-1(?=[,;\t\r\n]|\Z)"), b" ", re.compile(rb"[,;\t](?!-1[,;\t\r\n])-?\d+[,;\t\r\n]")
 _SAMPLE = 1 << 18
+_MANY_COLUMNS, _MUCH = 200, 8 << 20  # of fewer columns or bytes, reading all costs little
 
 
 @dataclass(frozen=True)
@@ -83,18 +85,24 @@ def read_pdh(text: Text, format_: str, separator: str, options: ReadOptions) -> 
     zone, counters = zone_of(first_cell, options.zone, remarks), layout.counters
     # polars parses the rows without the GIL, while Python looks up the names of the counters.
     with ThreadPoolExecutor(1) as pool:
-        rows = pool.submit(_read_rows, text, layout, of_rows)
+        partly = options.columns is not None and layout.width > _MANY_COLUMNS and len(text.data) > _MUCH
+        rows = None if partly else pool.submit(_read_rows, text, layout, of_rows)
         columns = columns_of(file, counters, options.names)
         if columns is None:
             raise no_paths(text)
-        table = rows.result()
+        table = rows.result() if rows else _read_needed(text, layout, columns, of_rows)
     tell_columns(columns, counters, table.columns, remarks)
     remarks.items += of_rows
     instants = to_utc(table.local, zone, table.lines, remarks, table.headers)
     times, order = in_order(instants, table.lines, table.headers, remarks)
-    values = tuple(table.columns[at] for at in columns.kept)
-    if order is not None:
-        values = tuple(column[order] for column in values)
+    values: Sequence[Values]
+    if order is None and options.columns and isinstance(table.columns, PartlyRead):
+        in_memory = table.columns.in_memory
+        places = {place: in_memory[at] for place, at in enumerate(columns.kept) if at in in_memory}
+        values = PartlyRead(len(columns.kept), places, partial(_read_again, options.columns, file, len(times)))
+    else:
+        values = tuple(table.columns[at] for at in columns.kept)
+        values = values if order is None else tuple(column[order] for column in values)
     tell_twins(columns.series, values, times, remarks)
     left_out = {at for at in columns.strange if count_samples(table.columns[at])}
     unread = tuple(counters[at] for at in sorted(left_out.union(table.unread)))
@@ -108,6 +116,26 @@ def _read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTabl
     from plimsoll.ingest.formats.perfmon.rows import read_rows  # noqa: PLC0415  polars is slow to import
 
     return read_rows(text, layout, remarks)
+
+
+def _read_needed(text: Text, layout: TableLayout, columns: CounterColumns, remarks: Remarks) -> CounterTable:
+    """Return all rows of a wide log: only the columns that rules need, if these are few and no cell is damaged."""
+    from plimsoll.ingest.formats.perfmon.rows import read_needed  # noqa: PLC0415  polars is slow to import
+
+    recorded = list(zip(columns.kept, columns.series, strict=True))
+    # One column of each counter tells of nearly every row whether anything was recorded.
+    first = {(series.measurement, series.field): at for at, series in reversed(recorded)}
+    needed = sorted({*(at for at, series in recorded if is_judged(series)), *first.values(), *columns.strange})
+    table = read_needed(text, layout, needed, remarks) if 2 * len(needed) < layout.width else None
+    return table or _read_rows(text, layout, remarks)
+
+
+def _read_again(columns: Callable[[], Sequence[Values]], file: str, rows: int) -> Sequence[Values]:
+    """Return all columns of a log of which only some were read. Raise Unusable if the file was changed since."""
+    read = columns()
+    if any(len(column) != rows for column in read):
+        raise Unusable(f"{file}: was changed while it was read; read it again")
+    return read
 
 
 def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:

@@ -55,23 +55,35 @@ def wall_clock(cells: pl.Series) -> pl.Series:
     return local.cast(pl.Datetime("ns"))
 
 
-def read_regular(source: Path | bytes, start: int, stop: int, line: int, layout: TableLayout) -> Rows | None:
-    """Return the rows between two offsets; None if a row is irregular. `line` is the number of the first line."""
+def read_regular(
+    source: Path | bytes, start: int, stop: int, line: int, layout: TableLayout, needed: Sequence[int] | None = None
+) -> Rows | None:
+    """Return the rows between two offsets; None if a row is irregular. `line` is the number of the first line.
+
+    `needed` are the indices of the columns to read, ascending; None means all.
+    """
     # Count first: polars is slow on an unclosed quote, and accepts a row that lacks cells.
     expected = _expected_rows(source, start, stop, layout) if start < stop else math.nan
     if not expected.is_integer():
         return None
     skipped, separator, schema = line - 1 if isinstance(source, Path) else 0, layout.separator, schema_of(layout)
     try:
-        frame = pl.scan_csv(
-            source, glob=False, has_header=False, skip_lines=skipped, separator=separator, schema=schema
-        ).collect()
+        rows = pl.scan_csv(source, glob=False, has_header=False, skip_lines=skipped, separator=separator, schema=schema)
+        frame = (rows if needed is None else rows.select(TIME, *map(str, needed))).collect()
     except (PolarsError, PanicException):
         return None
     if len(frame) != expected:
         return None
     local = wall_clock(frame.drop_in_place(TIME))
     return None if local.null_count() else Rows(local, frame.get_columns(), range(line, line + len(local)))
+
+
+def are_numbers(rows: bytes, count: int, layout: TableLayout) -> bool:
+    """Return whether rows have only the characters of `count` times, of numbers, and between cells."""
+    letters = sum(int(np.count_nonzero(block > ord("9"))) for block in _blocks(rows, 0, len(rows)))
+    exponents, colons, slashes, separators = _counts(rows, f"e:/{layout.separator}".encode(), 0, len(rows))
+    is_whole = letters == exponents + colons and colons == slashes == 2 * count
+    return is_whole and separators == count * (layout.width - 1)
 
 
 def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLayout) -> float:

@@ -13,9 +13,9 @@ from plimsoll.ingest.formats.perfmon.by_line import ByLine, LinePiece
 from plimsoll.ingest.formats.perfmon.header import TableLayout
 from plimsoll.ingest.formats.perfmon.left_out import LeftOut
 from plimsoll.ingest.formats.perfmon.plain import CounterTable, ends_in_a_bare_cell
-from plimsoll.ingest.formats.perfmon.regular import Rows, read_regular
+from plimsoll.ingest.formats.perfmon.regular import Rows, are_numbers, read_regular
 from plimsoll.ingest.shared.text import Text
-from plimsoll.model.log import Times, Values
+from plimsoll.model.log import PartlyRead, Times, Values
 from plimsoll.model.remark import Kind, Remarks, and_more, counted
 
 # Larger files are read in pieces, as a file read at once is completely in memory.
@@ -36,7 +36,7 @@ def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable
     if is_small and not ends_in_a_bare_cell(data):
         rows = read_regular(text.source, layout.offset, len(data), layout.first_line, layout)
         if rows:
-            return CounterTable(_nanoseconds(rows), _columns([rows], layout, remarks), rows.lines)
+            return CounterTable(_nanoseconds(rows), _columns([rows], layout.counters, remarks), rows.lines)
     left_out = LeftOut(layout)
     by_line = ByLine(layout, left_out)
     parts: list[Rows] = []
@@ -60,22 +60,47 @@ def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable
         remarks.add(Kind.SKIPPED, name, line=line - (data[end - 1 : end] != b"\n"))
     left_out.tell(remarks)
     local = np.concatenate([_nanoseconds(part) for part in parts] or [np.zeros(0, dtype=np.int64)])
-    columns = _columns(parts, layout, remarks)
+    columns = _columns(parts, layout.counters, remarks)
     lines = [line for part in parts for line in part.lines]
     return CounterTable(local, columns, lines, by_line.headers, left_out.unread(columns, local, lines))
+
+
+def read_needed(text: Text, layout: TableLayout, needed: Sequence[int], remarks: Remarks) -> CounterTable | None:
+    """Return all rows of a log, of which only the needed columns are in memory, by their indices.
+
+    Return None if a row is irregular, or a cell of any column is not a number.
+    """
+    data, line, parts = text.data, layout.first_line, list[Rows]()
+    end = _end(data, layout.offset)
+    for piece in _pieces(data, layout.offset, end, _LARGE_PIECE):
+        read = not piece.is_open and read_regular(piece.data, 0, len(piece.data), line, layout, needed)
+        if not read or not are_numbers(piece.data, len(read.local), layout):
+            return None
+        parts.append(read)
+        line += piece.data.count(b"\n")
+    if not parts or b"\0" in data[end:]:
+        return None
+    columns = _columns(parts, [layout.counters[at] for at in needed], remarks)
+    local = np.concatenate([_nanoseconds(part) for part in parts])
+    whole = PartlyRead(
+        len(layout.counters),
+        dict(zip(needed, columns, strict=True)),
+        lambda: read_rows(text, layout, Remarks(remarks.file)).columns,
+    )
+    return CounterTable(local, whole, [line for part in parts for line in part.lines])
 
 
 def _nanoseconds(rows: Rows) -> Times:
     return rows.local.cast(pl.Int64).to_numpy()
 
 
-def _columns(parts: Sequence[Rows], layout: TableLayout, remarks: Remarks) -> list[Values]:
+def _columns(parts: Sequence[Rows], counters: Sequence[str], remarks: Remarks) -> list[Values]:
     """Return the column of each counter; NaN for missing samples and for infinities.
 
     The parts lose their columns: each is let go when it is joined, so that only one column is in memory twice.
     """
     columns: list[Values] = []
-    for counter in layout.counters:
+    for counter in counters:
         pieces = [part.numbers.pop(0) for part in parts]
         if not math.isfinite(sum(piece.sum() or 0 for piece in pieces)):  # finite only if all values are
             infinite = [~piece.is_finite() for piece in pieces]
