@@ -1,6 +1,6 @@
 """Judges stored samples as a review does, to find the alerts that would have fired if no sample had been late."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -11,19 +11,17 @@ from plimsoll.alerting.series_index import Check, check_nothing
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import ConfiguredFacts, Facts, UnknownFact, facts_shown_by, shows_in_values
 from plimsoll.model.group_pairs import group_pairs
-from plimsoll.model.log import Values
+from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
-from plimsoll.model.series import Series, host_key
+from plimsoll.model.series import HostKey, Series, host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.crossings import worst_of
 from plimsoll.rules.evaluate import RuleEvaluator
 from plimsoll.rules.evaluations import Conditions
-from plimsoll.rules.signal_finder import series_of
+from plimsoll.rules.signal_finder import Finder, series_of
 from plimsoll.rules.states import EVALUATION_INTERVAL, State, States, Truth, run
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import SampleReader
-
-_BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
 
 
 def replay(
@@ -50,13 +48,17 @@ def evaluate_again(
 
     `check` is called often, and may raise to end the work.
     """
-    first = start - _BEFORE
-    tags = host_tags(site.catalogue.signals)
-    by_host = group_pairs((host_key(host_of(recorded, tags)), recorded) for recorded in store.series(first, end).series)
+    first = start - HostSamples.BEFORE
     chosen = {host_key(host) for host in hosts}
-    for host, series in by_host.items():
+    for host, series in by_host(store, site, first, end).items():
         if not chosen or host in chosen:
             yield from conditions_of(store, site, configured, series, first, end, check)
+
+
+def by_host(store: SampleReader, site: Site, start: int, end: int) -> Mapping[HostKey, Sequence[Series]]:
+    """Return the series with samples in a range, by host (case-folded)."""
+    tags = host_tags(site.catalogue.signals)
+    return group_pairs((host_key(host_of(recorded, tags)), recorded) for recorded in store.series(start, end).series)
 
 
 def conditions_of(
@@ -69,29 +71,55 @@ def conditions_of(
     check: Check = check_nothing,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
     """Yield the targets of these series, each with its conditions at every evaluation from its first sample on."""
-    samples: dict[Series, Samples] = {}
+    return HostSamples(store, series, start, end).conditions(site, configured, check)
 
-    def read(needed: Collection[Series]) -> None:
-        missing = [part for part in needed if part not in samples]
-        samples.update(zip(missing, store.read(missing, start, end) if missing else (), strict=True))
 
-    def values(part: Series) -> Values:
-        return samples[part].values if part in samples else np.empty(0)
+class HostSamples:
+    """The samples of some series in a range, each read once when it is needed, and judged by the rules of a site.
 
-    read([part for part in series if shows_in_values(part)])
-    facts = Facts(configured, facts_shown_by([(part, partial(values, part)) for part in series]))
-    targets, finder = plan(site, series, facts, check)
-    signals = {condition.signal for target in targets for condition in target.rule.conditions}
-    read({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})
-    judge = RuleEvaluator(finder.find, samples.__getitem__, facts, signals=site.catalogue.signals)
-    for target in targets:
-        check()
-        firsts = [int(samples[part].times[0]) for part in series_of(target.origin) if len(samples[part].times)]
-        if firsts:
-            first = -(-min(firsts) // EVALUATION_INTERVAL) * EVALUATION_INTERVAL
-            at = np.arange(first, end + 1, EVALUATION_INTERVAL, dtype=np.int64)
-            with suppress(UnknownFact):
-                yield target, judge.evaluate_conditions(target.rule, target.subject, target.origin, at)
+    Several sites may judge them if they differ in limits alone.
+    """
+
+    BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
+
+    def __init__(self, store: SampleReader, series: Sequence[Series], start: int, end: int) -> None:
+        self._store, self._series, self._start, self._end = store, series, start, end
+        self._samples: dict[Series, Samples] = {}
+        self._times: dict[int, Times] = {}
+        self._finder: Finder | None = None
+        self._judge: RuleEvaluator | None = None
+
+    def conditions(
+        self, site: Site, configured: ConfiguredFacts, check: Check = check_nothing, rule: str = ""
+    ) -> Iterator[tuple[RuleTarget, Conditions]]:
+        """Yield the targets (of one rule, or of all), each with its conditions from its first sample on."""
+        samples = self._samples
+        self._read([part for part in self._series if shows_in_values(part)])
+        facts = Facts(configured, facts_shown_by([(part, partial(self._values, part)) for part in self._series]))
+        targets, finder = plan(site, self._series, facts, check, self._finder)
+        targets = [target for target in targets if not rule or target.rule.id == rule]
+        signals = {condition.signal for target in targets for condition in target.rule.conditions}
+        self._read({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})
+        if self._finder is None or self._judge is None:
+            self._finder = finder
+            self._judge = RuleEvaluator(finder.find, samples.__getitem__, facts, signals=site.catalogue.signals)
+        for target in targets:
+            check()
+            firsts = [int(samples[part].times[0]) for part in series_of(target.origin) if len(samples[part].times)]
+            if firsts:
+                first = -(-min(firsts) // EVALUATION_INTERVAL) * EVALUATION_INTERVAL
+                # The same array, by which values are found again.
+                at = self._times.setdefault(first, np.arange(first, self._end + 1, EVALUATION_INTERVAL, dtype=np.int64))
+                with suppress(UnknownFact):
+                    yield target, self._judge.evaluate_conditions(target.rule, target.subject, target.origin, at)
+
+    def _read(self, needed: Collection[Series]) -> None:
+        missing = [part for part in needed if part not in self._samples]
+        read = self._store.read(missing, self._start, self._end) if missing else ()
+        self._samples.update(zip(missing, read, strict=True))
+
+    def _values(self, part: Series) -> Values:
+        return self._samples[part].values if part in self._samples else np.empty(0)
 
 
 def pending_since(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:
@@ -115,11 +143,11 @@ def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> I
     last_data = int(conditions.times[with_data[-1]]) if len(with_data) else None
     firing = np.concatenate(([False], states == State.FIRING, [False]))
     edges = np.flatnonzero(np.diff(firing.astype(np.int8))).reshape(-1, 2)
+    inactive = np.append(-1, np.flatnonzero(~active))
     for first, stop in edges.tolist():
         if stop < len(conditions.times) and conditions.times[stop] < start:
             continue
-        inactive = np.flatnonzero(~active[:first])
-        since = int(inactive[-1]) + 1 if len(inactive) else 0
+        since = int(inactive[inactive.searchsorted(first) - 1]) + 1
         yield AlertInterval(
             target.rule,
             target.subject,

@@ -61,14 +61,19 @@ class RuleTarget:
 
 
 def plan(
-    site: Site, series: Sequence[Series], facts: Facts, check: Callable[[], None] = lambda: None
+    site: Site,
+    series: Sequence[Series],
+    facts: Facts,
+    check: Callable[[], None] = lambda: None,
+    finder: Finder | None = None,
 ) -> tuple[list[RuleTarget], Finder]:
     """Return the targets for these series, and the finder of their signals.
 
     Superseded rules get severity info, unless their limit was measured on a host of this kind and no current rule is
-    judged for the same subject. `check` is called often, and may raise to end the work.
+    judged for the same subject. `check` is called often, and may raise to end the work. A
+    `finder` of an earlier plan of these series knows their signals already.
     """
-    finder = Finder(site.catalogue.signals, series, lambda _: True, facts.find)
+    finder = finder or Finder(site.catalogue.signals, series, lambda _: True, facts.find)
     tags = host_tags(site.catalogue.signals)
     hosts = hosts_of(series, tags)
     kinds: dict[tuple[str, str | None], Series] = {}

@@ -15,6 +15,7 @@ from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.host_inventory import HostInventory, hosts, retire
 from plimsoll.alerting.loop import AlertLoop
 from plimsoll.alerting.machine_clock import accept
+from plimsoll.alerting.preview import preview, settings_of, strip_lines
 from plimsoll.alerting.replay import replay
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.wording import fired_sentence
@@ -175,6 +176,26 @@ def test_history_is_that_of_the_replay_whatever_restarts_and_pauses_there_are(st
             stored_world.restart()
     stored_world.run(2 * MINUTE, {"web1": 60, "db1": 60})
     assert kept(stored_world) == replayed(stored_world)
+
+
+def test_a_preview_counts_what_the_loop_and_the_replay_find_and_what_another_limit_would_have(stored_world):
+    start = stored_world.now
+    for at in range(6):  # web1 is busy for 6 minutes of 20, db1 for 12 of every second 20
+        stored_world.run(6 * MINUTE, {"web1": 2, "db1": 2 if at % 2 else 60}, every=3 * EVERY)
+        stored_world.run(6 * MINUTE, {"web1": 60, "db1": 2 if at % 2 else 60}, every=3 * EVERY)
+        stored_world.run(8 * MINUTE, {"web1": 60, "db1": 60}, every=3 * EVERY)
+    end, rule = stored_world.loop.progress.evaluated, SITE.catalogue.rules[CPU]
+    changed = settings_of({"healthy": "< 90 %", "for": "10m"}, rule, SITE)
+    shown = preview(stored_world.store, SITE, {}, rule, changed, start, end)
+    fired = [one for one in history(stored_world.file, 0, 2**62) if (one.rule, one.kind) == (CPU, "rule")]
+    replayed_ = [one for one in replay(stored_world.store, SITE, {}, start, end) if one.rule.id == CPU]
+    assert shown.today.alerts == len(fired) == len(replayed_) == 9
+    assert shown.today.hours == pytest.approx(sum(one.ended_at - one.fired_at for one in fired) / HOUR)
+    assert (shown.changed.alerts, [*shown.changed.hosts]) == (3, ["db1"])
+    assert sum(shown.changed.strip) == pytest.approx(shown.changed.hours)
+    assert strip_lines(shown, Zone.parse("UTC"))[2].startswith("previewed, < 90 %: 3 alerts on 1 host, ")
+    with pytest.raises(Unusable, match="the other side"):
+        settings_of({"healthy": "> 3 %"}, rule, SITE)
 
 
 def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):

@@ -24,6 +24,8 @@ from plimsoll.cli import args
 from plimsoll.cli.console import print_error, print_line, print_lines, print_notice
 from plimsoll.cli.outputs import STDOUT, write_json
 from plimsoll.hosts import settings as host_settings
+from plimsoll.hosts.facts import ConfiguredFacts
+from plimsoll.hosts.overlay import with_overlay
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.styled import Line
@@ -36,6 +38,7 @@ from plimsoll.notify.notification_log import notifications, states
 from plimsoll.notify.redaction import redacted
 from plimsoll.rules.load import load
 from plimsoll.rules.wording import COLOURS, MARKS
+from plimsoll.store.protocol import SampleReader
 from plimsoll.up import settings as up_settings
 
 _DAY = 86_400 * SECOND
@@ -347,26 +350,39 @@ def replay(
     only: args.OnlyOption = None,
 ) -> None:
     """Judge stored samples again, of the last day or between --from and --to, and list the resulting alerts."""
-    catalogue = load(pack or (), only or ())
-    host = host_settings.load(settings) if settings else host_settings.Settings()
-    path = settings or Path(host_settings.FILE_NAME)
-    site = Site(catalogue, host.overrides(path, catalogue.rules, catalogue.signals), host.drives())
-    folder = data_folder.folder_of(store)
-    up = up_settings.load(folder)
-    samples = store if data_folder.is_address(store) else up.store.address or str(folder)
-    zone, now = up.zone, time.time_ns()
-    with closing(AlertsFile.existing(folder)) as file:
-        evaluated = last_evaluation(file)
-    first, until = TimeRange(start, end, last).resolve(zone, now - _DAY, now, "it is now")
-    begin, finish = first or now - _DAY, min(until or now, evaluated or 0)
-    if finish < begin:
-        raise Unusable("nothing was judged in this time; choose another with --from and --to")
-    with open_store(
-        samples, notify=print_notice, measurements=lambda: measurements_of(catalogue.signals.values())
-    ) as opened:
-        alerts = sorted(replayed(opened.live, site, host.facts(), begin, finish), key=lambda alert: alert.fired_at)
+    with judged_store(store, settings, pack, only) as (reader, site, facts, zone, evaluated):
+        begin, finish = judged_range(TimeRange(start, end, last), zone, _DAY, evaluated)
+        alerts = sorted(replayed(reader, site, facts, begin, finish), key=lambda alert: alert.fired_at)
     print_line(f"{zone.span(begin, finish)} {zone.label(begin)}: {counted(len(alerts), 'alert')}")
     for alert in alerts:
         end = f"until {zone.clock(alert.ended_at)}" if alert.ended_at else "firing still"
         text = f"{alert.rule.severity} {alert.rule.id} of {alert.subject}, fired {zone.clock(alert.fired_at)}, {end}"
         print_line(text, indent=2)
+
+
+@contextmanager
+def judged_store(
+    store: str | None, settings: Path | None, pack: list[str] | None, only: list[str] | None
+) -> Generator[tuple[SampleReader, Site, ConfiguredFacts, Zone, int]]:
+    """Open the samples of a `plimsoll up`; yield them with its rules, facts, zone and last evaluation (UTC ns)."""
+    catalogue, folder = load(pack or (), only or ()), data_folder.folder_of(store)
+    host = host_settings.load(settings) if settings else host_settings.Settings()
+    overrides = with_overlay(host, settings, folder, catalogue)
+    up = up_settings.load(folder)
+    samples = store if store and data_folder.is_address(store) else up.store.address or str(folder)
+    with closing(AlertsFile.existing(folder)) as file:
+        evaluated = last_evaluation(file) or 0
+    with open_store(
+        samples, notify=print_notice, measurements=lambda: measurements_of(catalogue.signals.values())
+    ) as opened:
+        yield opened.live, Site(catalogue, overrides, host.drives(), host.labels()), host.facts(), up.zone, evaluated
+
+
+def judged_range(span: TimeRange, zone: Zone, usual: int, evaluated: int) -> tuple[int, int]:
+    """Return a range (UTC ns) up to the last evaluation, by default the last `usual` ns. Raise Unusable if empty."""
+    now = time.time_ns()
+    first, until = span.resolve(zone, now - usual, now, "it is now")
+    begin, finish = now - usual if first is None else first, min(now if until is None else until, evaluated)
+    if finish < begin:
+        raise Unusable("nothing was judged in this time; choose another with --from and --to")
+    return begin, finish

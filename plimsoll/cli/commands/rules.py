@@ -1,7 +1,7 @@
 """`plimsoll rules`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -17,17 +17,20 @@ from plimsoll.model.counter_names.unrecognised import UnknownCounter, unknown_co
 from plimsoll.model.errors import Unusable, printable, suggest
 from plimsoll.model.remark import counted
 from plimsoll.model.shipped_tables import shipped_files
+from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.report import rule_page
 from plimsoll.rules.cases import run_case
 from plimsoll.rules.load import YAML, load
 from plimsoll.rules.pack_from_log import chosen, pack_text
 from plimsoll.rules.schema.document import PACK, TITLES, document, shipped
+from plimsoll.rules.schema.pack import Rule
 
 # The first line of the template names this file.
 SCHEMA = "plimsoll-pack.schema.json"
 _TEMPLATE = "new_pack.yaml"
 _HEAD = f"# yaml-language-server: $schema={SCHEMA}"
+_MONTH = 30 * 86_400 * SECOND
 _INTERVAL = 15 * SECOND  # Performance Monitor's default
 # The names SQL Server allows, or a variable in Telegraf's configuration.
 _INSTANCE = re.compile(r"[A-Za-z_][\w#$]{0,15}")
@@ -92,9 +95,43 @@ def explain(
     """Explain a rule: the counter, the threshold, the reason, its sources, the signals to look at next."""
     catalogue = load(pack or (), only or ())
     by_id = {rule.id: (rule, pack) for pack in catalogue.packs for rule in pack.rules}
-    if rule not in by_id:
-        raise Unusable(f'rule "{rule}" is not known{suggest(rule, list(by_id))}; plimsoll rules list names them all')
+    _rule(rule, catalogue.rules)
     print_lines((line,) for line in rule_page.as_text(rule_page.explain(*by_id[rule], catalogue.signals)))
+
+
+@app.command("preview", epilog=args.examples("plimsoll rules preview windows-cpu-busy --healthy '< 90 %' --for 10m"))
+def preview_limit(
+    rule: str = typer.Argument(..., help="A rule's id: cpu-busy.", metavar="RULE"),
+    healthy: str = typer.Option("", "--healthy", help='The limit, as it is healthy: "< 90 %".', metavar="LIMIT"),
+    length: str = typer.Option("", "--for", help="How long it must be crossed: 10m.", metavar="TIME"),
+    host: str = typer.Option("*", "--host", help='Only on this host; * stands for any text: "web*".'),
+    start: args.FromOption = None,
+    end: args.ToOption = None,
+    last: args.LastOption = None,
+    store: args.UpStoreOption = None,
+    settings: Path | None = args.path_option(None, "--settings", "The plimsoll.toml that plimsoll up was given."),
+    pack: args.PackOption = None,
+    only: args.OnlyOption = None,
+) -> None:
+    """Say how often a limit would have fired on the samples of plimsoll up, by default of 30 days, beside today's."""
+    from plimsoll.alerting import preview
+    from plimsoll.cli.commands.alerts import judged_range, judged_store
+
+    with judged_store(store, settings, pack, only) as (reader, site, facts, zone, evaluated):
+        known = _rule(rule, site.catalogue.rules)
+        values = {"healthy": healthy, "for": length}
+        changed = preview.settings_of(values, known, site) if healthy or length else None
+        begin, finish = judged_range(TimeRange(start, end, last), zone, _MONTH, evaluated)
+        shown = preview.preview(reader, site, facts, known, changed, begin, finish, host)
+    for line in preview.strip_lines(shown, zone):
+        print_line(line)
+
+
+def _rule(name: str, rules: Mapping[str, Rule]) -> Rule:
+    """Return the rule with an id. Raise Unusable if there is none."""
+    if name not in rules:
+        raise Unusable(f'rule "{name}" is not known{suggest(name, list(rules))}; plimsoll rules list names them all')
+    return rules[name]
 
 
 @app.command("test", epilog=args.examples("plimsoll rules test mine.yaml", "plimsoll rules test"))

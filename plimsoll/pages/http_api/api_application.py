@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.pages.charts.hosts_in_range import Scenes
-from plimsoll.pages.http_api import alerts, health, runs, samples
+from plimsoll.pages.http_api import alerts, health, rules, runs, samples
 from plimsoll.pages.http_api.operation import LONGEST_BODY, ApiFault, ApiProblem
 from plimsoll.pages.review_jobs.run_reviews import RunReviews
 from plimsoll.pages.shared.form_words import with_fields
@@ -75,7 +75,7 @@ def create_api(watched: Watched, scenes: Scenes, reviews: RunReviews) -> FastAPI
     api.state.watched, api.state.scenes, api.state.reviews = watched, scenes, reviews
     api.state.bodies = Bodies(RequestLimits(body_s=20))
     api.add_middleware(_head_as_get)
-    for module in (health, samples, alerts, runs):
+    for module in (health, samples, alerts, rules, runs):
         api.include_router(module.router, prefix=PUBLIC, responses=_ERRORS)
     return api
 

@@ -4,7 +4,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from threading import Lock
@@ -19,11 +19,13 @@ from starlette.routing import Route
 from plimsoll.alerting import alert_queries
 from plimsoll.alerting.actions import Actor
 from plimsoll.alerting.latest_evaluation import RuleState
+from plimsoll.alerting.preview import Preview, preview, settings_of, strip_lines
+from plimsoll.alerting.series_index import check_nothing, within
 from plimsoll.dashboards.limits import panel_of
 from plimsoll.hosts import overlay
-from plimsoll.model.errors import Unusable, printable_lines, suggest
+from plimsoll.model.errors import Unreachable, Unusable, printable_lines, suggest
 from plimsoll.model.series import host_key
-from plimsoll.model.times import Zone, duration_text
+from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.shared.alert_rows import rows
 from plimsoll.pages.shared.forms import Fields, actor_of, form_routes, record_action, see
@@ -35,6 +37,8 @@ from plimsoll.rules.states import State
 from plimsoll.rules.wording import limit_text
 from plimsoll.up.watched import Watched
 
+_PREVIEWED = 30 * 86_400 * SECOND
+_LONGEST_PREVIEW_S = 20.0
 _MOST_JUDGED = 200
 _MOST_ALERTS = 20
 _RULE_LINK = re.compile(r"\]\(([a-z0-9-]+)\.md\)")
@@ -89,7 +93,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         shown = sum(line.is_shown for _, lines in packs for line in lines)
         return frame.page(request, "rules/rules.html.j2", "Rules", packs=packs, words=words, shown=shown)
 
-    def show_rule(request: Request, form: Form) -> Response:
+    def show_rule(request: Request, form: Form, previewed: Sequence[str] = ()) -> Response:
         name: str = request.path_params["id"]
         rule = catalogue.rules.get(name)
         if rule is None:
@@ -98,7 +102,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
             return frame.missing(request, f'No rule has the id "{name}"{near}.', hint)
         content = rule_content(watched, rule, frame.zone_of(request), time.time_ns())
         status = HTTPStatus.UNPROCESSABLE_ENTITY if form["wrong"] else HTTPStatus.OK
-        content |= _limit_content(watched, rule)
+        content |= {**_limit_content(watched, rule), "previewed": previewed}
         return frame.page(request, "rules/rule.html.j2", rule.id, status, change=form, **content)
 
     def answer_form(request: Request, form: Form, wrong: str) -> Response:
@@ -113,6 +117,18 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         if rule is None:
             return show_rule(request, form)
         return answer_form(request, form, change(watched, rule, form, actor_of(request, fields.get("who", ""))))
+
+    def preview_limit(request: Request, fields: Fields) -> Response:
+        form = {name: fields.get(name, "") for name in EMPTY}
+        rule = catalogue.rules.get(request.path_params["id"])
+        if rule is None:
+            return show_rule(request, form)
+        values, end = {"healthy": form["healthy"], "for": form["length"]}, watched.progress().evaluated or 0
+        try:
+            shown = preview_rule(watched, rule, values, end - _PREVIEWED, end, form["host"] or "*")
+        except (Unusable, Unreachable) as error:
+            return show_rule(request, {**form, "wrong": str(error)})
+        return show_rule(request, form, strip_lines(shown, frame.zone_of(request)))
 
     def undo_change(request: Request, fields: Fields) -> Response:
         rule, host = request.path_params["id"], fields.get("host", "")
@@ -129,6 +145,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
             "/rules/{id}", lambda request: show_rule(request, {**EMPTY, "host": request.query_params.get("host", "")})
         ),
         *form_routes("/rules/{id}/limit", change_limit, "/rules/{id}"),
+        *form_routes("/rules/{id}/limit/preview", preview_limit, "/rules/{id}"),
         *form_routes("/rules/{id}/limit/undo", undo_change, "/rules/{id}"),
     ]
 
@@ -163,6 +180,16 @@ def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
         return f"changed the limit of {rule.id} on {host} to {limit}: {form['reason']}"
 
     return _perform(watched, actor, change_file)
+
+
+def preview_rule(watched: Watched, rule: Rule, values: Mapping[str, str], start: int, end: int, host: str) -> Preview:
+    """Return how often a rule fired, and would have with other `values`. Raise Unusable if they are invalid."""
+    settings = settings_of(values, rule, watched.site) if any(values.values()) else None
+    check = within(_LONGEST_PREVIEW_S, check_nothing)
+    try:
+        return preview(watched.store.live, watched.site, watched.configured, rule, settings, start, end, host, check)
+    except TimeoutError:
+        raise Unusable("there are too many samples to look at here; use plimsoll rules preview") from None
 
 
 def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> str:

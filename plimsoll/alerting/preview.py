@@ -1,0 +1,148 @@
+"""Previews a limit: how often it would have fired on stored samples, beside the limit of today."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import ValidationError
+
+from plimsoll.alerting.alerts_file import is_like
+from plimsoll.alerting.replay import HostSamples, alert_intervals, by_host
+from plimsoll.alerting.rule_targets import Site
+from plimsoll.alerting.series_index import Check, check_nothing
+from plimsoll.alerting.state_changes import AlertInterval
+from plimsoll.hosts.facts import ConfiguredFacts
+from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import counted, listed
+from plimsoll.model.series import HostKey
+from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.units import unit_of
+from plimsoll.rules.wording import limit_text
+from plimsoll.store.protocol import SampleReader
+
+_HOUR = 3600 * SECOND
+_PARTS = 60  # of the strip chart, at most; a part is a whole number of hours
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True)
+class Firings:
+    """How often a limit fired: the number of alerts, the hours in all, and those of each host and part of the range."""
+
+    limit: str
+    alerts: int
+    hours: float
+    hosts: Mapping[str, float]
+    strip: Sequence[float]
+
+    @property
+    def blocks(self) -> str:
+        """The strip as a text of blocks, one for each part; the highest is that of the most hours."""
+        most = max(self.strip, default=0.0)
+        return "".join(_BLOCKS[math.ceil(8 * hours / most) if most else 0] for hours in self.strip)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The firings of a rule from `start` to `end` (UTC ns), by the limit of today and the previewed one.
+
+    `part` is the length (ns) of a part of the strips.
+    """
+
+    rule: Rule
+    start: int
+    end: int
+    part: int
+    today: Firings
+    changed: Firings | None
+
+
+def settings_of(values: Mapping[str, str], rule: Rule, site: Site) -> RuleSettings:
+    """Return rule settings from texts (`healthy`, `for`). Raise Unusable if they do not fit the rule."""
+    given = {name: text for name, text in values.items() if text}
+    try:
+        settings = RuleSettings.model_validate({**given, "reason": "a preview"})
+    except ValidationError as error:
+        detail = error.errors()[0]
+        place = ".".join(map(str, detail["loc"]))
+        raise Unusable(f"{f'{place}: ' if place else ''}{detail['msg'].removeprefix('Value error, ')}") from None
+    catalogue = site.catalogue
+    for mistake in mistakes("", {rule.id: settings}, catalogue.rules, catalogue.signals):
+        raise Unusable(mistake.removeprefix(f".{rule.id}").lstrip(".: "))
+    return settings
+
+
+def preview(
+    store: SampleReader,
+    site: Site,
+    configured: ConfiguredFacts,
+    rule: Rule,
+    settings: RuleSettings | None,
+    start: int,
+    end: int,
+    host: str = "*",
+    check: Check = check_nothing,
+) -> Preview:
+    """Judge a rule again from `start` to `end` (UTC ns) on the hosts of a pattern, by today's limit and by `settings`.
+
+    The alerts are those of `replay`. `check` is called often, and may raise to end the work.
+    """
+    part = max(_HOUR, math.ceil((end - start) / _PARTS / _HOUR) * _HOUR)
+    sites = [site, *([_with(site, rule, settings)] if settings else [])]
+    intervals: list[list[AlertInterval]] = [[] for _ in sites]
+    first = start - HostSamples.BEFORE
+    for name, series in by_host(store, site, first, end).items():
+        if not is_like(name, host):
+            continue
+        samples = HostSamples(store, series, first, end)
+        for judged, kept in zip(sites, intervals, strict=True):
+            for target, conditions in samples.conditions(judged, configured, check, rule.id):
+                kept.extend(interval for interval in alert_intervals(target, conditions, start))
+    unit = unit_of(rule, site.catalogue.signals)
+    firings = [
+        _firings(kept, limit_text(judged.overrides.of(rule, "")[0].healthy, unit), start, end, part)
+        for judged, kept in zip(sites, intervals, strict=True)
+    ]
+    return Preview(rule, start, end, part, firings[0], firings[1] if settings else None)
+
+
+def _with(site: Site, rule: Rule, settings: RuleSettings) -> Site:
+    """Return a site with these settings of a rule on all hosts."""
+    before = site.overrides
+    by_host = {
+        host: {name: kept for name, kept in table.items() if name != rule.id} for host, table in before.by_host.items()
+    }
+    general = {**before.general, rule.id: settings}
+    return replace(site, overrides=Overrides(general, by_host, site.catalogue.signals))
+
+
+def strip_lines(shown: Preview, zone: Zone) -> Sequence[str]:
+    """Return the preview as lines: for each limit its alerts, hours, hosts and strip, then the length of a part."""
+    lines: list[str] = []
+    for word, firings in (("today", shown.today), ("previewed", shown.changed)):
+        if firings:
+            hosts = listed([f"{host} {hours:.3g} h" for host, hours in firings.hosts.items()], 3)
+            where = f"on {counted(len(firings.hosts), 'host')}, {firings.hours:.3g} h"
+            count = f"{counted(firings.alerts, 'alert')} {where}"
+            lines.append(f"{word}, {firings.limit}: {count}{f' ({hosts})' if hosts else ''}")
+            lines.append(f"  |{firings.blocks}|")
+    span = f"{zone.span(shown.start, shown.end)} {zone.label(shown.start)}"
+    return [*lines, f"{span}; a block is {duration_text(shown.part)}"]
+
+
+def _firings(intervals: Iterable[AlertInterval], limit: str, start: int, end: int, part: int) -> Firings:
+    hosts: dict[HostKey | str, float] = {}
+    strip, alerts = [0.0] * math.ceil((end - start) / part), 0
+    for interval in intervals:
+        alerts += 1
+        first, last = max(interval.fired_at, start), end if interval.ended_at is None else interval.ended_at
+        last = min(last, end)
+        name = interval.subject.host
+        hosts[name] = hosts.get(name, 0.0) + (last - first) / _HOUR
+        for at in range((first - start) // part, min((last - start) // part + 1, len(strip))):
+            begin = start + at * part
+            strip[at] += max(0, min(last, begin + part) - max(first, begin)) / _HOUR
+    ordered = dict(sorted(hosts.items(), key=lambda item: -item[1]))
+    return Firings(limit, alerts, sum(hosts.values()), ordered, strip)
