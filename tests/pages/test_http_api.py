@@ -116,8 +116,8 @@ def test_each_operation_of_the_document_answers_as_its_schema_says(alert_data, d
             "review": "/reviews/night",
             "comparison": "/comparisons?run=night&run=day",
             "review_again": ("/reviews", {"run": "night"}),
-            "rule": "/rules/windows-cpu-busy",
-            "preview": "/rules/windows-cpu-busy/preview?healthy=%3C+50+%25&from=now-1d",
+            "rule": "/rules/windows-cpu-busy-critical",
+            "preview": "/rules/windows-cpu-busy-critical/preview?healthy=%3C+50+%25&from=now-1d",
             "delete_run": "/runs/night",
         }
         operations = {

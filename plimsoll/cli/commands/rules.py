@@ -99,7 +99,7 @@ def explain(
     print_lines((line,) for line in rule_page.as_text(rule_page.explain(*by_id[rule], catalogue.signals)))
 
 
-@app.command("preview", epilog=args.examples("plimsoll rules preview windows-cpu-busy --healthy '< 90 %' --for 10m"))
+@app.command("preview", epilog=args.examples("plimsoll rules preview cpu-busy --healthy '< 90 %' --for 10m"))
 def preview_limit(
     rule: str = typer.Argument(..., help="A rule's id: cpu-busy.", metavar="RULE"),
     healthy: str = typer.Option("", "--healthy", help='The limit, as it is healthy: "< 90 %".', metavar="LIMIT"),
