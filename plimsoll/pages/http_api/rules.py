@@ -20,14 +20,14 @@ router = APIRouter(route_class=Operation)
 RuleId = Annotated[str, Path(description="The id of the rule.", max_length=300)]
 
 
-class RulePart(JsonPart):
+class ApiRule(JsonPart):
     """A rule and its explanation."""
 
     id: str
     text: str = Field(description="What is counted, the limit, the reason, and the documents, in Markdown.")
 
 
-class FiringsPart(JsonPart):
+class ApiFirings(JsonPart):
     """How often a limit fired."""
 
     limit: str
@@ -37,15 +37,15 @@ class FiringsPart(JsonPart):
     strip: Sequence[float] = Field(description="The hours in each part of the range.")
 
 
-class PreviewPart(JsonPart):
+class ApiPreview(JsonPart):
     """How often a limit would have fired, beside the one of today."""
 
     rule: str = attribute("rule.id")
     start: Instant
     end: Instant
     part_s: float = attribute(lambda shown: shown.part / SECOND, "The length of a part of the strips, in seconds.")
-    today: FiringsPart
-    changed: FiringsPart | None
+    today: ApiFirings
+    changed: ApiFirings | None
 
 
 class PreviewQuery(RangeQuery):
@@ -58,22 +58,22 @@ class PreviewQuery(RangeQuery):
 
 
 @router.get("/rules/{rule}", operation_id="rule")
-def show_rule(rule: RuleId, watched: WatchedDependency) -> RulePart:
+def show_rule(rule: RuleId, watched: WatchedDependency) -> ApiRule:
     """Explain a rule."""
     known, catalogue = _known(rule, watched), watched.site.catalogue
     pack = next(pack for pack in catalogue.packs if known in pack.rules)
-    return RulePart(id=known.id, text=explain(known, pack, catalogue.signals))
+    return ApiRule(id=known.id, text=explain(known, pack, catalogue.signals))
 
 
 @router.get("/rules/{rule}/preview", operation_id="preview")
-def show_preview(rule: RuleId, query: Annotated[PreviewQuery, Query()], watched: WatchedDependency) -> PreviewPart:
+def show_preview(rule: RuleId, query: Annotated[PreviewQuery, Query()], watched: WatchedDependency) -> ApiPreview:
     """Return how often a limit would have fired on the stored samples."""
     known, now = _known(rule, watched), watched.progress().evaluated
     if now is None:
         raise ApiFault(HTTPStatus.CONFLICT, "nothing was judged yet", hint="ask again in a minute")
     try:
         values = {"healthy": query.healthy, "for": query.length}
-        return PreviewPart.model_validate(preview_rule(watched, known, values, *query.range(now), query.host))
+        return ApiPreview.model_validate(preview_rule(watched, known, values, *query.range(now), query.host))
     except Unusable as error:
         raise ApiFault(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "healthy") from None
 
