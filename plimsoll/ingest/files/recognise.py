@@ -109,7 +109,11 @@ _JSONS = (
     _Kind(rb'"columns"\s*:\s*\[\s*"time"', _QUERY),
     _UNKNOWN_JSON,
 )
-_READ_ELSEWHERE = re.compile(rb'"sysstat"|CounterSamples|"CookedValue"')
+# JSON of recorders, and of load drivers: vegeta, ghz, artillery, oha, autocannon and bombardier.
+_READ_ELSEWHERE = re.compile(
+    rb'"sysstat"|CounterSamples|"CookedValue"|"attack":"|"endReason"\s*:|"aggregate"\s*:\s*\{\s*"counters"|'
+    rb'"latencyPercentiles"|"pipelining"\s*:|"numberOfConnections"\s*:'
+)
 _RELOG = "relog FILE.blg -f CSV -o FILE.csv"
 _SADF = "sadf -d FILE -- -A > FILE.csv"
 _BLG = f"a binary log (BLG) from before Windows Vista, or a damaged one; convert it on Windows with: {_RELOG}"
@@ -132,6 +136,10 @@ _KINDS = (
         rb"\x00|..\x00\x00",
         f"a binary file, not text; where it is a binary log (BLG), it is damaged: convert it on Windows with: {_RELOG}",
         False,
+    ),
+    _Kind(
+        rb".{0,8}Result\x01",
+        "vegeta's own results; write them as CSV with: vegeta encode -to=csv FILE > FILE.csv",
     ),
     _Kind(rb"7z\xbc\xaf|Rar!\x1a|MSCF\x00", "an archive (7-Zip, RAR or CAB); unpack it and name the log"),
     _Kind(_COMPOUND + rb".*(?:W\0o\0r\0d\0D\0o\0c|P\0o\0w\0e\0r\0P\0o\0i\0n\0t|C\0a\0t\0a\0l\0o\0g)", DOCUMENT, False),

@@ -46,7 +46,7 @@ def _later(module: str, member: str | None = None) -> Format:
 
 
 # Binary formats are recognised by the bytes of a file, before these are decoded as text.
-BINARY: tuple[Format, ...] = (blg,)
+BINARY: tuple[Format, ...] = (blg, _later("load_results.gatling_binary"))
 # The first format that recognises a log reads it. Resaved logs come first: their header often looks like the
 # original's.
 FORMATS: tuple[Format, ...] = (
@@ -65,6 +65,9 @@ FORMATS: tuple[Format, ...] = (
     _later("load_results.k6_json"),
     _later("load_results.gatling"),
     _later("load_results.locust"),
+    _later("load_results.vegeta"),
+    _later("load_results.json_results"),
+    _later("load_results.summaries"),
     _later("recorders.nmon"),
     _later("recorders.vmstat"),
     _later("recorders.atop"),

@@ -1,7 +1,7 @@
 """Reads Gatling's text `simulation.log`: tab-separated lines of completed requests, and of users who start or end.
 
 The columns before a request's name differ between versions; its state, OK or KO, always follows its start and end. From
-version 3.12 on the file is binary and not supported.
+version 3.12 on the file is binary (`gatling_binary`).
 """
 
 import re
