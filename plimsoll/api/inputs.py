@@ -1,22 +1,29 @@
-"""The inputs to read: logs by path, a run in a store as `run:NAME`, live hosts as `live:HOST`."""
+"""The inputs to read: logs by path, a run in a store as `run:NAME`, live hosts as `live:HOST`, servers as URLs."""
 
 import logging
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from plimsoll.ingest.files.open import STDIN
 from plimsoll.ingest.read import NothingRead, find_logs, read_files, skipped_folders
 from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.shared.zones import by_windows
 from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.log import Log
 from plimsoll.model.names import Names, shipped
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, Zone
+from plimsoll.receive.servers.address import ServerAddress, scheme_of
+from plimsoll.receive.servers.registry import SERVERS
+
+if TYPE_CHECKING:
+    from plimsoll.rules.schema.signal import Signal
 
 Notify: TypeAlias = Callable[[str], None]
 _log = logging.getLogger(__name__)
@@ -32,10 +39,9 @@ class Inputs:
     """The inputs to read, as given by the user, and a function that reports what is being waited for.
 
     `sources` are the LOG arguments; a file whose name begins with `live:` must be given as `./live:x`. `when` is the
-    range to read of live hosts; logs and runs are read completely. `measurements` are the measurements of the user's
-    own
-    signals: VictoriaMetrics needs them to split a metric's name into measurement and field. `partly` is as in
-    `read_files`.
+    range to read of live hosts and servers; logs and runs are read completely. `signals` are the shipped ones and the
+    user's own: they decide which metrics of a server are read, and how names in VictoriaMetrics are split. `only_hosts`
+    and `match` (a condition of PromQL) limit what is read of servers. `partly` is as in `read_files`.
     """
 
     sources: tuple[str, ...]
@@ -46,7 +52,9 @@ class Inputs:
     store: str | None = None
     when: TimeRange = field(default_factory=TimeRange)
     notify: Notify = _log.warning
-    measurements: Callable[[], Collection[str]] | None = None
+    signals: Callable[[], Mapping[str, "Signal"]] | None = None
+    only_hosts: tuple[str, ...] = ()
+    match: str | None = None
     partly: bool = False
 
     @property
@@ -61,6 +69,17 @@ class Inputs:
         if runs and len(self.sources) > 1:
             raise Unusable(f"{RUN}{runs[0]}: name it alone; a run is reviewed by itself")
         return runs[0] if runs else None
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The addresses of servers. Raise Unusable for the URL of anything else."""
+        urls = (source for source in self.sources if not source.startswith((RUN, LIVE)))
+        return tuple(source for source in urls if scheme_of(source, SERVERS))
+
+    @property
+    def is_part(self) -> bool:
+        """Whether everything is read from live hosts or servers, and only in the range `when`."""
+        return self.hosts is not None or len(self.servers) == len(self.sources)
 
     @property
     def hosts(self) -> tuple[str, ...] | None:
@@ -99,6 +118,10 @@ def read(inputs: Inputs) -> LogSet:
             return read_run(store.runs, inputs.run)
     if inputs.hosts is not None:
         return _read_live(inputs, inputs.hosts)
+    if inputs.servers:
+        return _read_servers(inputs)
+    if inputs.only_hosts or inputs.match:
+        raise Unusable(f"{Parameter.HOST} and {Parameter.MATCH} are for a server, such as prometheus://HOST:9090")
     if "" in inputs.sources:
         raise Unusable('"": is no log; name logs, or a folder of them')
     names = Names(inputs.names) if inputs.names else shipped()
@@ -124,12 +147,52 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
 
     zone = inputs.requested_zone or Zone.parse("UTC")
     start, end = _live_range(inputs.when, zone)
-    with open_store(inputs.store, notify=inputs.notify, measurements=inputs.measurements) as store:
+    with open_store(inputs.store, notify=inputs.notify, signals=inputs.signals) as store:
         logs, remarks = live(store.samples, start, end, hosts, zone)
         if not logs:
             who = ", ".join(hosts) or "any host"
             raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")
     return LogSet(logs, remarks, whole=not hosts, apart=True)
+
+
+def _read_servers(inputs: Inputs) -> LogSet:
+    """Read servers, together with the logs that are named beside them, whose time is the default range.
+
+    Raise Unusable if a server has nothing of that time.
+    """
+    from plimsoll.rules.load import load  # noqa: PLC0415
+    from plimsoll.store.logs import live  # noqa: PLC0415
+
+    others = tuple(source for source in inputs.sources if source not in inputs.servers)
+    files = read(replace(inputs, sources=others, only_hosts=(), match=None)) if others else LogSet([], [], apart=True)
+    signals = inputs.signals() if inputs.signals else load().signals
+    zone = inputs.requested_zone or next((log.zone for log in files.logs), Zone.parse("UTC"))
+    for source in inputs.servers:
+        kind = SERVERS[scheme_of(source, SERVERS) or ""]
+        address = ServerAddress.parse(source, kind.settings)
+        if inputs.match and "match" in kind.settings:
+            address = replace(address, settings={"match": inputs.match, **address.settings})
+        hosts = address.hosts or inputs.only_hosts
+        start, end = _server_range(address.when or inputs.when, zone, files.logs)
+        with kind.opened(address, signals, inputs.notify) as reader:
+            logs, remarks = live(reader, start, end, hosts, zone, address.scheme, kind.title)
+        if not logs:
+            who = ", ".join(hosts) or "any host"
+            raise Unusable(
+                f"{address.name}: nothing of {who} that is judged, from {zone.clock(start)} to {zone.clock(end)}; "
+                f"name the time with {Parameter.FROM} and {Parameter.TO}, and see which hosts and metrics it has"
+            )
+        files = files._replace(logs=[*files.logs, *logs], remarks=[*files.remarks, *remarks])
+    return files._replace(whole=not others and not inputs.only_hosts)
+
+
+def _server_range(when: TimeRange, zone: Zone, logs: Sequence[Log]) -> tuple[int, int]:
+    """Return the range to read of a server (UTC ns): that of the logs beside it, if there are any with rows."""
+    ends = [int(log.times[end]) for log in logs if len(log.times) for end in (0, -1)]
+    if not ends:
+        return _live_range(when, zone)
+    first, last = when.resolve(zone, min(ends), max(ends))
+    return min(ends) if first is None else first, max(ends) if last is None else last
 
 
 def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:

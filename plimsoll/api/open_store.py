@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -31,20 +31,19 @@ def open_store(
     *,
     make: bool = False,
     notify: Notify = _log.warning,
-    measurements: Callable[[], Collection[str]] | None = None,
+    signals: Callable[[], Mapping[str, "Signal"]] | None = None,
 ) -> Generator[Store]:
     """Open the store at a URL, folder or file; else the server that `store_address` finds; else the user's own store.
 
     `runs:FOLDER` is a folder of runs. With `make`, a missing embedded store or folder of runs is created. `notify` is
-    called with messages on which token is used and what is waited for. `measurements` are added to the shipped
-    measurements, to split the names of VictoriaMetrics into measurement and field. Raise Unusable if there is no store,
-    or no token.
+    called with messages on which token is used and what is waited for. `signals` (by default the
+    shipped ones) say how the names of VictoriaMetrics are split. Raise Unusable if there is no store, or no token.
     """
     folder = data_folder.default_folder()
     if named is not None and names_victoriametrics(named):
         address_of_live = VictoriaMetricsAddress.parse(named, os.environ.get(TOKEN, ""))
         with open_embedded(folder, make=True) as beside:
-            yield victoria_store(address_of_live, beside, measurements)
+            yield victoria_store(address_of_live, beside, signals)
         return
     if named is not None and (runs := folder_of_runs(named)) is not None:
         yield runs_only(RunFolders.open(runs, make=make))
@@ -83,23 +82,18 @@ def influx_store(address: InfluxAddress, notify: Notify) -> Store:
 
 
 def victoria_store(
-    address: VictoriaMetricsAddress, beside: Store, measurements: Callable[[], Collection[str]] | None = None
+    address: VictoriaMetricsAddress, beside: Store, signals: Callable[[], Mapping[str, "Signal"]] | None = None
 ) -> Store:
-    """Open the VictoriaMetrics at an address. `beside` is the store of its runs; `measurements` as in `open_store`."""
+    """Open the VictoriaMetrics at an address. `beside` is the store of its runs; `signals` are as in `open_store`."""
     from plimsoll.store.victoriametrics.samples import open_victoria  # noqa: PLC0415
 
-    return open_victoria(address, beside, measurements or _shipped)
+    def measurements() -> set[str]:
+        from plimsoll.rules.load import load  # noqa: PLC0415
 
+        known = (signals() if signals else load().signals).values()
+        return {source.measurement for signal in known for source in signal.sources if source.measurement}
 
-def _shipped() -> Collection[str]:
-    from plimsoll.rules.load import load  # noqa: PLC0415
-
-    return measurements_of(load().signals.values())
-
-
-def measurements_of(signals: Iterable["Signal"]) -> Collection[str]:
-    """Return the measurements that signals are read from."""
-    return {source.measurement for signal in signals for source in signal.sources if source.measurement}
+    return open_victoria(address, beside, measurements)
 
 
 def open_embedded(folder: Path, *, make: bool = False) -> closing[Store]:

@@ -69,7 +69,7 @@ def read(
     for log in files.logs:
         start = end = None
         shown = named.requested_zone or log.zone
-        if named.hosts is None and len(log.times):  # of live hosts only that part was read
+        if not named.is_part and len(log.times):  # of live hosts only that part was read
             start, end = when.resolve(shown, int(log.times[0]), int(log.times[-1]), "the log ends at")
         kept.append(LogSelection(counters, start, end, 1, shown).of(log))
     remarks = [*(remark for log in files.logs for remark in log.remarks), *files.remarks]

@@ -1,6 +1,6 @@
 """`plimsoll.review` and `plimsoll review`: compare the logs of a run with the thresholds of its rules."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -45,10 +45,10 @@ def review_inputs(inputs: Inputs, options: ReviewSettings) -> Review:
 
 def reviewed(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path | None, settings.Settings]:
     """Judge the inputs; return the review, the path of its settings (None if they have none), and the settings."""
-    files = read(replace(inputs, measurements=lambda: _measurements(options)))
+    files = read(replace(inputs, signals=lambda: load(options.packs, options.only).signals))
     catalogue = load(options.packs, options.only)
     path, configured = _settings(inputs, options.config, files)
-    when = inputs.when if inputs.hosts is None else None  # of live hosts only that part was read
+    when = None if inputs.is_part else inputs.when  # of live hosts only that part was read
     result = review_logs(
         files,
         catalogue,
@@ -57,16 +57,10 @@ def reviewed(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path | No
         zone=inputs.requested_zone,
         steady=options.steady,
         whole_run=options.whole_run,
-        in_operation=inputs.hosts is not None,
+        in_operation=inputs.is_part,
         when=when,
     )
     return result, path, configured
-
-
-def _measurements(options: ReviewSettings) -> Collection[str]:
-    from plimsoll.api.open_store import measurements_of  # noqa: PLC0415 - only live hosts of a VictoriaMetrics need it
-
-    return measurements_of(load(options.packs, options.only).signals.values())
 
 
 def _settings(inputs: Inputs, config: Path | None, files: LogSet) -> tuple[Path | None, settings.Settings]:
@@ -74,7 +68,7 @@ def _settings(inputs: Inputs, config: Path | None, files: LogSet) -> tuple[Path 
     if config is None and files.run is not None:
         source = Path(inputs.sources[0])
         return source, settings.parse(files.run.settings or "", source)
-    path = config if inputs.hosts is not None else settings.find([log.file or log.path for log in files.logs], config)
+    path = config if inputs.is_part else settings.find(files.logs, config)
     return path, settings.load(path) if path else settings.Settings()
 
 

@@ -31,15 +31,28 @@ def typed_inputs(
     names: Sequence[Path] | None = None,
     store: str | None = None,
     when: tuple[str | None, str | None, str | None] = (None, None, None),
+    of_server: tuple[list[str] | None, str | None] = (None, None),
 ) -> "Inputs":
-    """Return the inputs of a command; `when` has the values of --from, --to and --last."""
+    """Return the inputs of a command; `when` is --from, --to and --last, `of_server` is --host and --match."""
     # Imported here: the Windows service has these options too, but must start fast.
     from plimsoll.api.inputs import Inputs
     from plimsoll.cli.console import print_notice
     from plimsoll.model.time_arguments import TimeRange
 
     range_ = TimeRange(*when)
-    return Inputs(tuple(sources), zone, format_, encoding, tuple(names or ()), store, range_, notify=print_notice)
+    hosts, match = of_server
+    return Inputs(
+        tuple(sources),
+        zone,
+        format_,
+        encoding,
+        tuple(names or ()),
+        store,
+        range_,
+        notify=print_notice,
+        only_hosts=tuple(hosts or ()),
+        match=match,
+    )
 
 
 def typed_duration(option: str, text: str) -> int:
@@ -100,7 +113,7 @@ LogArgument = Annotated[
     list[str],
     typer.Argument(
         help="Logs or folders of logs; - for standard input; run:NAME for a run in a store; live:HOST for what was "
-        "collected from a host, live: for all hosts.",
+        "collected from a host, live: for all hosts; prometheus://HOST:9090 for what a server recorded.",
         metavar="LOG...",
     ),
 ]
@@ -136,6 +149,13 @@ LastOption = Annotated[
     _text(
         "--last", "Only the end, or with live:HOST the time before now: 15m, 2h. Instead of --from and --to.", "TIME"
     ),
+]
+HostOption = Annotated[
+    list[str] | None, typer.Option("--host", help="Of a server, read this host alone; repeat for more.", metavar="HOST")
+]
+MatchOption = Annotated[
+    str | None,
+    _text("--match", "Of Prometheus, read only series with these labels: 'job=\"node\"'.", "LABELS"),
 ]
 FormatOption = Annotated[
     str | None, _text("--format", "The format the logs must have, such as PDH-CSV; others are refused.")

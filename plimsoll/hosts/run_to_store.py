@@ -22,7 +22,7 @@ def run_to_store(
     logs = read_logs.logs
     if not any(len(log.times) for log in logs):
         raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to load")
-    path = settings.find([log.file or log.path for log in logs], config)
+    path = settings.find(logs, config)
     text = settings.text_of(path) if path else None
     described = settings.parse(text, path).described_run() if text and path else Run()
     if described.phases:

@@ -15,6 +15,7 @@ from plimsoll.hosts.objective import ObjectiveSettings
 from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, first_of, printable, suggest
+from plimsoll.model.log import Log
 from plimsoll.model.run import Phase, Planned, Run
 from plimsoll.model.series import host_key
 from plimsoll.model.strict_toml import decoded, parsed
@@ -237,11 +238,11 @@ class Settings(_Strict):
         return Overrides(self.rules, by_host, signals)
 
 
-def find(logs: Sequence[Path], named: Path | None) -> Path | None:
+def find(logs: Sequence[Log], named: Path | None) -> Path | None:
     """Return the settings file to use: `named`, else plimsoll.toml in the folder of the logs, else None."""
     if named is not None:
         return named
-    beside = {log.parent / FILE_NAME for log in logs}
+    beside = {(log.file or log.path).parent / FILE_NAME for log in logs if not log.is_of_server}
     # An unreadable file, such as a broken link, is returned as well: reading it raises an error.
     return next(iter(beside)) if len(beside) == 1 and os.path.lexists(next(iter(beside))) else None
 

@@ -123,6 +123,11 @@ class Log:
         """The columns by their indices, without those that are read only when they are needed."""
         return self.columns.in_memory if isinstance(self.columns, PartlyRead) else dict(enumerate(self.columns))
 
+    @property
+    def is_of_server(self) -> bool:
+        """Whether there never was a file of it."""
+        return self.sha256 == "" and self.file is None
+
     @cached_property
     def hosts(self) -> tuple[str, ...]:
         """The recorded computers in order of appearance, each spelled as it first appears."""

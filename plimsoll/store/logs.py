@@ -33,17 +33,25 @@ def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
     return lost
 
 
-def live(store: SampleReader, start: int, end: int, hosts: Sequence[str], zone: Zone) -> tuple[list[Log], list[Remark]]:
+def live(
+    store: SampleReader,
+    start: int,
+    end: int,
+    hosts: Sequence[str],
+    zone: Zone,
+    source: str = "live",
+    format_: str = "Telegraf",
+) -> tuple[list[Log], list[Remark]]:
     """Return the live samples in a range, as one log for each host and sampling interval, and remarks.
 
-    Without `hosts`, all hosts are read. `zone` is the time zone for display.
+    Without `hosts`, all hosts are read. `zone` is the time zone for display. A log's path is `source:HOST`.
     """
     stored = store.series(start, end, hosts)
     by_log: dict[tuple[str, int], list[tuple[Series, Samples]]] = defaultdict(list)
     for series, samples in zip(stored.series, store.read(stored.series, start, end), strict=True):
         interval = round((sampling_interval(samples.times) or 0) / SECOND)
         by_log[host_key(series.host), interval].append((series, samples))
-    logs = [_live_log(members, zone) for members in by_log.values()]
+    logs = [_live_log(by_log.pop(key), zone, source, format_) for key in [*by_log]]
     remarks = [Remark(Kind.UNREAD, f"{why}: its values are missing") for why in stored.unread]
     if stored.text:
         remarks.append(Remark(Kind.SKIPPED, f"{counted(stored.text, 'series')} of text or true and false left out"))
@@ -67,11 +75,11 @@ def _log(read: Callable[[Sequence[Series], int, int], list[Samples]], recording:
     )
 
 
-def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
+def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone, source: str, format_: str) -> Log:
     times = np.unique(np.concatenate([samples.times for _, samples in members]))
     columns = tuple(_column(times, samples) for _, samples in members)
     series = tuple(replace(series, path=series.path or path_of(series)) for series, _ in members)
-    return Log(Path(f"live:{series[0].host}"), "Telegraf", times, columns, series, zone, sha256="")
+    return Log(Path(f"{source}:{series[0].host}"), format_, times, columns, series, zone, sha256="")
 
 
 def _column(times: Times, samples: Samples) -> Values:

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
+from plimsoll.api import inputs
 from plimsoll.collect.collector import Collector
 from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.load import load
@@ -242,16 +243,32 @@ scrape_configs:
 remote_write:
   - url: {address}/api/v1/write
     authorization: {{credentials: "{token}"}}
+  - url: {other}/api/v1/write
 """
 
 
-def test_a_real_prometheus_writes_what_a_real_node_exporter_gives(duckdb, tmp_path, installed):
+def recorded(server, host):
+    """What `prometheus://` reads of a server, as `Site.stored` returns it."""
+    logs = inputs.read(inputs.Inputs((f"prometheus://{server}?host={host}&last=10m",))).logs
+    return {
+        (series.host, series.measurement, series.tags, series.field, at): value
+        for log in logs
+        for series, column in zip(log.series, log.columns, strict=True)
+        for at, value in zip(log.times.tolist(), column.tolist(), strict=True)
+        if math.isfinite(value)
+    }
+
+
+def test_a_real_prometheus_writes_what_a_real_node_exporter_gives(duckdb, tmp_path, installed, victoriametrics):
+    """What it recorded itself, and what VictoriaMetrics received, gives the same values when it is read there."""
     exporter = installed("prometheus-node-exporter", "prometheus-node-exporter")
     prometheus = installed("prometheus", "prometheus")
     configuration = tmp_path / "prometheus.yml"
     port, own = free_port(), free_port()
     with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as here:
-        configuration.write_text(PROMETHEUS.format(exporter=port, address=here.address, token=new_token(here.folder)))
+        configuration.write_text(
+            PROMETHEUS.format(exporter=port, address=here.address, token=new_token(here.folder), other=victoriametrics)
+        )
         running = [
             subprocess.Popen([exporter, f"--web.listen-address=127.0.0.1:{port}"], stderr=subprocess.DEVNULL),
             subprocess.Popen(
@@ -270,6 +287,10 @@ def test_a_real_prometheus_writes_what_a_real_node_exporter_gives(duckdb, tmp_pa
             running[0].wait()
             gone = time.time_ns()
             time.sleep(3)  # some scrapes more, which fail
+            wait_until(lambda: recorded(f"127.0.0.1:{own}", "APP03") == here.stored())
+            # VictoriaMetrics keeps 15 digits of a value.
+            in_other = recorded(victoriametrics.removeprefix("http://"), "app03")
+            assert in_other == pytest.approx(here.stored(), rel=1e-9)
         finally:
             for one in running:
                 one.terminate()

@@ -19,7 +19,7 @@ from plimsoll.alerting.replay import replay as replayed
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.wording import cause, ended_sentence, made_sentence, still_sentence
 from plimsoll.api import data_folder
-from plimsoll.api.open_store import measurements_of, open_store
+from plimsoll.api.open_store import open_store
 from plimsoll.cli import args
 from plimsoll.cli.console import print_error, print_line, print_lines, print_notice
 from plimsoll.cli.outputs import STDOUT, write_json
@@ -372,9 +372,7 @@ def judged_store(
     samples = store if store and data_folder.is_address(store) else up.store.address or str(folder)
     with closing(AlertsFile.existing(folder)) as file:
         evaluated = last_evaluation(file) or 0
-    with open_store(
-        samples, notify=print_notice, measurements=lambda: measurements_of(catalogue.signals.values())
-    ) as opened:
+    with open_store(samples, notify=print_notice, signals=lambda: catalogue.signals) as opened:
         yield opened.live, Site(catalogue, overrides, host.drives(), host.labels()), host.facts(), up.zone, evaluated
 
 

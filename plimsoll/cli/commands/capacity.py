@@ -79,6 +79,8 @@ def capacity(
     from_: args.FromOption = None,
     to: args.ToOption = None,
     last: args.LastOption = None,
+    host: args.HostOption = None,
+    match: args.MatchOption = None,
     zone: args.ZoneOption = None,
     config: Path | None = args.path_option(
         None, "--config", "Host facts, objective, changed limits. Default: plimsoll.toml beside the logs."
@@ -95,7 +97,7 @@ def capacity(
     It needs a run whose load rises, or several runs; each folder and each run:NAME is one. A profile says what users
     do. The profiles of studies include costs, and need no run.
     """
-    inputs = args.typed_inputs(logs or (), zone, format_, encoding, names, store, (from_, to, last))
+    inputs = args.typed_inputs(logs or (), zone, format_, encoding, names, store, (from_, to, last), (host, match))
     outputs = Outputs(out, json)
     if not inputs.sources:
         if objective or growth or what_if or without:
@@ -161,7 +163,8 @@ def _write_profile(profile: str | None, users: float | None, peak_factor: float,
 
 def split_runs(inputs: Inputs) -> Sequence[Inputs]:
     """Return the inputs of each run: each folder and each stored run is one; all single files together are one."""
-    runs = [source for source in inputs.sources if source.startswith(RUN) or Path(source).is_dir()]
+    servers = inputs.servers
+    runs = [s for s in inputs.sources if s in servers or s.startswith(RUN) or Path(s).is_dir()]
     if len(runs) < max(2, len(inputs.sources)):
         return (inputs,)
     return [replace(inputs, sources=(source,)) for source in runs]

@@ -59,6 +59,8 @@ def compare(
     from_: args.FromOption = None,
     to: args.ToOption = None,
     last: args.LastOption = None,
+    host: args.HostOption = None,
+    match: args.MatchOption = None,
     steady: str | None = typer.Option(
         None, "--steady", metavar="FROM/TO", help="When the load of each run was steady: 10:22/12:00."
     ),
@@ -86,7 +88,7 @@ def compare(
     store: args.StoreOption = None,
 ) -> None:
     """Compare runs with a baseline: what became worse or better, by how much, and what did not change."""
-    inputs = args.typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last))
+    inputs = args.typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
     options = ReviewSettings(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     comparisons = write_comparison(
         inputs,

@@ -58,7 +58,7 @@ def convert(
         raise Unusable("--out - is not supported: name a file, it is written as a whole or not at all")
     time_zone = inputs.requested_zone or source.zone
     start = end = None
-    if inputs.hosts is None and len(source.times):  # of live hosts only that part was read
+    if not inputs.is_part and len(source.times):  # of live hosts only that part was read
         start, end = inputs.when.resolve(time_zone, int(source.times[0]), int(source.times[-1]), "the log ends at")
     part = LogSelection(tuple(counter or ()), start, end, step, time_zone).of(source)
     size, more_remarks = WRITERS[as_](part, out)

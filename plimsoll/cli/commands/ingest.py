@@ -24,7 +24,9 @@ app = args.command_app()
 
 @app.command("ingest", epilog=args.examples("plimsoll ingest logs/ --run nightly-42 --label build=1042"))
 def ingest(
-    logs: list[str] = typer.Argument(..., help="Logs or folders of logs; - for standard input.", metavar="LOG..."),
+    logs: list[str] = typer.Argument(
+        ..., help="Logs or folders of logs; - for standard input; prometheus://HOST:9090.", metavar="LOG..."
+    ),
     run: str = typer.Option(..., "--run", help="The name of the run."),
     label: list[str] | None = typer.Option(None, "--label", metavar="K=V", help="A label of the run; repeat for more."),
     store: args.StoreOption = None,
@@ -32,15 +34,22 @@ def ingest(
     config: Path | None = args.path_option(
         None, "--config", "Labels, phases, host facts. Default: plimsoll.toml beside the logs."
     ),
+    from_: args.FromOption = None,
+    to: args.ToOption = None,
+    last: args.LastOption = None,
+    host: args.HostOption = None,
+    match: args.MatchOption = None,
     zone: args.ZoneOption = None,
     format_: args.FormatOption = None,
     encoding: args.EncodingOption = None,
     names: args.NamesOption = None,
 ) -> None:
-    """Load the logs of a run into a store. Repeat a call that was interrupted: it continues."""
-    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store)
+    """Load the logs of a run into a store, or what a server recorded. Repeat an interrupted call: it continues."""
+    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
     if inputs.run is not None or inputs.hosts is not None:
         raise Unusable(f"{inputs.sources[0]}: is in a store already; name logs")
+    if inputs.when and not inputs.servers:
+        raise Unusable(f"--from, --to and --last are for servers; {inputs.sources[0]} is loaded as a whole")
     labels = dict(run_label(text, "--label") for text in label or ())
     with working_on("Reading", inputs.sources):
         contents = read(inputs)

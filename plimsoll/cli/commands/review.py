@@ -38,6 +38,8 @@ def review(
     from_: args.FromOption = None,
     to: args.ToOption = None,
     last: args.LastOption = None,
+    host: args.HostOption = None,
+    match: args.MatchOption = None,
     steady: str | None = typer.Option(
         None, "--steady", metavar="FROM/TO", help="When the load was steady: 10:22/12:00."
     ),
@@ -68,7 +70,7 @@ def review(
     store: args.StoreOption = None,
 ) -> None:
     """Check the counters of a run against their documented thresholds."""
-    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
+    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
     inputs = replace(inputs, partly=not (out or json or junit or details))  # those have statistics of all counters
     options = ReviewSettings(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     outputs = Outputs(out, json, junit)

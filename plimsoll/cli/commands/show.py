@@ -37,16 +37,20 @@ def show(
     from_: args.FromOption = None,
     to: args.ToOption = None,
     last: args.LastOption = None,
+    host: args.HostOption = None,
+    match: args.MatchOption = None,
     store: args.StoreOption = None,
     json: args.JsonOption = None,
 ) -> None:
     """Show what is in a log: host, time zone, interval, span, counters, remarks.
 
-    --from, --to and --last are only for live:HOST.
+    --from, --to and --last are only for live:HOST and servers.
     """
-    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
-    if inputs.hosts is None and inputs.when:
-        raise Unusable(f"--from, --to and --last are for live:HOST; {inputs.sources[0]} is shown as a whole")
+    inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
+    if not inputs.is_part and inputs.when:
+        raise Unusable(
+            f"--from, --to and --last are for live:HOST and servers; {inputs.sources[0]} is shown as a whole"
+        )
     with working_on("Reading", inputs.sources):
         contents = read(inputs)
     remarks = contents.remarks

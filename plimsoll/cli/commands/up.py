@@ -16,7 +16,7 @@ import typer
 
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.api import data_folder
-from plimsoll.api.open_store import influx_store, measurements_of, victoria_store
+from plimsoll.api.open_store import influx_store, victoria_store
 from plimsoll.api.store_address import store_address
 from plimsoll.cli import args
 from plimsoll.cli.console import print_line, print_notice
@@ -263,7 +263,7 @@ def _store(options: UpOptions, folder: Path, keeping: StoreSettings, catalogue: 
         # An absolute path is unchanged.
         runs = keeping.runs and RunFolders.open(folder / keeping.runs, make=True)
         beside = runs_only(runs) if runs else _embedded(folder, keeping)
-        return victoria_store(address_of_live, beside, lambda: measurements_of(catalogue.signals.values()))
+        return victoria_store(address_of_live, beside, lambda: catalogue.signals)
     if keeping.runs:
         raise Unusable(
             f"{folder / up_settings.FILE_NAME}: store.runs is for samples in a VictoriaMetrics; name one in "

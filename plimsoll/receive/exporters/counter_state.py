@@ -6,7 +6,7 @@ for some minutes if memory allows; of complete times only the newest are kept.
 
 import math
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -18,9 +18,9 @@ Part: TypeAlias = tuple[str, ...]
 _OF_GROUP, _OF_LABELS, _OF_PART = 3_000, 10, 600  # what is kept for a group, for a character of its labels, and a part
 _OF_TIME, _OF_SAMPLE = 700, 120  # what is kept for a time more than the newest, and for each sample of it
 _MOST_PARTS = 20_000  # of what is added up for a host: processors, each in all its modes
-_LONGEST_GAP = 600 * SECOND
-_SHORTEST_GAP = SECOND  # two Prometheus servers may scrape a host at nearly the same time
-_GONE_AFTER = 300 * SECOND
+LONGEST_GAP = 600 * SECOND
+SHORTEST_GAP = SECOND  # two Prometheus servers may scrape a host at nearly the same time
+GONE_AFTER = 300 * SECOND
 _NEWEST = 3  # times that are kept in any case
 _MOST_TIMES = 1_000
 _WAITS = 300 * SECOND  # since the first sample of a time has come
@@ -44,7 +44,7 @@ class CounterState:
     def __init__(self, group: MetricGroup, host: str, labels: dict[str, str]) -> None:
         self.used = 0
         self.counted = 0  # what the translator counted for `waiting`
-        self._group = group
+        self.group = group
         self.host = host
         self.labels = labels
         self._times: dict[int, _At] = {}
@@ -70,7 +70,7 @@ class CounterState:
             insort(self._order, time)
             at = self._times[time] = _At(now)
             self._since = now if self._since is None else self._since
-        if not self._group.over:
+        if not self.group.over:
             self._count(at, metric not in at.metrics)
             at.metrics[metric] = value
             return 0
@@ -142,7 +142,7 @@ class CounterState:
         return lost
 
     def _waits(self, at: _At, now: int, is_new: bool) -> bool:
-        return now - at.came < _WAITS and ((is_new and bool(self._group.over)) or self._lacks(at, is_new))
+        return now - at.came < _WAITS and ((is_new and bool(self.group.over)) or self._lacks(at, is_new))
 
     def _lacks(self, at: _At, is_new: bool) -> bool:
         """Return whether a time lacks samples that earlier times had, or that the formulas of a new group need."""
@@ -163,16 +163,17 @@ class CounterState:
         at = self._times.get(time)
         if at is None:
             return
-        if self._group.over:  # add up the metrics of a total of which all instances are there
-            at.metrics = {name: _sum(parts) for name, parts in at.parts.items() if self._is_whole(name, parts, time)}
+        if self.group.over:  # add up the metrics of a total of which all instances are there
+            whole = {name: parts for name, parts in at.parts.items() if self._is_whole(name, parts, time)}
+            at.metrics = {name: total_of(parts.values()) for name, parts in whole.items()}
         chosen = self._chosen(at)
         if chosen is None:
             return
-        for name, formulas in self._group.formulas.items():
+        for name, formulas in self.group.formulas.items():
             for formula in formulas:
                 value = self._value(formula, time, at)
                 if value is not None:
-                    yield b"%b=%b %d" % (self._head(name, chosen), repr(value).encode(), time)
+                    yield b"%b=%b %d" % (self.head(name, chosen), repr(value).encode(), time)
                 if value is not None or (formula.names - at.metrics.keys()) & self._came:
                     break  # wait for metrics that came before: another formula would give another value
 
@@ -181,7 +182,7 @@ class CounterState:
         if not formula.names <= at.metrics.keys():
             return None
         # A sample without an instance label is already the total.
-        counts = {name: sum(any(part) for part in at.parts[name]) for name in formula.counted if name in at.parts}
+        counts = {name: sum(map(any, at.parts[name])) or math.nan for name in formula.counted if name in at.parts}
         if not formula.growing:
             return formula.value(Moment(time, at.metrics, counts=counts))
         before = self._before(formula.growing, time, at)
@@ -194,10 +195,10 @@ class CounterState:
         """Return the newest earlier time with the same instances of these metrics; None if there is none."""
         for where in range(bisect_left(self._order, time) - 1, -1, -1):
             earlier = self._order[where]
-            if time - earlier > _LONGEST_GAP:
+            if time - earlier > LONGEST_GAP:
                 return None
             then = self._times[earlier]
-            if time - earlier < _SHORTEST_GAP or not names <= then.metrics.keys():
+            if time - earlier < SHORTEST_GAP or not names <= then.metrics.keys():
                 continue
             if all(then.parts[name].keys() == at.parts[name].keys() for name in names if name in at.parts):
                 return earlier
@@ -205,7 +206,7 @@ class CounterState:
 
     def _is_whole(self, metric: str, parts: Mapping[Part, float], time: int) -> bool:
         last_seen = self._last_seen[metric]
-        for part in [part for part, last in last_seen.items() if last < time - _GONE_AFTER]:
+        for part in [part for part, last in last_seen.items() if last < time - GONE_AFTER]:
             del last_seen[part]
             self._parts -= 1
         return not self._is_cut and last_seen.keys() <= parts.keys()
@@ -213,12 +214,12 @@ class CounterState:
     def _is_in_part(self, at: _At) -> bool:
         """Return whether a formula has some but not all of the metrics that it needs."""
         present = (at.parts or at.metrics).keys()
-        if any(metric not in present for by in self._group.when.values() for metric in by):
+        if any(metric not in present for by in self.group.when.values() for metric in by):
             return True
         return any(
             not any(formula.names <= present for formula in formulas)
             and any(formula.names & present for formula in formulas)
-            for formulas in self._group.formulas.values()
+            for formulas in self.group.formulas.values()
         )
 
     def _chosen(self, at: _At) -> dict[str, str] | None:
@@ -228,7 +229,7 @@ class CounterState:
         """
         chosen: dict[str, str] = {}
         is_new = self._since is None or at.came - self._since < _LEARNS
-        for tag, by in self._group.when.items():
+        for tag, by in self.group.when.items():
             for metric, texts in by.items():
                 value = at.metrics.get(metric, math.nan)
                 text = texts.get(int(value)) if math.isfinite(value) else None
@@ -239,10 +240,11 @@ class CounterState:
                 chosen[tag] = text
         return chosen
 
-    def _head(self, name: str, chosen: dict[str, str]) -> bytes:
+    def head(self, name: str, chosen: dict[str, str]) -> bytes:
+        """Return the start of the lines of a field, up to the equals sign; `chosen` are the tags that values decide."""
         key = (name, *chosen.values())
         if key not in self._heads:
-            series = self._group.series(self.host, self.labels, name, chosen)
+            series = self.group.series(self.host, self.labels, name, chosen)
             self._heads[key] = series_and_field(series).encode()
         return self._heads[key]
 
@@ -257,9 +259,9 @@ def of_part(part: Part) -> int:
     return _OF_PART + sum(map(len, part))
 
 
-def _sum(parts: Mapping[Part, float]) -> float:
-    """Return the exact sum of the parts; infinity if it overflows."""
+def total_of(values: Iterable[float]) -> float:
+    """Return the exact sum of the parts of a total; infinity if it overflows."""
     try:
-        return math.fsum(parts.values())
+        return math.fsum(values)
     except OverflowError:
         return math.inf

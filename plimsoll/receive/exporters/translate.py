@@ -26,7 +26,7 @@ from plimsoll.store.line_protocol import series_and_field
 # Labels that Prometheus adds, and those of the host.
 HOST_LABELS = ("host", "hostname", "host_name", "host.name", "nodename")
 _OF_SCRAPES = ("__name__", "job", "exported_job", *HOST_LABELS)
-_INSTANCE = "instance"
+INSTANCE = "instance"
 
 
 class MetricUse(NamedTuple):
@@ -223,11 +223,11 @@ class Translator:
         if place is None:
             return None
         kept = {label: value for label, value in labels.items() if label not in _OF_SCRAPES and value}
-        exported = kept.pop(f"exported_{_INSTANCE}", None)
+        exported = kept.pop(f"exported_{INSTANCE}", None)
         if exported is not None:
-            kept[_INSTANCE] = exported
-        elif not place[0].startswith("win_") or without_port(instance := kept.get(_INSTANCE, "")) != instance:
-            kept.pop(_INSTANCE, None)
+            kept[INSTANCE] = exported
+        elif not place[0].startswith("win_") or without_port(instance := kept.get(INSTANCE, "")) != instance:
+            kept.pop(INSTANCE, None)
         return Series(host, *place[:1], tuple(sorted(kept.items())), place[1])
 
     def _keep(self, group: MetricGroup, host: str, labels: dict[str, str]) -> CounterState:
@@ -328,7 +328,7 @@ def _size(key: Hashable) -> int:
 def host_of(labels: Mapping[str, str]) -> str:
     """Return the host in labels: a host label, else the scraped address without its port; empty without either."""
     named = next((labels[name] for name in HOST_LABELS if labels.get(name)), None)
-    return named or without_port(labels.get(_INSTANCE, ""))
+    return named or without_port(labels.get(INSTANCE, ""))
 
 
 def without_port(address: str) -> str:

@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
+import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from plimsoll.model import names
+from plimsoll.model.log import Values
 from plimsoll.model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
 from plimsoll.model.series import Series
 from plimsoll.model.shipped_tables import shipped_files
@@ -25,23 +27,23 @@ _NAN = math.nan
 class Moment:
     """The values of metrics at one time (UTC ns) and at the previous one, and the number of instances in each value.
 
-    Metrics without a value are left out. `averages` are moving averages, passed from one moment to the next.
+    Metrics without a value are left out. `averages` are moving averages, passed from one moment to the next. Formulas
+    for columns take a moment of arrays: many times, and the values at each; NaN for missing ones.
     """
 
-    time: int
-    now: Mapping[str, float]
-    before: Mapping[str, float] = field(default_factory=dict[str, float])
-    seconds: float = _NAN
-    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    time: Any
+    now: Mapping[str, Any]
+    before: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    seconds: Any = _NAN
+    counts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     averages: dict[str, tuple[int, float]] = field(default_factory=dict[str, tuple[int, float]])
 
 
-_Value: TypeAlias = Callable[[Moment], float]
+_Value: TypeAlias = Callable[[Moment], Any]
 _OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: lambda above, below: above / below if below else _NAN,
 }
 
 
@@ -53,10 +55,15 @@ class Formula:
         growing: The metrics whose previous value it needs as well.
         counted: The metrics whose number of instances it needs.
         plain: The metric and the factor, if the formula only multiplies one metric; else None.
+
+    With `columns`, its `values` are computed for many times at once, else its `value` at one.
     """
 
-    def __init__(self, text: str, metrics: Mapping[str, object], let: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, text: str, metrics: Mapping[str, object], let: Mapping[str, str] | None = None, *, columns: bool = False
+    ) -> None:
         self.text = text
+        self._choose: Callable[[Any, Any, Any], Any] = np.where if columns else _chosen
         self._metrics = metrics
         self._let = let or {}
         self.names: set[str] = set()
@@ -73,6 +80,12 @@ class Formula:
         except ArithmeticError:
             return None
         return value if math.isfinite(value) else None
+
+    def values(self, at: Moment) -> Values:
+        """Return the value of the formula at each of many times; NaN where it cannot be computed."""
+        with np.errstate(all="ignore"):
+            values = np.broadcast_to(self._value(at), len(at.time))
+        return np.where(np.isfinite(values), values, _NAN)
 
     def _inlined(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Name) and node.id in self._let:
@@ -95,6 +108,8 @@ class Formula:
                 return lambda at: at.now.get(name, _NAN)
             case ast.BinOp(left=left, op=op, right=right):
                 above, below = self._compiled(left, growing=growing), self._compiled(right, growing=growing)
+                if isinstance(op, ast.Div):
+                    return self._quotient(above, below, lambda _: _NAN)
                 if (operate := _OPERATIONS.get(type(op))) is None:
                     raise ValueError(f'"{self.text}": only +, -, * and / are known')
                 return lambda at: operate(above(at), below(at))
@@ -116,17 +131,17 @@ class Formula:
             case "per", [x, y]:
                 above, below = self._growth(x), self._growth(y)
                 # 0 where the divisor did not grow; NaN where a value is missing.
-                return lambda at: above(at) / below(at) if below(at) else 0.0 * above(at)
+                return self._quotient(above, below, lambda value: 0.0 * value)
             case "zero", [x]:
                 value = self._compiled(x, growing=False)
-                return lambda at: 0.0 if value(at) == 0 else _NAN
+                return lambda at: self._choose(value(at) == 0, 0.0, _NAN)
             case "count", [ast.Name(id=metric)] if metric in self._metrics:
                 self.names.add(metric)
                 self.counted.add(metric)
-                return lambda at: float(at.counts.get(metric, 0)) or _NAN
+                return lambda at: 1.0 * at.counts.get(metric, _NAN)
             case "average", [x, ast.Constant(value=int() as length)]:
                 value, key = self._compiled(x, growing=True), self.text
-                return lambda at: _averaged(at, key, value(at), length)
+                return lambda at: _averaged(at.averages, at.time, key, value(at), length)
             case _:
                 raise ValueError(f'"{self.text}": no function {name} with {len(arguments)} values is known')
 
@@ -135,9 +150,18 @@ class Formula:
 
         def growth(at: Moment) -> float:
             grown = value(at) - value(Moment(at.time, at.before))
-            return grown if grown >= 0 else _NAN  # a counter that was reset
+            return self._choose(grown >= 0, grown, _NAN)  # a counter that was reset
 
         return growth
+
+    def _quotient(self, above: _Value, below: _Value, otherwise: Callable[[Any], Any]) -> _Value:
+        """Return a function that divides two values; where the divisor is 0, it is `otherwise` of the dividend."""
+
+        def quotient(at: Moment) -> Any:
+            dividend, divisor = above(at), below(at)
+            return self._choose(divisor != 0, dividend / self._choose(divisor != 0, divisor, _NAN), otherwise(dividend))
+
+        return quotient
 
 
 DEFAULT_SERVER = "MSSQLSERVER"  # the name of SQL Server's default instance
@@ -257,6 +281,14 @@ class MetricGroup(StrictModel):
         }
 
     @cached_property
+    def column_formulas(self) -> dict[str, tuple[Formula, ...]]:
+        """The formulas of each field, for many times at once."""
+        return {
+            name: tuple(Formula(formula.text, self.metrics, self.let, columns=True) for formula in several)
+            for name, several in self.formulas.items()
+        }
+
+    @cached_property
     def templates(self) -> dict[str, Template]:
         """The templates of the tags by tag name; an empty name has that of the Perfmon instance."""
         instance = {"": Template(self.instance)} if self.instance else {}
@@ -331,6 +363,10 @@ def exporters() -> Mapping[str, Exporter]:
     return {path.stem: validate(read(path.name, path.read_bytes()), Exporter) for path in sorted(folder.glob("*.yaml"))}
 
 
+def _chosen(condition: bool, yes: float, no: float) -> float:
+    return yes if condition else no
+
+
 def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
@@ -338,22 +374,25 @@ def _parsed(text: str) -> ast.expr:
         raise ValueError(f'"{text}" is no formula') from None
 
 
-def _averaged(at: Moment, key: str, value: float, length: int) -> float:
+def _averaged(averages: dict[str, tuple[int, float]], time: Any, key: str, value: Any, length: int) -> Any:
     """Return the exponentially weighted average of a share (%) over `length` seconds, as the Linux kernel computes it.
 
     It is 100 at most: where samples are taken a little early or late, a share between two samples can be higher.
     """
+    if isinstance(value, np.ndarray):
+        rows = zip(time.tolist(), value.tolist(), strict=True)
+        return np.array([_averaged(averages, at, key, share, length) for at, share in rows])
     if math.isnan(value):
         return _NAN
-    before = at.averages.get(key)
+    before = averages.get(key)
     if before is None:
         average = value
-    elif at.time <= before[0]:
-        return min(before[1], 100.0) if at.time == before[0] else _NAN
+    elif time <= before[0]:
+        return min(before[1], 100.0) if time == before[0] else _NAN
     else:
-        kept = math.exp((before[0] - at.time) / 1e9 / length)
+        kept = math.exp((before[0] - time) / 1e9 / length)
         average = kept * before[1] + (1 - kept) * value
-    at.averages[key] = (at.time, average)
+    averages[key] = (time, average)
     return min(average, 100.0)
 
 

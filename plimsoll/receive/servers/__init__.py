@@ -1,0 +1,1 @@
+"""Reads samples that another program recorded into its own server, under that server's names."""

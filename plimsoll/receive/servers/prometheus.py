@@ -1,0 +1,163 @@
+"""Reads a server with Prometheus' HTTP API: its raw samples, translated as if it had sent them by remote write."""
+
+import base64
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.http_connections import is_loopback
+from plimsoll.model.log import Times
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series, host_key
+from plimsoll.receive.exporters.counter_state import LONGEST_GAP
+from plimsoll.receive.exporters.history import History
+from plimsoll.receive.exporters.translate import HOST_LABELS, INSTANCE, Translator, without_port
+from plimsoll.receive.servers.address import ServerAddress
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.store.prometheus_api import PrometheusApi
+from plimsoll.store.protocol import FoundSeries, SampleReader, joined_spellings
+from plimsoll.store.quoting import identifier, literal
+
+SETTINGS = ("match",)
+_TOKEN, _USER, _PASSWORD, _TENANT = "PROMETHEUS_TOKEN", "PROMETHEUS_USER", "PROMETHEUS_PASSWORD", "PROMETHEUS_ORG_ID"
+_MS = 1_000_000
+_NAMES_AT_ONCE = 90  # VictoriaMetrics looks up at most 100 names one by one
+_SAMPLES_AT_ONCE = 400_000
+_FIRST_PIECE, _LONGEST_PIECE, _SHORTEST_PIECE = 600_000, 86_400_000, 10_000  # ms
+_MOST_VALUES = 50_000_000  # 8 bytes each, twice
+_NOTICE_S = 10.0
+_PATIENCE_S = 30.0
+
+
+class PrometheusSamples(SampleReader):
+    """The samples in a server: `series` reads those of the hosts, `read` returns them, once.
+
+    `signals` decide which metrics are read. `notify` is called with a sentence every few seconds.
+    """
+
+    def __init__(
+        self, address: ServerAddress, signals: Mapping[str, Signal], notify: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self.name = address.name
+        secrets = _secrets(os.environ)
+        place = f"{_TOKEN}, or {_USER} and {_PASSWORD}"
+        self._api = PrometheusApi(
+            address.name,
+            address.url,
+            "Prometheus",
+            secrets,
+            place,
+            is_near=is_loopback(address.url),
+            read_s=_PATIENCE_S,
+        )
+        self._matcher = address.settings.get("match", "").strip().removeprefix("{").removesuffix("}")
+        self._history = History(Translator(signals, most_kept=1 << 62))
+        self._notify = notify
+        self._samples: dict[object, list[tuple[Series, Samples]]] = {}
+        self._values = 0
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._api.close()
+
+    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
+        """Read the samples of a range, and return their series.
+
+        Up to ten minutes before the range are read as well: the growth of a counter needs the sample before.
+        """
+        self._samples.clear()
+        first, last = max(-(-(start - LONGEST_GAP) // _MS), 1), end // _MS
+        names = sorted(self._history.metric_names.intersection(self._api.label_values("__name__", first, last)))
+        targets = [*self._targets(names, first, last, {host_key(host) for host in hosts})]
+        said = time.monotonic()
+        for number, matchers in enumerate(targets):
+            if time.monotonic() - said > _NOTICE_S:
+                said = time.monotonic()
+                self._notify(f"{self.name}: {number:,} of {len(targets):,} targets, {self._values:,} values so far")
+            for metric_names in _chunks(names):
+                for labels, samples in self._raw(_selector(metric_names, [*matchers, self._matcher]), first, last):
+                    self._history.add(labels, samples)
+            self._keep(start, end)
+        return FoundSeries(sorted((parts[0][0] for parts in self._samples.values()), key=lambda s: s.key), 0)
+
+    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+        """Return the samples of series that `series` has read, in a range."""
+        return [joined_spellings(s, self._samples.pop(s.key, [])).between(start, end) for s in series]
+
+    def _targets(self, names: Sequence[str], first: int, last: int, hosts: set[str]) -> Iterator[list[str]]:
+        """Yield the matchers of each target of the hosts, so that no series belongs to two targets (see `host_of`)."""
+        selectors = [_selector(chunk, [self._matcher]) for chunk in _chunks(names)]
+        if not selectors:
+            return
+        present = set(self._api.label_names(first, last, selectors))
+        unset: list[str] = []
+        for label in (*HOST_LABELS, INSTANCE):
+            if label not in present:
+                continue
+            values = {v for selector in selectors for v in self._api.label_values(label, first, last, [selector])}
+            for value in sorted(filter(None, values)):
+                host = without_port(value) if label == INSTANCE else value
+                if not hosts or host_key(host) in hosts:
+                    yield [f"{_label(label)}={identifier(value)}", *unset]
+            unset.append(f'{_label(label)}=""')
+
+    def _raw(self, selector: str, first: int, last: int) -> Iterator[tuple[Mapping[str, str], Samples]]:
+        """Yield the labels and samples of the selected series after `first` and up to `last` (ms), piece by piece."""
+        length = _FIRST_PIECE
+        begin = first
+        while begin < last:
+            finish = min(begin + length, last)
+            count = 0
+            for labels, samples in self._api.raw(selector, begin, finish):
+                count += len(samples.times)
+                yield labels, samples
+            length = _LONGEST_PIECE if not count else (finish - begin) * _SAMPLES_AT_ONCE // count
+            length = min(max(length, _SHORTEST_PIECE), _LONGEST_PIECE)
+            begin = finish
+
+    def _keep(self, start: int, end: int) -> None:
+        """Keep the series of the target that was read. Series with equal times share them."""
+        shared: dict[bytes, Times] = {}
+        for series, samples in self._history.take():
+            part = samples.between(start, end)
+            if len(part.times):
+                times = shared.setdefault(part.times.tobytes(), part.times)
+                self._samples.setdefault(series.key, []).append((series, Samples(times, part.values.copy())))
+                self._values += len(times)
+        if self._values > _MOST_VALUES:
+            raise Unusable(
+                f"{self.name}: has more than {_MOST_VALUES:,} values of that time, too many to judge at once; "
+                "choose a shorter time, or hosts"
+            )
+
+
+def _secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers with the token, or user and password, and the tenant (Mimir, Cortex), of the environment."""
+    headers: dict[str, str] = {}
+    token, user = environment.get(_TOKEN, ""), environment.get(_USER, "")
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    elif user:
+        packed = base64.b64encode(f"{user}:{environment.get(_PASSWORD, '')}".encode()).decode()
+        headers["Authorization"] = f"Basic {packed}"
+    if tenant := environment.get(_TENANT):
+        headers["X-Scope-OrgID"] = tenant
+    for name in (_TOKEN, _TENANT):
+        if (text := environment.get(name, "")) and not (text.isascii() and text.isprintable()):
+            raise Unusable(f"what {name} holds is no token: it has a character no token has")
+    return headers
+
+
+def _chunks(names: Sequence[str]) -> list[Sequence[str]]:
+    return [names[at : at + _NAMES_AT_ONCE] for at in range(0, len(names), _NAMES_AT_ONCE)]
+
+
+def _selector(names: Sequence[str], matchers: Sequence[str]) -> str:
+    any_name = "__name__=~" + identifier("|".join(map(literal, names)))
+    return "{" + ",".join([any_name, *filter(None, matchers)]) + "}"
+
+
+def _label(name: str) -> str:
+    """Return a label as PromQL writes it: in quotes if it has a dot."""
+    return name if name.isidentifier() else identifier(name)

@@ -1,0 +1,27 @@
+"""The kinds of servers that can be read: the scheme of the address, its settings, and the reader."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from typing import Any, NamedTuple
+
+from plimsoll.receive.servers.address import ServerAddress
+from plimsoll.rules.schema.signal import Signal
+
+Notify = Callable[[str], None]
+
+
+class ServerKind(NamedTuple):
+    """A kind of server: what its recordings are called, the settings in its address, and how its samples are opened."""
+
+    title: str
+    settings: tuple[str, ...]
+    opened: Callable[[ServerAddress, Mapping[str, Signal], Notify], closing[Any]]
+
+
+def _prometheus(address: ServerAddress, signals: Mapping[str, Signal], notify: Notify) -> closing[Any]:
+    from plimsoll.receive.servers.prometheus import PrometheusSamples  # noqa: PLC0415  few need its client
+
+    return closing(PrometheusSamples(address, signals, notify))
+
+
+SERVERS: Mapping[str, ServerKind] = {"prometheus": ServerKind("Prometheus", ("match",), _prometheus)}
