@@ -12,7 +12,7 @@ from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.series_index import Check, check_nothing
 from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.hosts.facts import ConfiguredFacts
-from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
+from plimsoll.hosts.overrides import RuleSettings, mistakes
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.series import HostKey
@@ -114,8 +114,9 @@ def _with(site: Site, rule: Rule, settings: RuleSettings) -> Site:
     by_host = {
         host: {name: kept for name, kept in table.items() if name != rule.id} for host, table in before.by_host.items()
     }
-    general = {**before.general, rule.id: settings}
-    return replace(site, overrides=Overrides(general, by_host, site.catalogue.signals))
+    groups = [replace(group, rules={**group.rules, rule.id: settings}) for group in before.groups]
+    general, signals = {**before.general, rule.id: settings}, site.catalogue.signals
+    return replace(site, overrides=replace(before, general=general, by_host=by_host, groups=groups, signals=signals))
 
 
 def strip_lines(shown: Preview, zone: Zone) -> Sequence[str]:

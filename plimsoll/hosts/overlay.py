@@ -8,6 +8,7 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from plimsoll.hosts.overrides import Overrides, mistakes
@@ -32,7 +33,7 @@ def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue:
     by_host = {
         host: {**overrides.by_host.get(host, {}), **local.get(host, {})} for host in (*overrides.by_host, *local)
     }
-    return Overrides(overrides.general, by_host, signals)
+    return replace(overrides, by_host=by_host)
 
 
 def changed_here(folder: Path, rule: str) -> set[str]:

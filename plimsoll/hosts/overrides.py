@@ -1,7 +1,8 @@
 """Thresholds changed or switched off in plimsoll.toml, each with a reason; a host's table replaces the general one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from math import isfinite
 from typing import Annotated, Self
 
@@ -73,27 +74,58 @@ class Override:
 
 
 @dataclass(frozen=True)
+class GroupRules:
+    """The rule settings of hosts whose name fits a pattern, or whose label has a value; `place` is their table."""
+
+    place: str
+    rules: Mapping[str, RuleSettings]
+    pattern: str = "*"
+    label: tuple[str, str] | None = None
+
+    def has(self, host: str, labels: Mapping[str, str]) -> bool:
+        """Return whether a host with these labels belongs to the group; case does not matter."""
+        if self.label and host_key(labels.get(self.label[0], "")) != host_key(self.label[1]):
+            return False
+        return fnmatchcase(host_key(host), host_key(self.pattern).replace("[", "[[]"))
+
+
+@dataclass(frozen=True)
 class Overrides:
-    """All rule settings in plimsoll.toml, by rule id. Host names are case-folded."""
+    """All rule settings in plimsoll.toml, by rule id. Host names are case-folded.
+
+    Of a host's own table, `groups` in their order, and the general table, the first that names a rule counts. `labels`
+    are those of hosts.
+    """
 
     general: Mapping[str, RuleSettings] = field(default_factory=dict[str, RuleSettings])
     by_host: Mapping[str, Mapping[str, RuleSettings]] = field(default_factory=dict[str, Mapping[str, RuleSettings]])
     signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
+    groups: Sequence[GroupRules] = ()
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
         """Return a rule as judged on a host, and the override that changed it, or None if there is none."""
-        of_host = self.by_host.get(host_key(host), {}).get(rule.id)
-        settings = of_host or self.general.get(rule.id)
+        settings, file = self._settings(rule.id, host)
         if settings is None:
             return rule, None
         reason = " ".join(settings.reason.split())
         if settings.off:
-            return rule, Override(rule, reason, f"switched off in {_FILE}: {reason}", off=True)
+            return rule, Override(rule, reason, f"switched off in {file}: {reason}", off=True)
         if not settings.changes:
-            return rule, Override(rule, reason, f"kept as documented in {_FILE}: {reason}")
+            return rule, Override(rule, reason, f"kept as documented in {file}: {reason}")
         unit = unit_of(rule, self.signals)
         changed = _changed(rule, settings, unit)
-        return changed, Override(rule, reason, f"{_difference(rule, changed, unit)}: {reason}")
+        return changed, Override(rule, reason, f"{_difference(rule, changed, unit, file)}: {reason}")
+
+    def _settings(self, rule: str, host: str) -> tuple[RuleSettings | None, str]:
+        """Return the settings of a rule that count on a host, and the name of their file, with the table of a group."""
+        if of_host := self.by_host.get(host_key(host), {}).get(rule):
+            return of_host, _FILE
+        labels = self.labels.get(host_key(host), {}) if self.groups else {}
+        for group in self.groups:
+            if host and rule in group.rules and group.has(host, labels):
+                return group.rules[rule], f"{_FILE} ({group.place})"
+        return self.general.get(rule), _FILE
 
 
 def mistakes(
@@ -159,7 +191,7 @@ def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
     return rule.model_copy(update=update | {name: value for name, value in changes.items() if value is not None})
 
 
-def _difference(documented: Rule, changed: Rule, unit: str) -> str:
+def _difference(documented: Rule, changed: Rule, unit: str, file: str) -> str:
     """Return the text `limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`."""
     now, before = [], []
     if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):
@@ -172,7 +204,7 @@ def _difference(documented: Rule, changed: Rule, unit: str) -> str:
     if changed.often != documented.often:
         now.append(f"often from {percent(changed.often)} of the time and not {percent(documented.often)}")
     if not now:
-        return f"set in {_FILE} as documented"
+        return f"set in {file} as documented"
     if not before:
-        return f"{', '.join(now)} set in {_FILE}"
-    return f"{', '.join(now)} set in {_FILE} instead of the documented {', '.join(before)}"
+        return f"{', '.join(now)} set in {file}"
+    return f"{', '.join(now)} set in {file} instead of the documented {', '.join(before)}"

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from plimsoll.hosts.facts import ConfiguredFacts, Drives
 from plimsoll.hosts.objective import ObjectiveSettings
-from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
+from plimsoll.hosts.overrides import GroupRules, Overrides, RuleSettings, mistakes
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, first_of, printable, suggest
 from plimsoll.model.log import Log
@@ -176,14 +176,53 @@ class HostFacts(_Facts):
     rules: dict[str, RuleSettings] = {}
 
 
+class LabelSettings(_Strict):
+    """The thresholds of the hosts whose label has one value."""
+
+    rules: dict[str, RuleSettings]
+
+
 class Settings(_Strict):
-    """The whole content of plimsoll.toml."""
+    """The whole content of plimsoll.toml.
+
+    A name in `hosts` with `*` is a pattern of names, and may have rules alone: they are in `patterns`, not in `hosts`.
+    """
 
     run: RunSettings = RunSettings()
     hosts: dict[str, HostFacts] = {}
+    patterns: dict[str, HostFacts] = Field(default={}, exclude=True)
+    labels_: dict[str, dict[str, LabelSettings]] = Field(default={}, alias="labels")
     rules: dict[str, RuleSettings] = {}
     compare: CompareSettings = CompareSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _separate_patterns(cls, content: Any) -> Any:
+        """Move the tables of patterns of host names out of `hosts`. Raise ValueError if one has more than rules."""
+        if not isinstance(content, dict) or not isinstance(hosts := content.get("hosts"), dict):
+            return content
+        if "patterns" in content:
+            raise ValueError('patterns is no setting; write [hosts."web*".rules.ID]')
+        patterns = {name: table for name, table in hosts.items() if "*" in name}
+        for name, table in patterns.items():
+            if isinstance(table, dict) and (other := next((key for key in table if key != "rules"), None)):
+                raise ValueError(f'hosts."{name}".{other}: a pattern of names takes rules alone; name each host')
+        plain = {name: table for name, table in hosts.items() if "*" not in name}
+        return {**content, "hosts": plain, "patterns": patterns}
+
+    @property
+    def groups(self) -> tuple[GroupRules, ...]:
+        """The thresholds by patterns of names, the most exact first, then by labels in the order of the file."""
+        exact_first = sorted(self.patterns.items(), key=lambda item: -len(item[0].replace("*", "")))
+        return (
+            *(GroupRules(f'hosts."{name}"', facts.rules, pattern=name) for name, facts in exact_first),
+            *(
+                GroupRules(f"labels.{name}.{value}", table.rules, label=(name, value))
+                for name, values in self.labels_.items()
+                for value, table in values.items()
+            ),
+        )
 
     def described_run(self) -> Run:
         """Return the `[run]` table as a Run."""
@@ -229,13 +268,14 @@ class Settings(_Strict):
     def overrides(self, path: Path, rules: Mapping[str, Rule], signals: Mapping[str, Signal]) -> Overrides:
         """Return the changed thresholds. Raise Unusable, naming the setting, if a threshold does not fit the rules."""
         tables = [("rules", self.rules), *((f"hosts.{host}.rules", facts.rules) for host, facts in self.hosts.items())]
+        tables += [(f"{group.place}.rules", group.rules) for group in self.groups]
         wrong = [*first_of(mistake for place, table in tables for mistake in mistakes(place, table, rules, signals))]
         by_host: dict[str, dict[str, RuleSettings]] = {}
         for host, facts in self.hosts.items():
             by_host.setdefault(host_key(host), {}).update(facts.rules)
         if wrong:
             raise Unusable(*(f"{path}: {text}" for text in wrong))
-        return Overrides(self.rules, by_host, signals)
+        return Overrides(self.rules, by_host, signals, self.groups, self.labels())
 
 
 def find(logs: Sequence[Log], named: Path | None) -> Path | None:

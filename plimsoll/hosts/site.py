@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from plimsoll.hosts.facts import DEFAULTS, Drives, Facts
 from plimsoll.hosts.settings import Settings
+from plimsoll.model.errors import Unusable
 from plimsoll.model.series import host_key
 from plimsoll.rules.host_filter import fitted, hosts_text
 from plimsoll.rules.load import Catalogue
@@ -70,6 +71,8 @@ class SiteSettings:
 def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSettings:
     """Return the SiteSettings of a plimsoll.toml. Raise Unusable if a threshold in it fits no rule."""
     overrides = settings.overrides(path, catalogue.rules, catalogue.signals)
+    if settings.patterns:
+        raise Unusable(f'{path}: hosts."{next(iter(settings.patterns))}": alert rules need names; name each host')
 
     def judged(rule: Rule, host: str) -> Judged:
         changed, override = overrides.of(rule, host)

@@ -74,7 +74,7 @@ def review_logs(
     planned = run_settings.planned()
     settings.check_planned(path, planned, rules, zone, start, end)
     first, last = _part(when, zone, start, end) if when else (None, None)
-    sets_rules = run_settings.rules or any(facts.rules for facts in run_settings.hosts.values())
+    sets_rules = run_settings.rules or run_settings.groups or any(facts.rules for facts in run_settings.hosts.values())
     question = Question(
         packs,
         signals,

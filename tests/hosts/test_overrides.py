@@ -287,3 +287,64 @@ def test_the_example_in_the_documentation_is_one(tmp_path):
     assert set(given.drives().values()) == {"database", "log"}
     with pytest.raises(Unusable, match=r"rules\.cpu-busy: no rule has this id"):
         given.overrides(path, {}, signals)
+
+
+GROUPS = """
+[rules.cpu-busy]
+healthy = "< 81"
+reason = "all"
+[hosts."web*".rules.cpu-busy]
+healthy = "< 82"
+reason = "the web"
+[hosts."web-db*".rules.cpu-busy]
+healthy = "< 83"
+reason = "their databases"
+[hosts.web-db2.rules.cpu-busy]
+healthy = "< 84"
+reason = "one host"
+[labels.role.sql.rules.cpu-busy]
+healthy = "< 85"
+reason = "SQL Server"
+[hosts.SQL1.labels]
+role = "SQL"
+[hosts.WEB-DB1.labels]
+role = "sql"
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "limit", "table"),
+    [
+        ("WEB7", 82, ' (hosts."web*")'),
+        ("web-db1", 83, ' (hosts."web-db*")'),
+        ("WEB-DB2", 84, ""),
+        ("sql1", 85, " (labels.role.sql)"),
+        ("app1", 81, ""),
+    ],
+)
+def test_limits_of_patterns_and_labels_count_after_those_of_the_host(host, limit, table, plimsoll, tmp_path):
+    path = tmp_path / "plimsoll.toml"
+    path.write_text(GROUPS, encoding="utf-8")
+    rules = load_rules()
+    rule, override = load(path).overrides(path, rules.rules, rules.signals).of(rules.rules["cpu-busy"], host)
+    assert rule.healthy.limit == limit
+    assert f"set in plimsoll.toml{table} instead of" in override.note
+    explained = plimsoll("rules", "explain", "cpu-busy", "--host", host, "--settings", path, "--store", tmp_path)
+    assert explained.out.split()[-3:] == override.note.split()[-3:]
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ('[hosts."web*"]\nmemory_mb = 5', 'hosts."web*".memory_mb: a pattern of names takes rules alone'),
+        ('[hosts."web*".rules.cpu-bus]\noff = true\nreason = "r"', 'hosts."web*".rules.cpu-bus: no rule has this id'),
+        ('[labels.role.sql.rules.cpu-busy]\nhealthy = "> 3"\nreason = "r"', "lies on the other side"),
+    ],
+)
+def test_wrong_limits_of_groups_are_refused_with_their_table(toml, message, tmp_path):
+    path = tmp_path / "plimsoll.toml"
+    path.write_text(toml, encoding="utf-8")
+    rules = load_rules()
+    with pytest.raises(Unusable) as refused:
+        load(path).overrides(path, rules.rules, rules.signals)
+    assert message in str(refused.value)

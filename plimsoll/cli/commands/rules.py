@@ -89,6 +89,9 @@ def check(packs: PacksArgument = None, pack: args.PackOption = None, only: args.
 @app.command("explain", epilog=args.examples("plimsoll rules explain cpu-busy"))
 def explain(
     rule: str = typer.Argument(..., help="A rule's id: cpu-busy.", metavar="RULE"),
+    host: str = typer.Option("", "--host", help="Also say which limit counts on this host."),
+    settings: Path | None = args.path_option(None, "--settings", "With --host: the plimsoll.toml."),
+    store: args.FolderOption = None,
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
 ) -> None:
@@ -97,6 +100,15 @@ def explain(
     by_id = {rule.id: (rule, pack) for pack in catalogue.packs for rule in pack.rules}
     _rule(rule, catalogue.rules)
     print_lines((line,) for line in rule_page.as_text(rule_page.explain(*by_id[rule], catalogue.signals)))
+    if host:
+        from plimsoll.api.data_folder import default_folder
+        from plimsoll.hosts import overlay
+        from plimsoll.hosts import settings as host_settings
+
+        content = host_settings.load(settings) if settings else host_settings.Settings()
+        overrides = overlay.with_overlay(content, settings, store or default_folder(), catalogue)
+        _, override = overrides.of(by_id[rule][0], host)
+        print_line(f"On {printable(host)}: {override.note if override else 'as documented'}")
 
 
 @app.command("preview", epilog=args.examples("plimsoll rules preview cpu-busy --healthy '< 90 %' --for 10m"))

@@ -265,6 +265,9 @@ def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
 def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
     """Yield the changes of plimsoll.toml to a rule: for all hosts, then for single hosts."""
     overrides = watched.site.overrides
+    for group in overrides.groups:
+        if rule.id in group.rules:
+            yield group.place, f"{group.rules[rule.id].reason}"
     hosts = [host for host, changed in overrides.by_host.items() if rule.id in changed]
     for host in [*([""] if rule.id in overrides.general else []), *hosts]:
         override = overrides.of(rule, host)[1]
