@@ -243,7 +243,6 @@ def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> tuple[Se
     if not rows and not counters:
         return ()
     spans = [(WHOLE_RUN, review.start, review.end), *((p.name, p.start, p.end) for p in review.phases)]
-    longest = max(range(len(spans)), key=lambda at: (at > 0, spans[at][2] - spans[at][1]))
     text = (
         f"{number(hidden)} more are in the JSON; of a signal with many instances the {subjects} with the worst means "
         "are shown."
@@ -254,9 +253,9 @@ def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> tuple[Se
             name,
             (_statistics_table("Signal", rows, start, end), *notes),
             summary=f"{zone.span(start, end)}, {duration_text(max(0, end - start))}",
-            fold="open" if at == longest else "closed",
+            fold="closed",
         )
-        for at, (name, start, end) in enumerate(spans)
+        for name, start, end in spans
         if rows
     ]
     if counters:

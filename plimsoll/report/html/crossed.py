@@ -1,5 +1,6 @@
 """The sections on crossed signals: charts for the worst subjects, table rows for other subjects."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -69,7 +70,7 @@ class CrossedSections:
             "title": group.worst.signal.title,
             "place": where(group),
             "drawn": [
-                self._subject(finding, group, related=related and at == 0)
+                self._subject(finding, group, related=related and at == 0, drawn=group.findings[:at])
                 for at, finding in enumerate(group.findings[:count])
             ],
             "rest": rest[:_LISTED_SUBJECTS],
@@ -86,20 +87,24 @@ class CrossedSections:
             text += f"; and {signal.title} ({condition_text(condition, signal.unit)}) not {limit}"
         return text
 
-    def _subject(self, finding: Finding, group: Group, *, related: bool) -> dict[str, Any]:
-        """Return a finding with all details; its `title` distinguishes it from other findings of its signal."""
+    def _subject(self, finding: Finding, group: Group, *, related: bool, drawn: Sequence[Finding]) -> dict[str, Any]:
+        """Return a finding with all details; its `title` distinguishes it from other findings of its signal.
+
+        It has no chart if one of `drawn` has a chart of the same subject: that shows the limits of both.
+        """
         crossings, unit = finding.counted, finding.signal.unit
         most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
         longest = crossings.longest(most)
         several = len(crossings) > 1 or finding.outcome == Outcome.OFTEN
         several_places = len({finding.subject for finding in group.findings}) > 1
+        is_drawn = _is_drawn(finding, drawn)
         titles = (place(finding) if several_places else "", threshold(finding) if len(group.rules) > 1 else "")
         return {
             "finding": finding,
             "title": " · ".join(filter(None, titles)),
             "sentence": _sentence(finding),
             "facts": self._facts(finding),
-            "chart": self._chart(finding, group),
+            "chart": None if is_drawn else self._chart(finding, group),
             "rows": [
                 {
                     "when": f"{self._clock(crossing.start)} – {self._clock(crossing.end)}",
@@ -112,7 +117,7 @@ class CrossedSections:
                 if several
             ],
             "hidden_rows": len(crossings) - len(longest),
-            "processes": used_by(finding, crossings[0].start) if crossings and not several else "",
+            "processes": used_by(finding, crossings[0].start) if crossings and not several and not is_drawn else "",
             "related": related_signals(self.review, self.signals, finding, self.charts)
             if related and self.charts
             else None,
@@ -146,10 +151,19 @@ class CrossedSections:
             lines,
             finding.signal.unit,
             f"Chart: {_sentence(finding)} Crossed {how_long(finding)}.",
-            limits=limits(finding, alike if finding is group.worst else ()),
+            limits=limits(finding, alike),
             spans=[Span(crossing.start, crossing.end) for crossing in finding.counted],
             severity=finding.rule.severity,
         )
+
+
+def _is_drawn(finding: Finding, drawn: Sequence[Finding]) -> bool:
+    """Return whether the chart of a finding among `drawn` shows this one's values and limit."""
+    rule = finding.rule
+    return any(
+        other.subject == finding.subject and (other.rule.reduce, other.rule.over) == (rule.reduce, rule.over)
+        for other in drawn
+    )
 
 
 def _sentence(finding: Finding) -> str:

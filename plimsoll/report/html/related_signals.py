@@ -17,7 +17,7 @@ from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
-_MOST = 5
+_MOST = 4
 _MOST_LINES = 4
 _MOST_SHADED = 200
 _OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "process.")
