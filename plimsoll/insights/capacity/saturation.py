@@ -28,6 +28,7 @@ class Saturation:
     Attributes:
         load: The highest throughput (operations a second).
         users: The users from which on it does not rise; None if only requests in flight show it.
+        fewer_done_by: The measured users beyond its top, who got less done; None if throughput does not fall.
         by_resource: Whether a resource was at its limit then, or near it; else no recorded resource limits.
         sure: Whether the figures leave no other explanation.
     """
@@ -36,6 +37,7 @@ class Saturation:
     users: float | None
     by_resource: bool
     sure: bool = True
+    fewer_done_by: float | None = None
 
 
 def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | None:
@@ -63,7 +65,7 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
             return None
     alone = (done < _LITTLE * done.max()) & (np.arange(len(done)) < first)  # beyond the top it may have fallen
     # Where throughput falls for sure after its top, connections obstruct each other, and one level before it is enough.
-    falls = float(done[-1]) < _LITTLE * float(done.max())
+    falls = float(done[-1]) < _LITTLE * float(done.max()) or float(done[-2:].max()) < _FLAT * float(done.max())
     rising = np.arange(len(done)) <= first if falls and alone.sum() == 1 else alone
     if not observed.of_driver and not _goes_with(values[rising], done[rising]):
         return None  # connections may grow without work, as when clients never close them
@@ -72,7 +74,23 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
     near = [
         float(np.nanmean(observed.use[resource.key][rows])) >= _NEAR * resource.limit for resource in observed.resources
     ]
-    return Saturation(most, users, any(near))
+    if not falls or not by_users:
+        return Saturation(most, users, any(near))
+    top = int(done.argmax())
+    return Saturation(most, _users_at_top(values, done, top), any(near), fewer_done_by=float(values[top + 1]))
+
+
+def _users_at_top(users: Values, done: Values, top: int) -> float:
+    """Return the users at the top of a curve that falls after it: of the parabola through its neighbours.
+
+    Where throughput rises steeply up to the highest level, no fewer users than those of it.
+    """
+    if not top:
+        return float(users[0])
+    near = users[top - 1 : top + 2]
+    bend, slope, _ = np.polyfit(near - users[top], done[top - 1 : top + 2], 2)
+    vertex = float(np.clip(users[top] - slope / (2 * bend), near[0], near[2]))
+    return max(vertex, float(users[top])) if done[top - 1] < _LITTLE * done[top] else vertex
 
 
 def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Observed, LoadLevel | None]:

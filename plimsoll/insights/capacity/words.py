@@ -68,9 +68,11 @@ def what_text(capacity: Capacity, limit: Limit) -> str:
     if limiting.users is None and not limiting.by_resource and queues:
         seems = "" if limiting.sure else ", as it seems"
         return f"something waits inside the software{seems}: {_NO_RESOURCE}"
-    if limiting.by_resource:
-        return "throughput stops to rise"
-    return f"throughput stops to rise, for a reason inside the software or not recorded: {_NO_RESOURCE}"
+    stops = "throughput stops to rise"
+    if limiting.fewer_done_by:
+        stops = f"throughput falls ({rounded(limiting.fewer_done_by)} {capacity.observed.users_unit} did less)"
+    why = f", for a reason inside the software or not recorded: {_NO_RESOURCE}"
+    return stops if limiting.by_resource else f"{stops}{why}"
 
 
 def resource_text(resource: Resource) -> str:
