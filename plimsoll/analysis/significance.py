@@ -68,15 +68,15 @@ def shift(first: Values, second: Values) -> float:
     return float(np.median(second[:, None] - first[None, :]))
 
 
-def holm(chances: Values) -> Values:
-    """Return the p-values of several tests, corrected so that a level limits the chance of a single false alarm.
+def hochberg(chances: Values) -> Values:
+    """Return the p-values of several tests, corrected so that a level limits the chance of any false alarm.
 
-    Holm, "A simple sequentially rejective multiple test procedure" (1979).
+    Tests that rise and fall together, as of two figures of one processor, count as one (Hochberg, "A sharper Bonferroni
+    procedure for multiple tests of significance", 1988).
     """
-    order = np.argsort(chances, kind="stable")
-    raised = np.maximum.accumulate(chances[order] * np.arange(len(chances), 0, -1))
+    order = np.argsort(chances, kind="stable")[::-1]
     out = np.empty(len(chances))
-    out[order] = np.minimum(raised, 1.0)
+    out[order] = np.minimum.accumulate(chances[order] * np.arange(1, len(chances) + 1))
     return out
 
 

@@ -253,8 +253,14 @@ class Comparison:
             entries = [*earlier, (first, effect, load)]
             loads = [next(iter(of_entry.signals), None) for _, _, of_entry in entries]
             bands = [
-                of_load.band(treatment.load, treatment.whole, level.mean.mean, pair.second.key)
-                for level, of_load, _ in entries
+                of_load.band(
+                    treatment.load,
+                    treatment.whole,
+                    level.mean.mean,
+                    pair.second.key,
+                    level.growth(known.first if known and treatment.is_cost else None),
+                )
+                for (level, of_load, _), known in zip(entries, loads, strict=True)
             ]
             yield Compared.of(
                 pair.name,

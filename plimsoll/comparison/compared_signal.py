@@ -16,14 +16,15 @@ from typing import Any, Literal
 import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, Estimate, Interval, Quantile, difference, predicted, runs_to_decide
-from plimsoll.analysis.significance import LEAST, RankTest, holm, rank_test, shift
+from plimsoll.analysis.significance import LEAST, RankTest, hochberg, rank_test, shift
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.signal_settings import SAME, Band, Treatment, weight
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
-FALSE_ALARMS = 0.02  # the chance that any signal of a phase is called different although none is
+FALSE_ALARMS = 0.025  # the chance that any signal of a phase is called different although none is
+_OF_COSTS = 0.6  # of that chance: processor time, of which the least differences matter; our choice
 _ONE_OF_MANY = FALSE_ALARMS / 50  # of the chance: about as many critical signals are compared
 PERHAPS = 0.15  # the same chance, below which it is not known whether a signal is worse; our choice
 _FEWEST = 8  # samples; with fewer, nothing is said
@@ -69,6 +70,7 @@ class Compared:
         phase: The name of the phase.
         where: The place in words, if it differs from the subjects.
         in_use: The memory in use, for available memory; None if unknown.
+        span: The lowest and the highest mean of the baselines, each as expected at the load of the second run.
         chance: The p-value of `between`, corrected for the number of compared signals.
     """
 
@@ -88,6 +90,7 @@ class Compared:
     phase: str = ""
     where: str = ""
     in_use: float | None = None
+    span: tuple[float, float] = (0.0, 0.0)
     chance: float = 1.0
 
     @classmethod
@@ -117,9 +120,11 @@ class Compared:
         before = [level.beside(load and load.first) for level, load in zip(baselines, known, strict=True)]
         after = second.beside(known[-1] and known[-1].second)
         spread = treatment.between_runs(_mean(baselines), in_use)
-        between = predicted(_expected(before, bands, after.mean), after, spread, weight())
+        likely = _expected(before, bands, after.mean)
+        between = predicted(likely, after, spread, weight())
+        means = [estimate.mean for estimate in likely]
         fields = (name, signal, *subjects, treatment, baselines, second, _within(before, after), between, bands[-1])
-        return cls(*fields, loads=loads, in_use=in_use, **details)
+        return cls(*fields, loads=loads, in_use=in_use, span=(min(means), max(means)), **details)
 
     @property
     def first(self) -> SignalLevel:
@@ -191,10 +196,12 @@ class Compared:
     def _differs(self) -> bool:
         """Whether the signal differs from the expected level by more than is tolerated.
 
-        If the load fell, a signal that did not become worse does not differ: what a host uses when idle is unknown.
+        If the load fell, a signal that did not become worse does not differ, unless samples show how it follows the
+        load: what a host uses when idle is unknown.
         """
         rise = self.difference.value if self.treatment.worse == "higher" else -self.difference.value
-        return self.size > 1 and not (self._is_on_the_worse_side and rise <= self.tolerated)
+        unsure = self._is_on_the_worse_side and rise <= self.tolerated and not self.expected.is_measured
+        return self.size > 1 and not unsure
 
     @cached_property
     def outcome(self) -> ComparisonOutcome:
@@ -239,9 +246,8 @@ class Compared:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the mean of the second run is outside the range of the baselines' means."""
-        means = [baseline.mean.mean for baseline in self.baselines]
-        return not min(means) <= self.second.mean.mean <= max(means)
+        """Whether the mean of the second run is outside the range of what the baselines let expect."""
+        return not self.span[0] <= self.second.mean.mean <= self.span[1]
 
 
 def _mean(levels: Sequence[SignalLevel]) -> float:
@@ -249,10 +255,13 @@ def _mean(levels: Sequence[SignalLevel]) -> float:
 
 
 def _expected(baselines: Sequence[Estimate], bands: Sequence[Band], value: float) -> list[Estimate]:
-    """Return the mean expected from each baseline and its band: the place in the bands that is nearest to `value`."""
+    """Return the mean expected from each baseline and its band: the place in the bands that is nearest to `value`.
+
+    The place is the same in all bands, as a signal follows the load in the same way from each baseline.
+    """
     ends = [band.ends(baseline.mean) for baseline, band in zip(baselines, bands, strict=True)]
-    low, high = (sum(side) / len(ends) for side in zip(*ends, strict=True))
-    share = (min(max(value, low), high) - low) / (high - low) if high > low else 0.0
+    least, most = (sum(side) / len(ends) for side in zip(*ends, strict=True))
+    share = min(max((value - least) / (most - least), 0.0), 1.0) if most != least else 0.0
     return [
         replace(baseline, mean=first + share * (last - first))
         for baseline, (first, last) in zip(baselines, ends, strict=True)
@@ -269,17 +278,19 @@ def _within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
 
 
 def judged(signals: Sequence[Compared]) -> list[Compared]:
-    """Return the comparisons of one phase, with p-values raised for the number of signals that are compared (Holm).
+    """Return the comparisons of one phase, with p-values raised for the number of compared signals (Hochberg).
 
-    The chance of a false alarm is divided evenly: a part for each primary kind of critical signals, and a part for all
-    other critical signals. Equal constants cannot be a false alarm, and are not counted.
+    Of the chance of a false alarm, processor time has most; of the rest, each other primary kind of critical signals
+    has as large a part as all other critical ones. Equal constants cannot be a false alarm, and are not counted.
     """
     telling = [signal for signal in signals if signal.between.error or signal.between.value]
     families = group_pairs(((signal.treatment.critical, signal.treatment.primary_kind), signal) for signal in telling)
-    shares = sum(critical for critical, _ in families)
+    costs = {(True, signal.treatment.primary_kind) for signal in telling if signal.treatment.is_cost}
+    others = sum(critical for critical, _ in families.keys() - costs)
     compareds = [signal for signal in signals if not (signal.between.error or signal.between.value)]
-    for (critical, _), family in families.items():
-        raised = holm(np.array([signal.between.chance for signal in family])) * (shares if critical else 1)
+    for key, family in families.items():
+        part = 1.0 if not key[0] else _OF_COSTS if key in costs else (1 - _OF_COSTS) / others
+        raised = hochberg(np.array([signal.between.chance for signal in family])) / part
         compareds += [
             replace(signal, chance=min(1.0, float(chance))) for signal, chance in zip(family, raised, strict=True)
         ]

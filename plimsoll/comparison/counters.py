@@ -131,7 +131,8 @@ def _differs(counter: Counter, count: int, effect: LoadEffect) -> bool:
 def _expected(counter: Counter, effect: LoadEffect, level: float) -> tuple[float, float]:
     """Return the lowest and the highest value expected at the load, if the counter is a waiting time or a queue."""
     growth = "queue" if "queue" in _short(counter.series).casefold() else "waiting"
-    return effect.band(growth, level=level).ends(level)
+    low, high = sorted(effect.band(growth, level=level).ends(level))
+    return low, high
 
 
 def _peaks(compared: Sequence[tuple[Counter, Values, Values]], count: int, effect: LoadEffect) -> Iterator[Counter]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, estimate, independent
 from plimsoll.analysis.filters import find_runs, median, median_filter
-from plimsoll.analysis.significance import holm
+from plimsoll.analysis.significance import hochberg
 from plimsoll.comparison.compared_signal import FALSE_ALARMS, Compared, ComparisonOutcome
 from plimsoll.comparison.levels import SignalLevel
 from plimsoll.comparison.loads import LoadComparison
@@ -129,9 +129,9 @@ class _Judged(NamedTuple):
 
 
 def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared], _Judged]) -> Iterator[Reshaped]:
-    """Yield the signals whose distribution changed significantly; p-values are corrected for their number (Holm)."""
+    """Yield the signals whose distribution changed significantly, by p-values corrected for their number."""
     judged = [judge(compared) for compared in compareds]
-    chances = holm(np.array([signal.chance for signal in judged])) if judged else ()
+    chances = hochberg(np.array([signal.chance for signal in judged])) if judged else ()
     for compared, signal, chance in zip(compareds, judged, chances, strict=True):
         if chance < FALSE_ALARMS:
             yield Reshaped(shape, compared, signal.before, signal.after)

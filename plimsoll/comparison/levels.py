@@ -8,6 +8,7 @@ import numpy as np
 
 from plimsoll.analysis.bootstrap import Estimate, Quantile, estimate, estimates, quantile
 from plimsoll.analysis.significance import independent_means
+from plimsoll.comparison.signal_settings import LEAST_GROWTH
 from plimsoll.model.errors import Unusable
 from plimsoll.model.group_pairs import group_pairs
 from plimsoll.model.log import Values
@@ -33,6 +34,7 @@ class CommonPhase:
 _PAUSE = 20
 _LEAST_PAUSE = 600 * 10**9
 _AT_ONCE = 2**17  # samples, so that the arrays fit into the cache of a processor
+_WITHIN = 2.0  # standard errors of a slope
 _FOLLOWS = 0.05  # of the variance: what explains less makes the error of a mean hardly smaller
 
 
@@ -78,14 +80,28 @@ class SignalLevel:
         """
         estimated = self.mean
         if load is not None:
-            of_load = np.interp(self.samples.times, load.samples.times, load.values)
-            of_load -= of_load.mean()
-            weight = float(of_load @ of_load)
-            slope = float(self.values @ of_load) / weight if weight else 0.0
-            if slope**2 * weight > _FOLLOWS * len(self.values) * self.values.var():
+            of_load, slope = self._following(load)
+            if slope**2 * float(of_load @ of_load) > _FOLLOWS * len(self.values) * self.values.var():
                 estimated = estimate(self.values - slope * of_load, self.weights, self.breaks)
         independent = estimated.samples / estimated.correlation_time
         return replace(estimated, mean=self.mean.mean, freedom=max(1.0, min(estimated.freedom, independent / 2 - 1)))
+
+    def growth(self, load: "SignalLevel | None") -> float:
+        """Return the exponent of the load that the signal grows by at least, as samples show: `LEAST_GROWTH` to 1."""
+        if load is None or not self.mean.mean:
+            return LEAST_GROWTH
+        of_load, slope = self._following(load)
+        weight = float(of_load @ of_load) / len(of_load)
+        error = estimate(self.values - slope * of_load).error / np.sqrt(weight) if weight else np.inf
+        exponent = (slope - _WITHIN * error) * load.mean.mean / self.mean.mean
+        return float(np.clip(exponent, LEAST_GROWTH, 1.0))
+
+    def _following(self, load: "SignalLevel") -> tuple[Values, float]:
+        """Return the deviations of the load from its mean at the times of the samples, and the slope over them."""
+        of_load = np.interp(self.samples.times, load.samples.times, load.values)
+        of_load -= of_load.mean()
+        weight = float(of_load @ of_load)
+        return of_load, float(self.values @ of_load) / weight if weight else 0.0
 
     @cached_property
     def p5(self) -> Quantile:

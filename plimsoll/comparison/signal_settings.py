@@ -20,6 +20,7 @@ from plimsoll.rules.schema.units import convert_limit
 
 _BUSIEST = 0.99
 _OFTEN = 0.9  # quantile of the utilisation that must not come to 1; our choice
+LEAST_GROWTH = 0.5  # of a load's exponent, where more was not measured: the rest is done when idle, too; our choice
 _UNKNOWN_BUSY = np.array([0.7])  # our choice, where no utilisation was recorded
 _EXPONENTS = np.linspace(1, 12, 45)[:, np.newaxis]  # of queues from one server to seventy
 
@@ -29,11 +30,13 @@ class Band:
     """The expected range of a signal: the baseline's distance from `whole`, multiplied by `low` to `high`.
 
     `whole` is 0, or 100 for signals that measure what is free: with a fifth more load, 90 % idle time may fall to 88 %.
+    `is_measured`: samples show how much the signal follows the load.
     """
 
     low: float = 1.0
     high: float = 1.0
     whole: float = 0.0
+    is_measured: bool = False
 
     @property
     def explains(self) -> bool:
@@ -41,9 +44,9 @@ class Band:
         return (self.low, self.high) != (1.0, 1.0)
 
     def ends(self, baseline: float) -> tuple[float, float]:
-        """Return the lowest and the highest expected value for a baseline value."""
-        low, high = sorted(self.whole + factor * (baseline - self.whole) for factor in (self.low, self.high))
-        return low, high
+        """Return the values expected for a baseline value if the signal follows the load least, and most."""
+        least, most = sorted((self.low, self.high), key=lambda factor: abs(factor - 1))
+        return self.whole + least * (baseline - self.whole), self.whole + most * (baseline - self.whole)
 
 
 SAME = Band()  # a band that explains no difference
@@ -74,22 +77,30 @@ class LoadEffect:
         """Whether the load of the second run is more than a resource can do, for a tenth of the time."""
         return any(self.high * float(np.quantile(busy, _OFTEN)) >= 1 for busy in self.utilisations.values())
 
-    def band(self, growth: Growth, whole: float = 0.0, level: float = 0.0, subject: SubjectKey | None = None) -> Band:
-        """Return the band expected of a signal that follows the load as `growth` says.
+    def band(
+        self,
+        growth: Growth,
+        whole: float = 0.0,
+        level: float = 0.0,
+        subject: SubjectKey | None = None,
+        least: float = LEAST_GROWTH,
+    ) -> Band:
+        """Return the band expected of a signal that follows the load in this way.
 
-        `level` is the level in the baseline. A queue waits for the resource of its `subject`, else for the busiest one.
+        `level` is that of the baseline. A queue is one for the resource of its `subject`, else for the busiest one.
+        `least` is the exponent of the load that a signal in proportion to it grows by at least.
         """
         if growth == "none" or self.low == self.high == 1:
             return Band(whole=whole)
         if growth == "partly":
             edges = [edge for factor in (self.low, self.high) for edge in (factor, 1 / factor)]
         elif growth == "proportion":
-            edges = [edge for factor in (self.low, self.high) for edge in (factor**0.5, factor)]
+            edges = [edge for factor in (self.low, self.high) for edge in (factor**least, factor)]
         else:
             busiest = max(self.utilisations.values(), key=lambda values: float(values.mean()), default=_UNKNOWN_BUSY)
             busy = self.utilisations.get(subject, busiest) if subject and growth == "queue" else busiest
             edges = [1.0, *(_longer(growth, factor, busy, level) for factor in (self.low, self.high))]
-        return Band(min(edges), max(edges), whole)
+        return Band(min(edges), max(edges), whole, is_measured=growth == "proportion" and least > LEAST_GROWTH)
 
 
 def _longer(growth: Growth, factor: float, busy: Values, level: float) -> float:

@@ -175,3 +175,6 @@ def test_what_follows_the_load_is_no_noise():
     load = 100 * np.exp(ar1(rng, 360, phi=0.97, deviation=0.2))
     busy = level(0.4 * load * (1 + ar1(rng, 360, phi=0.3, deviation=0.02)))
     assert busy.beside(level(load)).error < 0.1 * busy.mean.error
+    assert busy.growth(level(load)) > 0.97
+    half_when_idle = level(20 + 0.2 * load + rng.normal(0, 1, 360))
+    assert 0.5 < half_when_idle.growth(level(load)) < 0.55

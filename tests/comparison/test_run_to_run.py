@@ -74,7 +74,7 @@ def test_when_a_server_was_started_makes_no_run_worse():
 
 def test_idle_time_is_to_fall_with_a_higher_load():
     treatment = Treatments().of("disk.idle", load_signals()["disk.idle"])
-    low, high = LoadEffect(1.2, 1.2).band(treatment.load, treatment.whole).ends(80.0)
+    high, low = LoadEffect(1.2, 1.2).band(treatment.load, treatment.whole).ends(80.0)
     assert low == pytest.approx(76.0)
     assert 76.0 < high < 80.0
 

@@ -89,8 +89,8 @@ _HEADS = (
 _METHOD = (
     "A difference counts where it is larger than the tolerance of the signal, and than a prediction from the baseline "
     "allows: from the noise within the runs (stationary bootstrap, as samples depend on the ones before them) and from "
-    "how much runs of one build differ, with chances raised for the number of signals (Holm). Independent samples: how "
-    "many would know the means as well."
+    "how much runs of one build differ, with chances raised for the number of signals (Hochberg). Independent samples: "
+    "how many would know the means as well."
 )
 
 

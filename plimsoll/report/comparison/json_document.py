@@ -101,7 +101,7 @@ class SignalPart(JsonPart):
     )
     compatible: float = Field(description="The largest difference that is compatible with the samples.")
     chance: float = Field(
-        description="The p-value of the difference, corrected for the number of compared signals (Holm)."
+        description="The p-value of the difference, corrected for the number of compared signals (Hochberg)."
     )
     shift: float | None = Field(
         description="For comparison: the median of the differences between independent parts of the runs (Hodges "
