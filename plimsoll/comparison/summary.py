@@ -263,7 +263,7 @@ def _unchanged(comparison: Comparison) -> str:
     unclear = by_signal(comparison.within_limits(ComparisonOutcome.UNCLEAR))
     few = f" {counted(len(unclear), 'signal')} had too few samples to tell." if unclear else ""
     compareds = unchanged(comparison)
-    if not compareds:
+    if not compareds or critical(comparison):  # beside regressions a count will do
         return f"{counted(len(by_signal(same)), 'signal')} did not change.{few}" if same else few.strip()
     texts = [
         f"{title(compared)} of {place(compared)} "

@@ -116,10 +116,6 @@ def blocks(
     Times are in `zone`, by default those of the logs.
     """
     yield verdict(comparison)
-    yield FactList(tuple(_scopes(comparison, zone)))
-    if not brief and comparison.load.signals:
-        note = f"Loads that differ by less than {percent(comparison.load.tolerance)} are the same."
-        yield Section("Load", (_table([[signal] for signal in comparison.load.signals], "Load"),), note=note)
     for outcome, most in (_BRIEF_ROWS if brief else _ROWS).items():
         if groups := by_signal(comparison.of(outcome)):
             drawn = list(_charts(comparison, groups[: _DRAWN.get(outcome, 0)], charts))
@@ -129,6 +125,10 @@ def blocks(
         drawn = [ChartBlock(chart.chart, "small", chart.title) for chart in _charts(comparison, _singly(same), charts)]
         yield Section("What did not change", (_table(_singly(same), "What did not change"), *drawn), fold="open")
     yield from _crossed(comparison, brief=brief)
+    if not brief and comparison.load.signals:
+        note = f"Loads that differ by less than {percent(comparison.load.tolerance)} are the same."
+        yield Section("Load", (_table([[signal] for signal in comparison.load.signals], "Load"),), note=note)
+    yield FactList(tuple(_scopes(comparison, zone)))
     if not brief:
         yield from _rest(comparison)
 
