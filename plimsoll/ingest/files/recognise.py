@@ -131,7 +131,6 @@ _KINDS = (
     _Kind(rb"\x00+\Z", "a file of zero bytes, as a disk or a copy that failed leaves it; copy the log again", False),
     # What Windows recorded before Vista; later logs are read.
     _Kind(rb".{0,48}PerfDiskLog|.{0,48}P\0e\0r\0f\0D\0i\0s\0k\0L\0o\0g|CP\0\x01", _BLG),
-    _Kind(rb"\x96\xd5|\xd5\x96", f"a binary file of sysstat, not text; convert it with: {_SADF}"),
     _Kind(
         rb"\x00|..\x00\x00",
         f"a binary file, not text; where it is a binary log (BLG), it is damaged: convert it on Windows with: {_RELOG}",

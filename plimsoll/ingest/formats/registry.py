@@ -46,7 +46,7 @@ def _later(module: str, member: str | None = None) -> Format:
 
 
 # Binary formats are recognised by the bytes of a file, before these are decoded as text.
-BINARY: tuple[Format, ...] = (blg, _later("load_results.gatling_binary"))
+BINARY: tuple[Format, ...] = (blg, _later("load_results.gatling_binary"), _later("sysstat_binary"))
 # The first format that recognises a log reads it. Resaved logs come first: their header often looks like the
 # original's.
 FORMATS: tuple[Format, ...] = (

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.ingest.formats.sadf import drop_unknown_utilization
 from plimsoll.ingest.reading import ReadOptions
@@ -114,6 +115,13 @@ class HostRecording:
                     stored.rows.append(len(self._stamps) - 1)
                     stored.values.append(value)
         return True
+
+    def put_columns(self, table: str, instance: str, rows: NDArray[np.int64], columns: Mapping[str, Values]) -> None:
+        """Add values of many samples, by their indices; NaN is no sample."""
+        for column, values in columns.items():
+            if column in self._tables[table].columns:
+                known = np.isfinite(values)
+                self._columns[(table, instance, column)] = _Column(rows[known].tolist(), values[known].tolist())
 
     def set_processors(self, count: int) -> None:
         """Note the number of processors of the host."""
