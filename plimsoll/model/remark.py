@@ -12,7 +12,7 @@ RESTARTED = "the system restarted"  # the begin of remarks on restarts
 
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun: `1 row`, `1,204 rows`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 or noun.endswith('series') else 's'}"
 
 
 def listed(names: Sequence[str], most: int) -> str:

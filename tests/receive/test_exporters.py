@@ -132,6 +132,49 @@ def test_names_of_older_windows_exporters(old, translator):
     assert {one.field: found for (one, _), found in scraped(translator, text.encode()).items()} == {field: value}
 
 
+ROLES = """
+windows_process_cpu_time_total{process="w3wp",process_id="7",mode="user"} COUNT
+windows_process_cpu_time_total{process="w3wp",process_id="7",mode="privileged"} COUNT
+windows_process_cpu_time_total{process="Idle",process_id="0",mode="user"} COUNT
+windows_process_cpu_time_total{process="Idle",process_id="0",mode="privileged"} COUNT
+windows_iis_requests_total{site="shop",method="GET"} COUNT
+windows_iis_requests_total{site="shop",method="POST"} COUNT
+windows_iis_requests_total{site="_Total",method="GET"} COUNT
+windows_iis_http_requests_current_queue_size{site="shop"} 3
+windows_ad_atq_current_threads{service="ldap"} 4
+windows_ad_atq_current_threads{service="other"} 2
+windows_smbclient_read_seconds_total{server="fs",share="homes"} COUNT
+windows_smbclient_read_requests_total{server="fs",share="homes"} COUNT
+windows_exchange_rpc_avg_latency_sec 0.25
+windows_exchange_transport_queues_poison{name="_total"} 1
+windows_hyperv_health_critical 2
+windows_hyperv_hypervisor_virtual_processor_run_time_total{vm="web",core="0"} COUNT
+windows_hyperv_vm_device_error_count{vm_device="disk.vhdx"} 5
+windows_mssql_locks_wait_time_seconds{mssql_instance="MSSQLSERVER",resource="Key"} COUNT
+windows_mssql_locks_count{mssql_instance="MSSQLSERVER",resource="Key"} COUNT
+"""
+
+
+def test_roles_of_windows_exporter_become_their_counters(translator):
+    """In ten seconds each count grows by 8; the names of Hyper-V are those of 0.29 and of today."""
+    scraped(translator, ROLES.replace("COUNT", "0").encode())
+    found = scraped(translator, ROLES.replace("COUNT", "8").encode(), 10)
+    assert {(one.tag("objectname"), one.tag("instance"), one.field): value for (one, _), value in found.items()} == {
+        ("Process V2", "w3wp:7", "Percent_Processor_Time"): 160,
+        ("Web Service", "_Total", "Total_Method_Requests_persec"): 1.6,
+        ("HTTP Service Request Queues", "shop", "CurrentQueueSize"): 3,
+        ("DirectoryServices", "NTDS", "ATQ_Threads_Total"): 6,
+        ("SMB Client Shares", r"\fs\homes", "Read_Requests_persec"): 0.8,
+        ("SMB Client Shares", r"\fs\homes", "Avg._sec/Read"): 1,
+        ("MSExchange RpcClientAccess", None, "RPC_Averaged_Latency"): 250,
+        ("MSExchangeTransport Queues", "_Total", "Poison_Queue_Length"): 1,
+        ("Hyper-V Virtual Machine Health Summary", None, "Health_Critical"): 2,
+        ("Hyper-V Hypervisor Virtual Processor", "web:Hv VP 0", "Percent_Total_Run_Time"): 80,
+        ("Hyper-V Virtual Storage Device", "disk.vhdx", "Error_Count"): 5,
+        ("SQLServer:Locks", "_Total", "Average_Wait_Time_(ms)"): 1,
+    }
+
+
 SQL = """
 windows_mssql_bufman_page_life_expectancy_seconds{mssql_instance="MSSQLSERVER"} 5
 windows_mssql_bufman_page_life_expectancy_seconds{mssql_instance="PAYROLL"} 7

@@ -1,4 +1,4 @@
-"""A host that a real Telegraf watches into a real InfluxDB or VictoriaMetrics, judged by `plimsoll review live:HOST`."""
+"""A host that a real Telegraf watches into a real InfluxDB or VictoriaMetrics, judged by `plimsoll review live:HOST`, and as what a server recorded."""
 
 import json
 import time
@@ -62,3 +62,7 @@ def test_what_telegraf_writes_is_judged_live(to, collect, bucket, victoriametric
     ]
     assert min(worst) == pytest.approx(100 - max(used), abs=0.1)
     assert {rule["state"] for rule in rules if rule["rule"] == "linux-inodes-critical"} == {"held"}
+    server = f"influxdb://{url.partition('//')[2]}?bucket={bucket.bucket}&org={bucket.org}"
+    recorded = server if is_influxdb else f"prometheus://{victoriametrics.address}"
+    again = plimsoll("review", recorded, "--host", host.upper(), *options)
+    assert json.loads(again.out)["rules"] == rules

@@ -77,7 +77,11 @@ class _Written:
             if not template.labels:
                 labels[name] = template.filled({})
                 continue
-            replaced = _replaced(replaced, name, template.replacement, template.labels[0], template.pattern)
+            of = template.labels[0]
+            if len(template.labels) > 1:
+                replaced = f"label_join({', '.join((replaced, text(name), text(';'), *map(text, template.labels)))})"
+                of = name
+            replaced = _replaced(replaced, name, template.replacement, of, template.pattern)
             kept.append(name)
         return {
             "record": plain_name(f"{series.measurement}_{series.field}"),

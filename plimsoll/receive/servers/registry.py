@@ -24,4 +24,13 @@ def _prometheus(address: ServerAddress, signals: Mapping[str, Signal], notify: N
     return closing(PrometheusSamples(address, signals, notify))
 
 
-SERVERS: Mapping[str, ServerKind] = {"prometheus": ServerKind("Prometheus", ("match",), _prometheus)}
+def _influxdb(address: ServerAddress, _: Mapping[str, Signal], notify: Notify) -> closing[Any]:
+    from plimsoll.receive.servers.influxdb import open_influxdb  # noqa: PLC0415  few need its client
+
+    return closing(open_influxdb(address, notify))
+
+
+SERVERS: Mapping[str, ServerKind] = {
+    "prometheus": ServerKind("Prometheus", ("match",), _prometheus),
+    "influxdb": ServerKind("InfluxDB", ("bucket", "db", "rp", "org"), _influxdb),
+}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import count
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -213,15 +214,15 @@ class Template:
 
     @property
     def pattern(self) -> str:
-        """The regular expression that captures the value of the template's first label, without the prefix."""
-        part = _PART.search(self._text)
-        prefix = (part["prefix"] or "") if part else ""
-        return f"(?:{re.escape(prefix)})?(.*)" if prefix else "(.*)"
+        """The regular expression that captures the values of the template's labels, joined by `;`, without prefixes."""
+        prefixes = (part["prefix"] or "" for part in _PART.finditer(self._text))
+        return ";".join(f"(?:{re.escape(prefix)})?(.*)" if prefix else "(.*)" for prefix in prefixes)
 
     @property
     def replacement(self) -> str:
-        """The template's text with `${1}`, the group that `pattern` captures, in place of the first label."""
-        return _PART.sub("${1}", self._text)
+        """The template's text with the groups that `pattern` captures in place of the labels: `${1}:${2}`."""
+        numbers = count(1)
+        return _PART.sub(lambda _: f"${{{next(numbers)}}}", self._text)
 
     def filled(self, labels: dict[str, str]) -> str:
         """Return the text with the labels of a series filled in. Raise KeyError if the series lacks a label."""

@@ -11,7 +11,8 @@ from plimsoll.model.errors import Unusable
 class InfluxAddress:
     """The address of an InfluxDB bucket, with a token. Raise Unusable if the URL is invalid.
 
-    `token_file` is the file of the token; None if the token is from the environment.
+    `token_file` is the file of the token; None if the token is from the environment. `policy` is a retention policy of
+    InfluxDB 1, if it is not the default one.
     """
 
     url: str
@@ -19,6 +20,7 @@ class InfluxAddress:
     bucket: str
     token: str
     token_file: Path | None = field(default=None, kw_only=True)
+    policy: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         try:

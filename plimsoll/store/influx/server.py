@@ -170,7 +170,14 @@ class InfluxServer:
 
     def query(self, influxql: str) -> Iterator[FluxTable]:
         """Yield the series in an InfluxQL query's result, in chunks of rows."""
-        parameters = {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)}
+        policy = {"rp": self.address.policy} if self.address.policy else {}
+        parameters = {
+            "db": self.address.bucket,
+            **policy,
+            "epoch": "ns",
+            "chunked": "true",
+            "chunk_size": str(_ROWS_A_CHUNK),
+        }
         response: Any = self._translated(
             lambda: self._api.call_api(
                 "/query",

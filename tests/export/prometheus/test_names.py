@@ -37,6 +37,15 @@ LABELS = {
     "mssql_instance": ["MSSQLSERVER", "PAY"],
     "resource": ["Key", "Page", "_Total"],
     "database": ["app"],
+    "process": ["w3wp", "Idle"],
+    "process_id": ["7"],
+    "site": ["shop", "_Total"],
+    "method": ["GET", "POST"],
+    **{
+        name: ["a b"]
+        for name in ("app", "name", "server", "share", "vm", "balancer", "vm_device", "adapter", "session_name")
+    },
+    "replica": ["app:B"],
 }
 
 

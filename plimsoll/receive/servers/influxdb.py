@@ -1,0 +1,31 @@
+"""Opens an InfluxDB that others filled: any database, bucket and retention policy, under Telegraf's names."""
+
+import os
+from collections.abc import Callable
+
+from plimsoll.model.errors import Unusable
+from plimsoll.receive.servers.address import ServerAddress
+from plimsoll.store.influx.address import InfluxAddress
+from plimsoll.store.influx.samples import InfluxSamples
+from plimsoll.store.influx.server import InfluxServer
+
+_TOKEN, _USER, _PASSWORD = "INFLUX_TOKEN", "INFLUX_USER", "INFLUX_PASSWORD"
+
+
+def open_influxdb(address: ServerAddress, notify: Callable[[str], None]) -> InfluxSamples:
+    """Return the samples in a database, with the token, or the user and password, of the environment.
+
+    A token is not sent to another address than the one that `INFLUX_URL` names, if it names one. Raise Unusable if
+    the address has no bucket or database.
+    """
+    named = address.settings
+    bucket = named.get("bucket") or named.get("db")
+    if not bucket:
+        raise Unusable(f"{address.name}: name its bucket or database: {address.name}?db=telegraf")
+    token, user, of_token = (os.environ.get(name, "") for name in (_TOKEN, _USER, "INFLUX_URL"))
+    if user:  # InfluxDB 1 takes both as one token
+        token = f"{user}:{os.environ.get(_PASSWORD, '')}"
+    elif of_token and of_token.partition("?")[0].rstrip("/") != address.url:
+        token = ""
+    place = InfluxAddress(address.url, named.get("org", ""), bucket, token, policy=named.get("rp", ""))
+    return InfluxSamples(InfluxServer(place, retry_s=30.0, waiting=notify))
