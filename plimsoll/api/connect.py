@@ -157,17 +157,19 @@ class Connection:
 
     def review(self, run: str, *, wait_s: float = 600) -> dict[str, Any]:
         """Return the review of a run (docs/review-json.md); if there is none, the server makes it first."""
-        return self._wait_for(f"/reviews/{quote(run, safe='')}", {}, wait_s)
+        return self.read_json(f"/reviews/{quote(run, safe='')}", {}, wait_s)
 
     def compare(self, baseline: str, *runs: str, wait_s: float = 600) -> dict[str, Any]:
         """Return the comparison of runs with a baseline (docs/compare-json.md)."""
-        return self._wait_for("/comparisons", {"run": [baseline, *runs]}, wait_s)
+        return self.read_json("/comparisons", {"run": [baseline, *runs]}, wait_s)
 
-    def _wait_for(self, path: str, query: Mapping[str, _QueryValue], wait_s: float) -> dict[str, Any]:
+    def read_json(
+        self, path: str, query: Mapping[str, _QueryValue] = MappingProxyType({}), wait_s: float = 600, root: str = _ROOT
+    ) -> Any:
         """Request a result until the server has it, and return it. Raise Unreachable after `wait_s` seconds."""
         until, pause_s = time.monotonic() + wait_s, 0.5
         while True:
-            status, content = self._sent("GET", path, query)
+            status, content = self._sent("GET", path, query, root=root)
             if status != HTTPStatus.ACCEPTED:
                 return json.loads(content)
             if time.monotonic() + pause_s > until:
@@ -202,12 +204,17 @@ class Connection:
             raise Unusable(f"{self._url}: does not answer as plimsoll up does: is it the right address?") from None
 
     def _sent(
-        self, method: str, path: str, query: Mapping[str, _QueryValue], body: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, _QueryValue],
+        body: Mapping[str, Any] | None = None,
+        root: str = _ROOT,
     ) -> tuple[int, bytes]:
         """Send a request, and return the status and content of the answer."""
         values = {name: value for name, value in query.items() if value not in (None, "")}
         encoded = urlencode(values, doseq=True)
-        address = f"{self._url}{_ROOT}{path}{f'?{encoded}' if encoded else ''}"
+        address = f"{self._url}{root}{path}{f'?{encoded}' if encoded else ''}"
         try:
             answer = self._pools.request(method, address, headers=self._headers, json=body, redirect=False)
         except HTTPError as error:
@@ -220,7 +227,7 @@ class Connection:
             why = f"{problem.error}; {problem.hint}" if problem.hint else problem.error
         except ValidationError:
             why = f"the answer has status {answer.status}"
-        raise (Unreachable if away else Unusable)(f"{self._url}{_ROOT}{path}: {why}")
+        raise (Unreachable if away else Unusable)(f"{self._url}{root}{path}: {why}")
 
 
 class _Problem(BaseModel):

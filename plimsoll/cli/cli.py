@@ -38,6 +38,7 @@ COMMANDS = {
     "grafana": "Write alert rules and dashboards for Grafana.",
     "prometheus": "Write alerting rules for Prometheus, Mimir and VictoriaMetrics.",
     "alerts": "Show, silence and acknowledge the alerts of plimsoll up.",
+    "mcp": "Let an assistant read hosts, incidents, reviews and rules over the Model Context Protocol.",
     "service": "Have the service manager of this system run plimsoll up, or write the file of a unit or of an agent.",
     "users": "Manage the users of plimsoll up and their roles, and show the audit log.",
 }
