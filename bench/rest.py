@@ -1,11 +1,13 @@
-"""Measures the CPU and memory of `plimsoll up` without viewers: python -m bench.rest [--hosts 1 50 1000] [--minutes
-5].
+"""Measures what `plimsoll up` takes without viewers: python -m bench.rest [--hosts 0 1 50 1000] [--minutes 5].
 
-Each host sends 60 values every 10 seconds, as Telegraf does. CPU and memory are those of the second half of the time,
-when the first evaluations, which plan, are done. docs/store.md has the size of a value on disk.
+Each host sends 60 values every 10 seconds, as Telegraf does, compressed. CPU and memory are those of the second half of
+the time, when the first evaluations, which plan, are done. The bytes a value on disk are those of the whole data
+folder, before days are compacted: docs/store.md has what a value takes then. 0 hosts are this computer alone, collected
+by itself.
 """
 
 import argparse
+import gzip
 import os
 import socket
 import subprocess
@@ -13,6 +15,7 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -30,7 +33,7 @@ _STEP_S = 10
 def main() -> None:
     """Print a line for each number of hosts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hosts", type=int, nargs="+", default=[1, 50, 1000])
+    parser.add_argument("--hosts", type=int, nargs="+", default=[0, 1, 50, 1000])
     parser.add_argument("--minutes", type=float, default=5)
     arguments = parser.parse_args()
     for hosts in arguments.hosts:
@@ -43,28 +46,39 @@ def measure(hosts: int, minutes: float) -> str:
         free.bind(("127.0.0.1", 0))
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "plimsoll", "up", "--no-collect", "--store", folder, "--listen", listen]
+        own = ["--no-collect"] if hosts else []
+        command = [sys.executable, "-m", "plimsoll", "up", *own, "--store", folder, "--listen", listen]
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as up:
             try:
-                _send(listen, hosts, minutes / 2)
+                sent = _send(listen, hosts, minutes / 2)
                 process = psutil.Process(up.pid)
                 before, begun = process.cpu_times(), time.monotonic()
-                _send(listen, hosts, minutes / 2)
+                sent += _send(listen, hosts, minutes / 2)
                 after, seconds = process.cpu_times(), time.monotonic() - begun
                 memory = process.memory_info().rss / 1e6
+                held = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
             finally:
                 up.terminate()
     cpu = after.user + after.system - before.user - before.system
-    return f"{100 * cpu / seconds:.1f} % of a core, {memory:.0f} MB"
+    used = f"{100 * cpu / seconds:.1f} % of a core, {memory:.0f} MB"
+    if not hosts:
+        return used
+    steps = 2 * _steps(minutes / 2)
+    disk, network = held / (hosts * steps * _SERIES), sent / (steps * _STEP_S * 1000)
+    return f"{used}, {disk:.0f} bytes a value on disk, {network:.2f} kB/s received"
 
 
-def _send(listen: str, hosts: int, minutes: float) -> None:
-    """Send the values of all hosts every 10 seconds.
+def _steps(minutes: float) -> int:
+    return int(60 * minutes / _STEP_S) + 1
+
+
+def _send(listen: str, hosts: int, minutes: float) -> int:
+    """Send the values of all hosts every 10 seconds; return the bytes of the requests' bodies.
 
     Each host sends other rows of one recording of a host.
     """
-    steps = int(60 * minutes / _STEP_S) + 1
+    steps, sent = _steps(minutes), 0
     times: Times = np.arange(steps + hosts, dtype=np.int64)
     recorded = log(Host("lnx", "telegraf"), times)
     recorded = replace(recorded, series=recorded.series[:_SERIES], columns=recorded.columns[:_SERIES])
@@ -75,11 +89,14 @@ def _send(listen: str, hosts: int, minutes: float) -> None:
             at = np.array([time.time_ns() // SECOND * SECOND], dtype=np.int64)
             for number in range(hosts):
                 row = replace(recorded.rows(step + number, step + number + 1), times=at)
-                body = b"".join(encode(row)).replace(b"host=lnx", b"host=lnx%d" % number)
-                answer = pools.request("POST", f"http://{listen}/api/v2/write?org=plimsoll&bucket=plimsoll", body=body)
+                body = gzip.compress(b"".join(encode(row)).replace(b"host=lnx", b"host=lnx%d" % number))
+                address = f"http://{listen}/api/v2/write?org=plimsoll&bucket=plimsoll"
+                answer = pools.request("POST", address, body=body, headers={"Content-Encoding": "gzip"})
+                sent += len(body)
                 if answer.status != 204:
                     raise SystemExit(f"status {answer.status}: {answer.data[:200]!r}")
             time.sleep(max(0.0, _STEP_S - (time.monotonic() - begun)))
+    return sent
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from plimsoll.rules.frozen import frozen_times
 from plimsoll.rules.schema.field_types import Healthy, Resource
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import series_of
-from plimsoll.rules.states import State, Status
+from plimsoll.rules.states import FIRING, State, Status
 
 
 class AlertStates:
@@ -114,7 +114,11 @@ class AlertStates:
 
     def readings(self) -> dict[Key, float]:
         """Return the value of every alert that fires, at the last evaluation; NaN if there is no data (stale)."""
-        return {key: self.value(key) for key, status in self.statuses.items() if status.state == State.FIRING}
+        values: dict[Key, float] = {}
+        for batch in self.batches:
+            rows = np.flatnonzero(batch.states == FIRING)
+            values.update(zip([batch.keys[row] for row in rows.tolist()], batch.values[rows].tolist(), strict=True))
+        return {key: values.get(key, nan) for key, status in self.statuses.items() if status.state is State.FIRING}
 
     @property
     def _severe(self) -> list[RuleBatch]:

@@ -18,7 +18,7 @@ from plimsoll.rules.evaluate import RuleEvaluator, SubjectBatch
 from plimsoll.rules.evaluations import ConditionMatrix
 from plimsoll.rules.schema.field_types import Healthy
 from plimsoll.rules.schema.pack import Rule
-from plimsoll.rules.states import State, States, Status, Truth, step
+from plimsoll.rules.states import FIRING, NO_DATA, OK, PENDING, State, States, Status, step
 from plimsoll.rules.subjects import Subject
 
 
@@ -55,7 +55,7 @@ class RuleBatch:
     @property
     def active(self) -> NDArray[np.bool_]:
         """A mask of the pending and firing rows."""
-        return (self.states == State.PENDING) | (self.states == State.FIRING)
+        return (self.states == PENDING) | (self.states == FIRING)
 
     def set(self, row: int, status: Status, worst: float = nan) -> None:
         """Replace the status of a row."""
@@ -89,7 +89,7 @@ class RuleBatch:
                 matrix = matrix.without(self.retired[rows])
             if len(matrix.times):
                 self.values[rows] = matrix.values[:, -1]
-                self.has_data[rows] = matrix.enter[:, -1] != Truth.NO_DATA
+                self.has_data[rows] = matrix.enter[:, -1] != NO_DATA
                 self.odd[rows] = matrix.impossible[:, -1]
             yield from self._step(matrix, rows, covered)
 
@@ -127,9 +127,9 @@ class RuleBatch:
             after, since = step(
                 before, self.since[rows], at, matrix.enter[:, column], matrix.stay[:, column], self.rule.for_
             )
-            active = (after == State.PENDING) | (after == State.FIRING)
-            kept = np.where(active, after, np.int8(State.OK))
-            self._worsen(rows, np.flatnonzero(active & (before != State.FIRING)), matrix, column)
+            active = (after == PENDING) | (after == FIRING)
+            kept = np.where(active, after, OK)
+            self._worsen(rows, np.flatnonzero(active & (before != FIRING)), matrix, column)
             self.states[rows], self.since[rows] = kept, since
             for place in np.flatnonzero(kept != before).tolist():
                 target, row, crossed = self.targets[rows[place]], rows[place], bool(active[place])
@@ -146,7 +146,7 @@ class RuleBatch:
                     covered(target, at),
                     float(self.worst[row]) if crossed else nan,
                 )
-            self.worst[rows[after != State.PENDING]] = nan
+            self.worst[rows[after != PENDING]] = nan
 
     def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], matrix: ConditionMatrix, column: int) -> None:
         """Update the worst values of the rows that are pending or begin to fire."""
@@ -216,7 +216,7 @@ class RuleStates:
     @property
     def crossed(self) -> NDArray[np.bool_]:
         """A mask of the pending and firing rows."""
-        return (self.states == State.PENDING) | (self.states == State.FIRING)
+        return (self.states == PENDING) | (self.states == FIRING)
 
     def at(self, rows: Sequence[int]) -> Iterator[RuleState]:
         """Yield the states of some rows, except rows without a limit."""

@@ -23,11 +23,12 @@ _LEAST_ROOM = 16
 class SampleRow:
     """The samples of a series, as a row of a matrix."""
 
-    __slots__ = ("clock", "row", "series")
+    __slots__ = ("clock", "place", "row", "series")
 
     def __init__(self, series: Series) -> None:
         self.series = series
         self.clock = NONE
+        self.place = 0  # of the row in the matrix
         self.row: Values = _EMPTY
 
     @property
@@ -52,12 +53,12 @@ class SampleMatrix:
         self.first, self.end = 0, len(times)
         room = int(_ROOM * len(times)) + _LEAST_ROOM
         self.columns = np.empty(room, dtype=np.int64)
-        self._matrix = np.empty((len(self.windows), room))
+        self.matrix = np.empty((len(self.windows), room))
         self.columns[: len(times)] = times
         self.times = self.columns[: len(times)]
-        for window, row, values in zip(self.windows, self._matrix, rows, strict=True):
+        for place, (window, row, values) in enumerate(zip(self.windows, self.matrix, rows, strict=True)):
             row[: len(times)] = values
-            window.clock, window.row = self, row
+            window.clock, window.place, window.row = self, place, row
 
     def extend(self, times: Times, values: Values, since: int, start: int) -> None:
         """Replace the samples from `since` on, and forget samples before `start` (UTC ns)."""
@@ -68,7 +69,7 @@ class SampleMatrix:
                 self._make_room(len(times), start)
             end = self.end + len(times)
             self.columns[self.end : end] = times
-            self._matrix[:, self.end : end] = values
+            self.matrix[:, self.end : end] = values
             self.end = end
             self.interval = _interval(self.columns[self.first : end], self.interval if count else None)
         self.first += int(self.columns[self.first : self.end].searchsorted(start))
@@ -83,12 +84,12 @@ class SampleMatrix:
         kept = self.end - first
         if _ROOM * (kept + more) <= len(self.columns):
             self.columns[:kept] = self.columns[columns].copy()
-            self._matrix[:, :kept] = self._matrix[:, columns].copy()
+            self.matrix[:, :kept] = self.matrix[:, columns].copy()
         else:
             room = int(_ROOM * (kept + more)) + _LEAST_ROOM
             times, matrix = np.empty(room, dtype=np.int64), np.empty((len(self.windows), room))
-            times[:kept], matrix[:, :kept] = self.columns[columns], self._matrix[:, columns]
-            self.columns, self._matrix = times, matrix
+            times[:kept], matrix[:, :kept] = self.columns[columns], self.matrix[:, columns]
+            self.columns, self.matrix = times, matrix
             for window, row in zip(self.windows, matrix, strict=True):
                 window.row = row
         self.first, self.end = 0, kept
@@ -216,7 +217,7 @@ class RecentSamples:
 
     def _extend(self, samples_list: Sequence[Samples], since: int, start: int) -> None:
         """Append samples, in the order of `_order`."""
-        lengths = np.fromiter((len(samples.times) for samples in samples_list), np.intp, len(samples_list))
+        lengths = np.array([len(samples.times) for samples in samples_list])
         ends = np.cumsum(lengths).tolist()
         times = np.concatenate([samples.times for samples in samples_list])
         values = np.concatenate([samples.values for samples in samples_list])
@@ -311,6 +312,8 @@ class _Rows:
         self._buffers = buffers
         self._windows = windows
         self._clocks: tuple[int, NDArray[np.intp]] = -1, np.empty(0, np.intp)  # by the arrangement that they are of
+        # The rows of each matrix, and their places in it.
+        self._groups: list[tuple[NDArray[np.intp], SampleMatrix, NDArray[np.intp]]] = []
 
     def arrays(self) -> Arrays:
         """Return all times and values of the series."""
@@ -320,8 +323,13 @@ class _Rows:
     def _spans(self, bounds: WindowBounds) -> "_Spans":
         arrangement = self._buffers.arrangement
         if self._clocks[0] != arrangement:
-            numbers = (window.clock.number for window in self._windows)
-            self._clocks = arrangement, np.fromiter(numbers, np.intp, len(self._windows))
+            numbers = [window.clock.number for window in self._windows]
+            self._clocks = arrangement, np.array(numbers, np.intp)
+            alike = group_pairs((number, row) for row, number in enumerate(numbers))
+            self._groups = []
+            for number, rows in alike.items():  # number 0 has neither rows nor columns
+                places = [self._windows[row].place for row in rows if number]
+                self._groups.append((np.array(rows), self._windows[rows[0]].clock, np.array(places, np.intp)))
         return self._buffers.spans(bounds.at, bounds.window, self._clocks[1])
 
     def breaks(self, bounds: WindowBounds) -> Breaks:
@@ -331,15 +339,17 @@ class _Rows:
 
     def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
         """Return the samples of the rows in the windows."""
-        windows = self._windows
         first, last = self._spans(bounds).rows(anew=anew)
         begin, end = first[:, 0], last.max(axis=1)
-        ends = np.cumsum(end - begin)
-        shift = (ends - end)[:, np.newaxis]
-        cuts = [*zip(windows, begin.tolist(), end.tolist(), strict=True)]
+        # Rows of one matrix have the same columns, so they are cut together.
+        parts = [(rows, clock, places, int(begin[rows[0]]), int(end[rows[0]])) for rows, clock, places in self._groups]
+        order = np.concatenate([rows for rows, *_ in parts])
+        ends = np.cumsum((end - begin)[order])
+        shift = np.empty((len(order), 1), dtype=np.intp)
+        shift[order, 0] = ends - end[order]
         return Cut(
-            np.concatenate([window.row[first:end] for window, first, end in cuts]),
-            lambda: np.concatenate([window.clock.columns[first:end] for window, first, end in cuts]),
+            np.concatenate([clock.matrix[places, first:last].ravel() for _, clock, places, first, last in parts]),
+            lambda: np.concatenate([np.tile(c.columns[first:last], len(at)) for _, c, at, first, last in parts]),
             first + shift,
             last + shift,
             ends,

@@ -68,7 +68,9 @@ class SeriesIndex:
             elif entry.host in self._hosts:
                 judged = self._entries.setdefault(entry.series.key, entry)
                 judged.heard, differs = end, differs or judged is entry
-        silent = [key for key, entry in self._entries.items() if end - (entry.heard or 0) > _FORGOTTEN]
+        all_sent = len(entries) == len(self._entries) and not self.left_out
+        sent_before = () if all_sent else self._entries.items()
+        silent = [key for key, entry in sent_before if end - (entry.heard or 0) > _FORGOTTEN]
         for key in silent:
             self._entries.pop(key).heard = None
         if silent:

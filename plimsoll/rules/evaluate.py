@@ -37,7 +37,7 @@ from plimsoll.rules.signal_finder import (
     series_of,
 )
 from plimsoll.rules.signal_values import Facts, Layout, SignalValues
-from plimsoll.rules.states import State, Truth, Truths, run
+from plimsoll.rules.states import TRUE, State, Truth, Truths, run
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.window import Together, is_idle
 
@@ -249,7 +249,7 @@ class RuleEvaluator:
         breached = truths_of(values, ~part.limits.hold(values), idle)
         unrecovered = truths_of(values, ~part.recovered.hold(values), idle) if part.recovered else breached
         joint = [self._joint_truths(joint, at) for joint in part.joint]
-        hold = [truths == Truth.TRUE for truths in joint]
+        hold = [truths == TRUE for truths in joint]
         is_idle_anywhere = bool(idle.any())
         together = np.logical_and.reduce([*hold, ~idle] if is_idle_anywhere else hold, initial=np.True_)
         return ConditionMatrix(
@@ -340,7 +340,7 @@ class RuleEvaluator:
             idle = np.concatenate((idle, np.zeros((1, len(at)), bool)))[joint.rows]
         truths = truths_of(values, ~joint.limits.hold(values), idle)
         if isinstance(condition, Further) and condition.if_not_recorded:
-            truths[joint.missing] = Truth.TRUE
+            truths[joint.missing] = TRUE
         return truths
 
     def _idle_rows(self, condition: Condition, sources: Sequence[ResolvedSource]) -> _Idle | None:

@@ -11,7 +11,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.rules.crossings import CrossingColumns, EvaluationMatrix
 from plimsoll.rules.schema.field_types import Healthy, holds
 from plimsoll.rules.signal_finder import ResolvedSource
-from plimsoll.rules.states import EVALUATION_INTERVAL, States, Truth, Truths
+from plimsoll.rules.states import EVALUATION_INTERVAL, FALSE, NO_DATA, States, Truths
 from plimsoll.rules.subjects import Subject
 
 _Value = TypeVar("_Value")
@@ -128,8 +128,8 @@ class ConditionMatrix:
         return replace(
             self,
             values=np.where(hidden, np.nan, self.values),
-            enter=np.where(hidden, np.int8(Truth.NO_DATA), self.enter),
-            stay=np.where(hidden, np.int8(Truth.NO_DATA), self.stay),
+            enter=np.where(hidden, NO_DATA, self.enter),
+            stay=np.where(hidden, NO_DATA, self.stay),
             impossible=np.where(hidden, np.nan, self.impossible),
         )
 
@@ -153,9 +153,9 @@ class RowLimits(NamedTuple):
 def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
     """Return whether the condition is met: false where `idle` (no requests), no data where the value is NaN."""
     truths = breached.astype(np.int8)
-    truths[np.isnan(values)] = Truth.NO_DATA
+    truths[np.isnan(values)] = NO_DATA
     if idle.any():
-        truths[idle] = Truth.FALSE
+        truths[idle] = FALSE
     return truths
 
 
@@ -165,7 +165,7 @@ def together_of(truths: Sequence[Truths]) -> Truths:
         return truths[0]
     stacked = np.stack(truths)
     joined = stacked.min(axis=0)  # no data where any lacks data, unless one is false
-    joined[(stacked == Truth.FALSE).any(axis=0)] = Truth.FALSE
+    joined[(stacked == FALSE).any(axis=0)] = FALSE
     return joined
 
 

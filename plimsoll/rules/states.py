@@ -37,6 +37,9 @@ class State(IntEnum):
     NOT_JUDGED = 4
 
 
+# As numbers, since Python 3.11 takes long to get a member of an enumeration, and numpy to convert it.
+NO_DATA, FALSE, TRUE = map(np.int8, Truth)
+OK, PENDING, FIRING, LACKING, _ = map(np.int8, State)
 Truths: TypeAlias = NDArray[np.int8]
 States: TypeAlias = NDArray[np.int8]
 
@@ -56,13 +59,12 @@ def step(states: States, since: Times, at: int, enter: Truths, stay: Truths, hol
     leaving OK, `stay` the one for remaining pending or firing; they differ only if the rule has a `recover` limit.
     `hold` is the rule's `for` in ns.
     """
-    was_firing = states == State.FIRING
-    active = was_firing | (states == State.PENDING)
+    was_firing = states == FIRING
+    active = was_firing | (states == PENDING)
     truths, begun = np.where(active, stay, enter), np.where(active, since, at)
-    true, missing = truths == Truth.TRUE, truths == Truth.NO_DATA
+    true, missing = truths == TRUE, truths == NO_DATA
     firing = (true & (at - begun >= hold)) | (was_firing & (true | missing))
-    inactive = np.where(missing, np.int8(State.NO_DATA), np.int8(State.OK))
-    after = np.where(firing, np.int8(State.FIRING), np.where(true, np.int8(State.PENDING), inactive))
+    after = np.where(firing, FIRING, np.where(true, PENDING, np.where(missing, LACKING, OK)))
     return after, np.where(firing | true, begun, 0)
 
 

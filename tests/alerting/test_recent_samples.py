@@ -11,7 +11,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.states import EVALUATION_INTERVAL
-from plimsoll.rules.window import Apart, WindowBounds
+from plimsoll.rules.window import Apart, WindowBounds, reduce_rows
 from plimsoll.store.protocol import SampleReader
 
 OVERLAP = 60 * SECOND
@@ -61,9 +61,14 @@ def test_windows_hold_what_the_store_has(seed):
         bounds = WindowBounds(np.array([at - EVALUATION_INTERVAL, at]), 60 * SECOND)
         apart = Apart([buffers.samples(one) for one in reach])
         rows, other_rows = ([*chain(*samples.arrays())] for samples in (together, apart))
-        cut, other = together.cut(bounds, anew=False), apart.cut(bounds, anew=False)
-        rows += [cut.values, cut.times(), *cut[2:]]
-        for one, same in zip(rows, [*other_rows, other.values, other.times(), *other[2:]], strict=True):
+        for samples, of_samples in ((together, rows), (apart, other_rows)):
+            cut = samples.cut(bounds, anew=False)
+            spans = [slice(*span) for span in zip(cut.first.ravel(), cut.last.ravel(), strict=True)]
+            of_samples += [column[span] for span in spans for column in (cut.values, cut.times())]
+            of_samples.append(reduce_rows(samples, bounds, "mean", np.positive))
+            of_samples.append(reduce_rows(samples, bounds, "increase", np.positive))
+            of_samples.append(reduce_rows(samples, bounds, "max", np.positive, rate=True))
+        for one, same in zip(rows, other_rows, strict=True):
             np.testing.assert_array_equal(one, same)
         buffers.forget([every[int(random.integers(len(every)))]])
 
