@@ -291,9 +291,10 @@ def raised(starts: Times, width: int, period: int, times: Times, values: Values,
 def _ties(means: Values) -> float:
     """Return the tie correction: the sum, over groups of equal means in a row, of the squared group size less one."""
     ordered = np.sort(means, axis=1)
-    tied = ordered[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
-    alike = (tied[:, :, np.newaxis] == tied[:, np.newaxis, :]).sum(axis=2)
-    return float((alike * alike - 1).sum())
+    begins = np.ones(ordered.shape, dtype=bool)
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    sizes = np.diff(np.flatnonzero(begins), append=ordered.size)
+    return float((sizes * (sizes * sizes - 1)).sum())
 
 
 def rhythm(times: Values, shortest: float) -> Rhythm | None:

@@ -85,10 +85,6 @@ class PartlyRead(Sequence[Values]):
             self.in_memory = {**dict(enumerate(self._read())), **self.in_memory}
         return self.in_memory[at]
 
-    def __reduce__(self) -> tuple[type[tuple[Values, ...]], tuple[tuple[Values, ...]]]:
-        """Pickle as a tuple: whoever loads it may not have the file."""
-        return tuple, (tuple(self),)
-
 
 @dataclass(frozen=True, eq=False)
 class Log:

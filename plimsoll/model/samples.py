@@ -65,7 +65,7 @@ class Samples:
         """The rows that hold a value, and the first row even if it holds none."""
         if self.whole:
             return self.whole.sampled
-        return self if np.isfinite(self.values[1:]).all() else self.present
+        return self if np.isfinite(self.values[1:]).all() else self._filled_rows
 
     @cached_property
     def any_present(self) -> bool:
@@ -75,8 +75,33 @@ class Samples:
     @cached_property
     def present(self) -> "Samples":
         """Only the rows that hold a finite value."""
+        rows = self._filled_rows
+        return self if rows is self else Samples(rows.times, self.values[np.isfinite(self.values)], timed_as=rows)
+
+    @property
+    def present_times(self) -> Times:
+        """The times of the rows that hold a finite value."""
+        return self._filled_rows.times
+
+    @cached_property
+    def _filled_rows(self) -> "Samples":
+        """The times, without values, of the rows that hold a finite value; these samples if all rows do.
+
+        Counters of one recording often lack values in the same rows: their times are one array then.
+        """
         filled = np.isfinite(self.values)
-        return self if filled.all() else Samples(self.times[filled], self.values[filled])
+        if filled.all():
+            return self
+        alike, key = self._by_filled_rows, np.packbits(filled).tobytes()
+        timed = alike.get(key)
+        if timed is None:
+            timed = alike[key] = Samples(self.times[filled], np.empty(0))
+        return timed
+
+    @cached_property
+    def _by_filled_rows(self) -> "WeakValueDictionary[bytes, Samples]":
+        """The times of some of these rows, by the mask of the rows."""
+        return self.timed_as._by_filled_rows if self.timed_as else WeakValueDictionary()
 
     def between(self, start: int | None, end: int | None) -> "Samples":
         """Return the rows from `start` to `end`, both included; None leaves that end open."""

@@ -96,6 +96,7 @@ class _RunJudge:
             of_host = self._objects.setdefault(host_key(host_of(series, tags)), {})
             of_host.setdefault((series.measurement, series.tag("objectname")), series)
         self._samples = whole.counter
+        self._drawn_samples: dict[object, Samples | None] = {}  # by series and transform: rules share signals
         self._origins = whole.finder.find
         by_hand = bool(question.phases)
         self._judge = RuleEvaluator(
@@ -247,8 +248,12 @@ class _RunJudge:
     def _drawn(self, origin: ResolvedSource, track: RuleEvaluation) -> Samples:
         """Return the samples to draw: of a single recorded series, else the reduced values."""
         origin = recorded_as(origin)
-        is_recorded = isinstance(origin, ResolvedSeries) and not origin.rate
-        samples = signal_samples(origin, self._samples) if is_recorded else None
+        samples = None
+        if isinstance(origin, ResolvedSeries) and not origin.rate:
+            key = origin.series.key, id(origin.transform)
+            if key not in self._drawn_samples:
+                self._drawn_samples[key] = signal_samples(origin, self._samples)
+            samples = self._drawn_samples[key]
         if samples is None:
             return Samples(track.times, track.values)
         return samples.between(self._question.start, self._question.end)

@@ -86,7 +86,7 @@ class RecordedSignals:
         """Return the number of samples of a finding's signal; None if its counters were sampled at different times."""
         origin = self._origin(finding)
         if origin and isinstance(recorded := recorded_as(origin), ResolvedSeries):
-            return len(self.counter(recorded.series).present.times)
+            return int(np.count_nonzero(np.isfinite(self.counter(recorded.series).values)))
         together = self.samples(finding) if origin else None
         return len(together.present.times) if together is not None else None
 
@@ -99,7 +99,7 @@ class RecordedSignals:
         """Return when (UTC ns) each counter that a finding needs had a value; parts of a total count as one counter."""
         origin = self._origin(finding)
         recorded = recorded_as(origin) if origin else None
-        times = [self.counter(series).present.times for series in series_of(recorded)] if recorded else []
+        times = [self.counter(series).present_times for series in series_of(recorded)] if recorded else []
         return [merge_times(times)] if isinstance(recorded, ResolvedTotal) and times else times
 
     def grows(self, finding: Finding) -> bool:

@@ -244,7 +244,7 @@ class EvaluationMatrix:
         begins = self._filled_from[np.searchsorted(self._stretches.first, first, "right") - 1]
         return np.where(begins < stop, np.maximum(first, begins), first)
 
-    @cached_property
+    @property
     def _filled(self) -> NDArray[np.bool_]:
         """Whether the window of each evaluation is filled; all of a crossing that ended before, and of an empty row."""
         edges = np.zeros(self.values.size + 1, dtype=np.int8)

@@ -67,7 +67,7 @@ class Constants:
         return _forward(filled[:, ::-1])[:, ::-1]
 
 
-_MOST_CELLS = 2_000_000  # evaluations times subjects that are judged at once; more need memory but are no faster
+_MOST_CELLS = 500_000  # evaluations times subjects that are judged at once; more need memory but are no faster
 
 
 class _Idle(NamedTuple):
@@ -268,7 +268,7 @@ class RuleEvaluator:
         fullest = 0
         for series in series_of(source):
             samples = self.samples(series)
-            times = samples.present.times
+            times = samples.present_times
             first = np.searchsorted(times, track.times - track.window, side="left")
             last = np.searchsorted(times, track.times, side="right")
             covered = first < last

@@ -109,7 +109,8 @@ class WindowBounds:
     def __init__(self, at: Times, window: int) -> None:
         self.at = at
         self.window = window
-        self._breaks: dict[int, tuple[Times, Breaks]] = {}
+        self._breaks: dict[tuple[int, bool], tuple[Times, Breaks]] = {}
+        self._unbroken: dict[object, tuple[Times, Breaks, NDArray[np.intp], NDArray[np.intp]]] = {}
         self._rows_by_times: dict[int, tuple[Times, NDArray[np.intp], NDArray[np.intp]]] = {}
 
     def __call__(self, times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -124,23 +125,30 @@ class WindowBounds:
 
     def unbroken(self, samples: Samples, *, anew: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the rows of each window: none in a break; with `anew`, none before the last break."""
-        first, last = self(samples.times)
-        inside, since = self.breaks(samples)
-        if anew:
-            first = np.maximum(first, samples.times.searchsorted(since))
-        return first, np.where(inside, first, np.maximum(first, last))
+        breaks = self.breaks(samples)
+        key = id(samples.times), id(breaks), anew
+        if key not in self._unbroken:
+            first, last = self(samples.times)
+            if anew:
+                first = np.maximum(first, samples.times.searchsorted(breaks.since))
+            if len(self._unbroken) * len(self.at) > _MOST_CACHED:
+                self._unbroken.clear()
+            last = np.where(breaks.inside, first, np.maximum(first, last))
+            self._unbroken[key] = samples.times, breaks, first, last
+        return self._unbroken[key][2:]
 
     def breaks(self, samples: Samples) -> Breaks:
         """Return the breaks of samples at the evaluations."""
         sampled = samples.sampled
-        until = sampled.valid_until
-        cached = self._breaks.get(id(until))
-        if cached is None:
-            cached = self._breaks[id(until)] = until, find_breaks(sampled.times, until, self.at)
-        if not len(sampled.values) or np.isfinite(sampled.values[0]):
-            return cached[1]
-        begun = self.at - EVALUATION_INTERVAL >= sampled.times[min(1, len(sampled.times) - 1)]
-        return Breaks(cached[1].inside & begun, cached[1].since)
+        until, begins = sampled.valid_until, not len(sampled.values) or bool(np.isfinite(sampled.values[0]))
+        key = id(until), begins
+        if key not in self._breaks:
+            breaks = find_breaks(sampled.times, until, self.at)
+            if not begins:
+                begun = self.at - EVALUATION_INTERVAL >= sampled.times[min(1, len(sampled.times) - 1)]
+                breaks = Breaks(breaks.inside & begun, breaks.since)
+            self._breaks[key] = until, breaks
+        return self._breaks[key][1]
 
 
 class Cut(NamedTuple):
@@ -194,12 +202,17 @@ class Apart:
         spans = [bounds.unbroken(samples, anew=anew) for samples in recorded]
         cuts = [slice(int(first[0]), int(last.max())) for first, last in spans]
         ends = np.cumsum([cut.stop - cut.start for cut in cuts])
-        shift = np.concatenate(([0], ends[:-1])) - np.array([cut.start for cut in cuts], dtype=np.int64)
+        shift = (np.concatenate(([0], ends[:-1])) - np.array([cut.start for cut in cuts], dtype=np.int64))[
+            :, np.newaxis
+        ]
+        first, last = spans[0]
+        if any(span[0] is not first or span[1] is not last for span in spans):
+            first, last = (np.concatenate(parts).reshape(shape) for parts in zip(*spans, strict=True))
         return Cut(
             np.concatenate([samples.values[cut] for samples, cut in zip(recorded, cuts, strict=True)]),
             lambda: np.concatenate([samples.times[cut] for samples, cut in zip(recorded, cuts, strict=True)]),
-            np.concatenate([first for first, _ in spans]).reshape(shape) + shift[:, np.newaxis],
-            np.concatenate([last for _, last in spans]).reshape(shape) + shift[:, np.newaxis],
+            first + shift,
+            last + shift,
             ends,
         )
 
@@ -236,12 +249,15 @@ def reduce_spans(
     times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int, reduce: Reduce
 ) -> Values:
     """Reduce `values[first:last]` for every evaluation."""
-    counts = last - first
-    filled = counts > 0
-    first, last = first[filled], last[filled]
-    result = np.full(len(filled), np.nan)
-    if len(first):
-        result[filled] = _REDUCERS[reduce](times, values, first, last, window)
+    if not len(values):
+        return np.full(len(first), np.nan)
+    empty = np.flatnonzero(last <= first)
+    if len(empty):  # a window with one sample, whose value is replaced
+        first, last = first.copy(), last.copy()
+        first[empty], last[empty] = 0, 1
+    result = _REDUCERS[reduce](times, values, first, last, window)
+    if len(empty):
+        result[empty] = np.nan
     return result
 
 
@@ -257,8 +273,10 @@ def _mean(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[n
     mean = _spans(np.add, values, first, last) / count
     # Rounding must not move a mean outside its samples: a constant 80 is 80, not 79.99999999999999. It can only where
     # all samples of the window differ by no more than rounding does.
-    rounding = 4.0 * _EPSILON.eps * np.square(count, dtype=np.float64) * np.abs(start) + _EPSILON.tiny
-    odd = np.flatnonzero((mean != start) & ~(np.abs(mean - start) > rounding) | ~np.isfinite(mean))
+    rounding = 4.0 * _EPSILON.eps * float(count.max(initial=0)) ** 2
+    distance = np.abs(mean - start)
+    odd = np.flatnonzero(~((distance > rounding * np.abs(start) + _EPSILON.tiny) & (distance < np.inf)))
+    odd = odd[mean[odd] != start[odd]]
     if len(odd):
         first, last = first[odd], last[odd]
         lowest, highest = _spans(np.minimum, values, first, last), _spans(np.maximum, values, first, last)

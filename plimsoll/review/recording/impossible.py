@@ -46,8 +46,8 @@ def impossible_values(
             continue
         values = finding.track.impossible[~np.isnan(finding.track.impossible)]
         # One bad sample makes the means of a window impossible; more is a fault.
-        count, judged = len(values), int((~np.isnan(finding.track.values)).sum())
-        one_sample = finding.track.window // EVALUATION_INTERVAL + 1
+        count, one_sample = len(values), finding.track.window // EVALUATION_INTERVAL + 1
+        judged = int(np.count_nonzero(finding.track.values == finding.track.values)) if count else 0
         if not count or (judged and count <= one_sample + MOST_IMPOSSIBLE * (count + judged)):
             values, count = _samples(finding, samples_of)
             values = values[values < 0]  # values above the maximum may come from an uneven timer
@@ -87,8 +87,9 @@ def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
     samples = samples_of(finding)
     if samples is None:
         return np.empty(0), 0
-    values = samples.present.values
-    return values[impossible(values, finding.signal)], len(values)
+    values = samples.values
+    odd = values[impossible(values, finding.signal)]
+    return odd[np.isfinite(odd)], int(np.count_nonzero(np.isfinite(values)))
 
 
 def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:
