@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from plimsoll.insights.insights import Insights, LimitedValue, insights
 from plimsoll.model.series import host_key
 from plimsoll.model.value_text import quantity
+from plimsoll.report.client_results import client_results
 from plimsoll.report.wording import extreme
 from plimsoll.review.findings import CROSSED, Finding, Outcome, nearness
 from plimsoll.review.review import Review
@@ -31,7 +32,7 @@ class EvidenceRow:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The part of a report after the verdict. `cause` and `next` are sentences, empty if there is nothing to say.
+    """The part of a report after the verdict. `cause`, `next` and `clients` are sentences, empty if there is none.
 
     `evidence` begins with the value that the verdict's sentence names, and is empty if it names none.
     """
@@ -39,6 +40,7 @@ class FirstScreen:
     cause: str
     evidence: Sequence[EvidenceRow]
     next: str
+    clients: str
 
 
 def first_screen(result: Insights) -> FirstScreen:
@@ -56,6 +58,7 @@ def first_screen(result: Insights) -> FirstScreen:
         cause="" if is_healthy or headline_says_it else text,
         evidence=shown[:_MOST],
         next=" ".join((*steps, *_look_at(result, crossed))),
+        clients=client_results(result.review),
     )
 
 

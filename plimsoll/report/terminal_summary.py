@@ -109,6 +109,8 @@ def answer(insights: Insights, zone: Zone) -> Iterator[Line]:
         yield ((first.cause, "bold"),)
     if first.next:
         yield (first.next,)
+    if first.clients:
+        yield (first.clients,)
     yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)
     yield (dim(scope(review, zone)),)
     if phases := phases_text(review, zone):

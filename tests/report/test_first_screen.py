@@ -159,3 +159,24 @@ def _slow(seconds):
     path = r"\PhysicalDisk(0 C:)"
     columns = {rf"{path}\Avg. Disk sec/Read": seconds, rf"{path}\Disk Reads/sec": np.full(len(seconds), 50.0)}
     return reviewed(a_log(columns, host="files", interval_s=15))
+
+
+def test_what_clients_saw_is_said_unless_an_objective_judges_it(tmp_path):
+    """Two requests a second for 20 min: GET / takes 200 ms, POST /checkout 900 ms, and every fourth of it fails."""
+    head = "timeStamp,elapsed,label,responseCode,success,allThreads"
+    gets = [(at * 1000, 200, "GET /", 200, "true") for at in range(1200)]
+    posts = [
+        (at * 1000 + 500, 900, "POST /checkout", *((500, "false") if at % 4 == 0 else (200, "true")))
+        for at in range(1200)
+    ]
+    rows = [",".join(map(str, (1772445600000 + at, *rest, 4))) for at, *rest in sorted(gets + posts)]
+    (tmp_path / "results.jtl").write_text("\n".join([head, *rows, ""]), encoding="utf-8")
+
+    def clients():
+        return first_screen(Insights(review_inputs(Inputs((str(tmp_path),)), ReviewSettings()))).clients
+
+    assert clients() == (
+        "Clients: 2 /s, p50 550 ms, p95 900 ms, p99 900 ms, 12.5 % failed (above all POST /checkout, 25 %)."
+    )
+    (tmp_path / "plimsoll.toml").write_text('[objective]\nerrors = "< 20 %"\n', encoding="utf-8")
+    assert clients() == ""
