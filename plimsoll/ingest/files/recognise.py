@@ -117,7 +117,10 @@ _READ_ELSEWHERE = re.compile(
 _RELOG = "relog FILE.blg -f CSV -o FILE.csv"
 _SADF = "sadf -d FILE -- -A > FILE.csv"
 _BLG = f"a binary log (BLG) from before Windows Vista, or a damaged one; convert it on Windows with: {_RELOG}"
-_EXPORT = "write a log with: Get-Counter ... | Export-Counter -FileFormat CSV -Path FILE.csv"
+_EXPORT = (
+    "write a log with: Get-Counter ... | ForEach-Object CounterSamples | Select-Object Timestamp, Path, CookedValue | "
+    "Export-Csv FILE.csv"
+)
 # A time, then only numbers; messages of programs differ.
 _TIME = rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AaPp][Mm])?Z?"?'
 _NUMBERS = rb'[,;\t][\d.,;\t"eE+ -]*\r?(?:\n|\Z)'

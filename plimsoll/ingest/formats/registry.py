@@ -51,6 +51,7 @@ BINARY: tuple[Format, ...] = (blg, _later("load_results.gatling_binary"), _later
 # original's.
 FORMATS: tuple[Format, ...] = (
     *BINARY,
+    _later("resaved.get_counter"),
     resaved,
     perfmon.CSV,
     perfmon.TSV,
