@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plimsoll.cli.console import print_line, print_lines
+from plimsoll.cli.console import print_error, print_line, print_lines
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
@@ -45,11 +45,26 @@ def is_stdout(path: Path) -> bool:
         return False
 
 
+_MOST_REFUSALS = 20  # lines on stderr
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file completely or not at all; an error names the output's option. Raise Unusable if that fails."""
     with atomic_write(path) as partial:
         # A file name in the text need not be valid UTF-8.
         partial.write_text(as_options(text), encoding="utf-8", errors="replace", newline="\n")
+
+
+def report_refusals(refusals: Sequence[object], folder: Path) -> None:
+    """Name on stderr what an export left out; if that is a long list, write it to FOLDER/not-exported.txt instead."""
+    path = folder / "not-exported.txt"
+    path.unlink(missing_ok=True)
+    if len(refusals) <= _MOST_REFUSALS:
+        for refusal in refusals:
+            print_error(f"not exported: {refusal}")
+        return
+    write_text(path, "".join(f"{refusal}\n" for refusal in refusals))
+    print_error(f"not exported: {len(refusals):,} rules or sources of them; {path} names each with the reason")
 
 
 def write_json(path: Path, text: str) -> None:

@@ -9,8 +9,8 @@ from typing import Literal
 import typer
 
 from plimsoll.cli import args
-from plimsoll.cli.console import print_error, print_line
-from plimsoll.cli.outputs import write_text
+from plimsoll.cli.console import print_line
+from plimsoll.cli.outputs import report_refusals, write_text
 from plimsoll.export.counters.counter_list import signals_of
 from plimsoll.export.grafana.alerts import alert_files
 from plimsoll.export.grafana.dashboards import dashboard_files
@@ -74,7 +74,7 @@ def export(
         None, "--docs", help="The URL that links to a rule's page begin with. Default: Grafana's public folder."
     ),
 ) -> None:
-    """Write alert rules and dashboards as files for Grafana. Rules that Grafana cannot express are named on stderr."""
+    """Write alert rules and dashboards as files for Grafana. What Grafana cannot express is named."""
     length = args.typed_duration("--interval", interval)
     options = alert_files.GrafanaOptions(interval=length, emails=tuple(email or ()), webhook=webhook)
     options = replace(options, docs=docs) if docs else options
@@ -106,7 +106,7 @@ def _select(config: Path | None, packs: Sequence[str], only: Sequence[str], agen
 def _export(out: Path, options: alert_files.GrafanaOptions, selection: _Selection) -> None:
     """Write alert rules to OUT/rules/grafana and dashboards to OUT/dashboards/grafana.
 
-    Rules that Grafana cannot express are named on stderr. Rules of an earlier export that no longer exist are listed
+    What Grafana cannot express is named. Rules of an earlier export that no longer exist are listed
     for Grafana to delete.
     """
     previous = _exported(out / RULES, "*.yaml", alert_files.GENERATED)
@@ -115,8 +115,7 @@ def _export(out: Path, options: alert_files.GrafanaOptions, selection: _Selectio
     dashboards = dashboard_files.files(options.docs, selection.site, selection.shown)
     _write(out / RULES, exported.files, previous)
     _write(out / DASHBOARDS, dashboards, _exported(out / DASHBOARDS, "*.json", _OWN_DASHBOARD))
-    for refused in exported.refused:
-        print_error(f"not exported: {refused}")
+    report_refusals(exported.refused, out / RULES)
     print_line(f"{counted(exported.rules, 'alert rule')} to {out / RULES}")
     print_line(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
 
@@ -124,7 +123,7 @@ def _export(out: Path, options: alert_files.GrafanaOptions, selection: _Selectio
 def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selection: _Selection) -> None:
     """Write the dashboards for a Prometheus data source to OUT/dashboards/grafana/prometheus.
 
-    Panels that PromQL cannot express are named on stderr. `plimsoll prometheus export` writes the alerts.
+    What PromQL cannot express is named. `plimsoll prometheus export` writes the alerts.
     """
     if options.emails or options.webhook:
         raise Unusable("--email and --webhook are for Grafana's alerts over InfluxDB; Alertmanager has its own")
@@ -132,8 +131,7 @@ def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selec
         raise Unusable(f'--interval: "{duration_text(options.interval)}" is not a number of whole seconds')
     files, refused = prometheus_dashboards.export(options.docs, selection.site, selection.shown, options.interval)
     _write(out / FOR_PROMETHEUS, files, _exported(out / FOR_PROMETHEUS, "*.json", _OWN_DASHBOARD))
-    for refusal in refused:
-        print_error(f"not exported: {refusal}")
+    report_refusals(refused, out / FOR_PROMETHEUS)
     print_line(f"{counted(len(files), 'dashboard')} to {out / FOR_PROMETHEUS}")
 
 

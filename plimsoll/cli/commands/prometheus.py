@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from plimsoll.cli import args
-from plimsoll.cli.console import print_error, print_line
-from plimsoll.cli.outputs import write_text
+from plimsoll.cli.console import print_line
+from plimsoll.cli.outputs import report_refusals, write_text
 from plimsoll.export.prometheus.alerting_rules import PrometheusOptions
 from plimsoll.export.prometheus.rule_files import GENERATED
 from plimsoll.export.prometheus.rule_files import export as export_packs
@@ -46,7 +46,7 @@ def export(
     only: args.OnlyOption = None,
     docs: str = typer.Option("", "--docs", help="The URL that links to a rule's page begin with. Default: no links."),
 ) -> None:
-    """Write packs as alerting rules. Rules that PromQL cannot express are named on stderr."""
+    """Write packs as alerting rules. What PromQL cannot express is named."""
     catalogue = load_rules(packs or (), only or ())
     settings = load(config) if config else Settings()
     site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
@@ -63,8 +63,7 @@ def export(
         raise Unusable(f"{error.filename}: cannot be written: {error.strerror or error}") from None
     for name, text in exported.files.items():
         write_text(out / name, text)
-    for refused in exported.refused:
-        print_error(f"not exported: {refused}")
+    report_refusals(exported.refused, out)
     print_line(f"{counted(exported.rules, 'alerting rule')} to {out}")
 
 
