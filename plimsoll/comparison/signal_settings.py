@@ -161,7 +161,7 @@ class Treatment:
 
     `smallest` is the smallest difference that matters, in the unit of the signal. `integrates`: the signal adds up over
     time, so means are not compared. `place` is the rank of the signal's kind; rank 0 is reported first. `primary`: an
-    answer rests on this kind.
+    answer rests on this kind. `tolerance_of_series` is that of a series of runs, which show by how much they differ.
     """
 
     worse: Direction
@@ -176,6 +176,7 @@ class Treatment:
     place: int = 0
     shape: Shapes | None = None
     primary: bool = False
+    tolerance_of_series: float = 0.0
 
     @property
     def primary_kind(self) -> int | None:
@@ -190,6 +191,10 @@ class Treatment:
     def tolerated(self, baseline: float) -> float:
         """Return the largest change from a baseline that does not matter."""
         return max(self.tolerance * abs(baseline), self.smallest)
+
+    def tolerated_in_series(self, level: float) -> float:
+        """Return the largest change that does not matter in a series, whose runs show by how much they differ."""
+        return max(self.tolerance_of_series * abs(level), self.smallest)
 
     @property
     def whole(self) -> float:
@@ -229,14 +234,12 @@ class Treatments:
         shipped = defaults.signals.get(name, SignalSettings())
         worse = signal_settings.worse or shipped.worse or ("either" if signal.load else signal.worse)
         place, kind = kind_of(name, signal.unit)
-        tolerance = _first(
-            signal_settings.tolerance, self._settings.tolerance, shipped.tolerance, kind.tolerance, defaults.tolerance
-        )
+        tolerances = signal_settings.tolerance, self._settings.tolerance, shipped.tolerance
         smallest_by_unit = _table().smallest
         usual = smallest_by_unit.get(signal.unit, f"{smallest_by_unit['others']} {signal.unit}")
         return Treatment(
             worse,
-            tolerance,
+            _first(*tolerances, kind.tolerance, defaults.tolerance),
             _amount(signal_settings.least or shipped.least or usual, signal.unit),
             needed=_first(signal_settings.needed, shipped.needed, False),
             critical=_first(signal_settings.critical, shipped.critical, worse != "either"),
@@ -247,6 +250,7 @@ class Treatments:
             place=place,
             shape=kind.shape,
             primary=kind.primary,
+            tolerance_of_series=_first(*tolerances, defaults.tolerance),
         )
 
     @property

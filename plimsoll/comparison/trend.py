@@ -159,7 +159,7 @@ def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
     signal, subject = runs[-1].subjects[key]
     changes: list[Change] = []
     for at, point in enumerate(points):
-        if abs(point.after - point.before) > treatment.tolerated(point.before):
+        if abs(point.after - point.before) > treatment.tolerated_in_series(point.before):
             parts = values[edges[at] : point.first], values[point.first : edges[at + 2]]
             interval = Difference.of(*map(independent, parts)).interval()
             changes.append(Change(key[0], signal, subject, treatment, runs[point.first], point, interval))

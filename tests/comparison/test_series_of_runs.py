@@ -19,17 +19,17 @@ from plimsoll.rules.subjects import Subject
 CPU = "cpu.busy"
 
 
-def runs(count, hosts, changed_from=None, lacking=(), deviation=0.01):
-    """Runs of hosts whose processor time differs by `deviation`; that of the first one rises by a quarter."""
+def runs(count, hosts, changed_from=None, lacking=(), deviation=0.01, name=CPU, by=1.25):
+    """Runs of hosts whose signal `name` differs by `deviation`; that of the first one rises by the factor `by`."""
     rng = np.random.default_rng(count + hosts)
-    signal = load_signals()[CPU]
+    signal = load_signals()[name]
     for at in range(count):
         subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {
-            (CPU, one.key): (signal, one) for one in (Subject(f"web{host}", None) for host in range(hosts))
+            (name, one.key): (signal, one) for one in (Subject(f"web{host}", None) for host in range(hosts))
         }
         means = {key: 40 * np.exp(deviation * rng.standard_normal()) for key in subjects}
         if changed_from is not None and at >= changed_from:
-            means[next(iter(means))] *= 1.25
+            means[next(iter(means))] *= by
         for key in [key for key in subjects if at in lacking and key[1] == Subject("web1", None).key]:
             del subjects[key], means[key]
         yield RunMeans(f"night {at}", None, means, subjects, None)
@@ -47,6 +47,11 @@ def test_a_change_is_seen_near_the_end_and_of_few_runs():
     for count, since in ((8, 4), (16, 12), (16, 13), (16, 3)):
         (change,) = found_in(count, 20, changed_from=since).changes
         assert (change.run.name, change.subject.host, change.is_worse) == (f"night {since}", "web0", True)
+
+
+def test_slower_responses_are_seen_in_a_series_though_two_runs_may_differ_by_as_much():
+    (change,) = found_in(24, 2, changed_from=12, deviation=0.03, name="client.response_time", by=1.15).changes
+    assert (change.run.name, change.is_worse) == ("night 12", True)
 
 
 def test_that_nothing_changed_is_said_with_what_could_be_seen():

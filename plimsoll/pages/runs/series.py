@@ -103,7 +103,7 @@ class SeriesChart:
 
 def _draw_course(course: Course, runs: Sequence[RunMeans]) -> SeriesChart:
     title = f"{course.signal.title} of {course.subject}"
-    tolerated = course.treatment.tolerated(float(course.values.mean()))
+    tolerated = course.treatment.tolerated_in_series(float(course.values.mean()))
     return _draw(title, course.signal.unit, course.values, tolerated, course.changes, runs)
 
 
