@@ -31,7 +31,8 @@ _PARTS = (30, 12, 8, 5, 3)  # in which the mean of a part is compared with the l
 # In which the means of all parts are; and what chi-squared, with one degree of freedom fewer, exceeds with a chance of
 # 0.0005: scipy.special, which has it, takes longer to import than most reviews take.
 BLOCKS = {12: 33.13661500416826, 8: 26.017767709014763, 5: 19.99735499524761}
-_GROWTH, _LATER_GROWTH = 5.5, 1.35  # of the variance of differences over more steps: such noise is a drift
+_GROWTH, _LATER_GROWTH = 5.5, 1.45  # of the variance of differences over more steps: such noise is a drift
+_SETTLED = 1.2  # the later growth of few samples of noise that does not drift: they return to their level
 _Z_LINGERS = 1.5
 _MISFIT = (0.07, 0.2)  # of the level: what a ramp may differ from its shape before a short and a long steady state
 _LONG_STEADY = 0.4  # of the run
@@ -108,7 +109,7 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
     if len(tests := separate_tests(values)) > 1:
         return _in_longest(times, values, tests)
     levels = plateaus(Samples(times, values)) if levels is None else levels
-    if levels:
+    if levels and not _are_one_level(levels):
         return _among_steps(times, values, levels)
     between_ramps = _between_ramps(times, values)
     if isinstance(between_ramps, NotSteady):
@@ -116,6 +117,12 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
     if isinstance(between_ramps, SteadyState) and between_ramps.confidence < _LEAST_CONFIDENCE:
         return NotSteady("where the load becomes steady, or ends to be, cannot be told closely", is_certain=False)
     return between_ramps
+
+
+def _are_one_level(levels: Sequence[Plateau]) -> bool:
+    """Return whether plateaus differ by no more than a steady state may vary: noise makes such steps."""
+    heights = [plateau.level for plateau in levels]
+    return len(heights) > 2 and max(heights) - min(heights) <= _TOLERANCE * (max(heights) + min(heights))
 
 
 def _in_longest(times: Times, values: Values, tests: Sequence[tuple[int, int]]) -> SteadyState | NotSteady:
@@ -298,7 +305,8 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
         by_chance = exceeded * noise.error_of_mean(rows // blocks) ** 2
         if float(means @ means) > by_chance + blocks * (tolerance / 2) ** 2:
             return NotSteady("the load goes up and down")
-    drifts = noise.growth > _GROWTH and away[max(4, rows // 12)] > tolerance / 2
+    grows_on = noise.growth > _GROWTH and noise.later_growth > _SETTLED
+    drifts = grows_on and away[max(4, rows // 12)] > tolerance / 2
     lingers = noise.later_growth > _LATER_GROWTH and any(
         value > tolerance / 2 + _Z_LINGERS * noise.error_of_mean(width) for width, value in away.items()
     )
