@@ -169,11 +169,21 @@ def _processors(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
 
 
 def _memory(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
-    """Yield installed memory in MB: from Telegraf or Windows, or from sysstat's used memory in KB and in percent."""
+    """Yield installed memory in MB: from Telegraf or Windows, or from sysstat's used memory in KB and in percent.
+
+    Of Windows it is the total of the NUMA nodes, or else the sum of nodes numbered from 0 on without a gap.
+    """
+    nodes: dict[str, dict[str, float]] = {}
     for name, size in _MEMORY.items():
         for series, values in _of(columns, name):
-            if series.tag("instance") is None or is_total(series.tag("instance") or ""):
-                yield host_key(host_of(series)), "memory_mb", float(np.round(values.max() / size))
+            instance, installed = series.tag("instance"), float(np.round(values.max() / size))
+            if instance is None or is_total(instance):
+                yield host_key(host_of(series)), "memory_mb", installed
+            else:
+                nodes.setdefault(host_key(host_of(series)), {})[instance] = installed
+    for host, of_nodes in nodes.items():
+        if {*of_nodes} == {str(node) for node in range(len(of_nodes))}:
+            yield host, "memory_mb", sum(of_nodes.values())
     shares = {host_key(series.host): values for series, values in _of(columns, _USED_SHARE)}
     for series, used in _of(columns, _USED):
         share = shares.get(host_key(series.host))

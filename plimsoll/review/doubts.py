@@ -117,12 +117,12 @@ def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
         yield Doubt(text, about=items[0])
 
 
-def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
+def unfinished(findings: Iterable[Finding], end: int | None, ramp_down: int | None = None) -> Iterator[Doubt]:
     """Yield doubts about signals that were past a limit when the samples of their host ended.
 
     `end` is the end of the run (UTC ns). A crossing is doubtful if the run continued for longer than it takes a
     crossing to count, or if the crossing had lasted for more than half of that time. Of several limits of a signal, the
-    one crossed for longest is named.
+    one crossed for longest is named. A warning that began after the `ramp_down` did (UTC ns) is not of the load.
     """
     entries: dict[tuple[str, Subject], tuple[int, Doubt]] = {}
     for finding in findings:
@@ -134,6 +134,8 @@ def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
         early, for_ = end - crossing.end, finding.rule.for_
         if early > max(for_, 2 * finding.track.window):
             text = f"{stood} when its samples ended, {duration_text(early)} before the end of the run"
+        elif finding.rule.severity == "warning" and ramp_down is not None and crossing.start >= ramp_down:
+            continue
         elif finding.stood_at_end:
             last = f"for the last {duration_text(crossing.duration)} of what was recorded"
             text = f"{stood} {last}, at worst {worst_text(finding, crossing.worst)}, and a crossing counts after "

@@ -29,6 +29,7 @@ from plimsoll.review.recording.impossible import (
     remarks_on_impossible,
 )
 from plimsoll.review.recording.load_driver import (
+    USERS,
     driver_clock,
     ended_early,
     many_failed,
@@ -104,6 +105,8 @@ class Review:
         ended = ended_early(self.signals, self.start or 0, self.end or 0)
         waited = *some_failed(self.signals, self.findings), *slow(self.signals, self.findings)
         pauses = paused_briefly(self.signals, self.question.phases)
+        loss = self.throughput_loss
+        pauses = (*pauses, f"{loss.clause}.") if loss and not loss.doubt else tuple(pauses)
         return (*waited, *pauses, *(() if no_common_time(self.signals) else ended))
 
     @cached_property
@@ -124,7 +127,7 @@ class Review:
             *(() if self.throughput_loss else unanswered(self.signals, self.question.phases)),
             *slowed(self.signals, self.findings),
             *doubts.undecided(self.findings),
-            *doubts.unfinished(self.findings, self.end),
+            *doubts.unfinished(self.findings, self.end, found.ramp_down if (found := self.judged_by_found) else None),
             *doubts.across_gaps(self.findings),
             *self.interruptions,
             *doubts.apart_from_load(no_common_time(self.signals)),
@@ -155,7 +158,7 @@ class Review:
         loss, stopped = self.throughput_loss, tuple(work_stopped(self.signals, self.question.signals, planned))
         return (
             *apart,
-            *((loss.doubt,) if loss and not stopped else ()),
+            *((loss.doubt,) if loss and loss.doubt and not stopped else ()),
             *paused(self._recordings, planned),
             *restarted(self.signals, self.remarks, planned),
             *stopped,
@@ -400,10 +403,16 @@ def _zone(logs: Sequence[Log]) -> Zone:
 def _phases_and_loss(
     every_load: Sequence[Load], start: int, end: int, zone: Zone
 ) -> tuple[FoundPhases, ThroughputLoss | None]:
-    """Return the phases and the loss of throughput of a run; after a loss, the offered load gives the phases."""
+    """Return the phases and the loss of throughput of a run.
+
+    What was offered tells the phases where work was lost, and where the load driver's users stayed during a break.
+    """
     loss = throughput_loss(every_load, start, end)
     by_offered = (loss.offered, *every_load) if loss and loss.offered else every_load
-    return find_phases(by_offered, start, end, zone), loss
+    phases = find_phases(by_offered, start, end, zone)
+    users = [load for load in every_load if load.name == USERS] if phases.tests else []
+    by_users = find_phases(users, start, end, zone) if users else phases
+    return by_users if by_users.phases and not by_users.tests else phases, loss
 
 
 def _span(logs: Sequence[Log], question: Question) -> tuple[int | None, int | None]:

@@ -192,7 +192,7 @@ def test_what_is_not_recorded_may_limit_instead_of_the_software():
     ("changed", "why"),
     [
         ({}, None),
-        ({ANSWER: noisy(50 * (1 + USERS / 400))}, "response times became longer with the load"),
+        ({ANSWER: noisy(50 * (1 + USERS / 400))}, "response times became longer"),
         ({ANSWER: None}, "response times are not recorded where the connections are held"),
         ({CONNECTIONS: None}, "the connections of clients are not recorded, or hardly changed"),
     ],

@@ -7,6 +7,7 @@ import pytest
 
 CPU = r"Processor(_Total)\% Processor Time"
 SWITCHES = r"System\Context Switches/sec"
+PRIVILEGED = r"Processor(_Total)\% Privileged Time"
 LIFE = r"SQLServer:Buffer Manager\Page life expectancy"
 
 
@@ -273,7 +274,7 @@ def test_a_disk_is_joined_with_the_one_database_server_of_its_host(services, sta
 )
 def test_context_switches_are_a_note_on_hosts_larger_than_those_they_were_measured_on(processors, severity, reviewed):
     toml = f"[hosts.WEB01]\n{processors}\n" if processors else ""
-    _, found, _ = reviewed({"WEB01": {SWITCHES: [20_000] * 60, CPU: [20] * 60}}, toml=toml)
+    _, found, _ = reviewed({"WEB01": {SWITCHES: [20_000] * 60, CPU: [75] * 60}}, toml=toml)
     rule = the_rule(found, "context-switches")
     assert (rule["state"], rule["severity"]) == ("crossed", severity)
     assert found["verdict"] == ("not-healthy" if severity == "warning" else "unknown")
@@ -298,10 +299,10 @@ def test_samples_that_end_soon_before_the_others_are_no_reason_for_doubt(reviewe
 
 @pytest.mark.parametrize("rows", [90, 220])
 def test_what_was_recorded_for_less_than_half_of_the_run_is_said(rows, reviewed):
-    columns = {CPU: [20] * 360, SWITCHES: [900] * rows + [""] * (360 - rows), **well(360)}
+    columns = {CPU: [20] * 360, PRIVILEGED: [5] * rows + [""] * (360 - rows), **well(360)}
     _, found, _ = reviewed({"WEB01": columns})
     assert found["verdict"] == "healthy"
-    said = "Judged for less than half of the run: Context switches of WEB01 (16 min of 59 min 50 s)."
+    said = "Judged for less than half of the run: Privileged time of WEB01 (16 min of 59 min 50 s)."
     assert (said in found["headline"]) == ("Judged for less" in found["headline"]) == (rows == 90)
 
 

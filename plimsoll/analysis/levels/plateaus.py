@@ -254,6 +254,7 @@ def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
         lasts[at], firsts[at + 1] = transition(
             series.values, (firsts[at], piece.last), (other.first, other.last), noise
         )
+    firsts = [min(first, piece.last - 1) for first, piece in zip(firsts, pieces, strict=True)]
     spans = [(first, max(last, first + 1)) for first, last in zip(firsts, lasts, strict=True)]
     means = [float(series.values[first:end].mean()) for first, end in spans]
     return [Piece(*span, mean, mean) for span, mean in zip(spans, means, strict=True)]

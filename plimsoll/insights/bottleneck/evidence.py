@@ -188,7 +188,7 @@ class Evidence:
         if not answers:
             return "response times are not recorded where the connections are held"
         longer = any(top > _LONGER * low for low, top in answers)
-        return "response times became longer with the load" if longer else None
+        return "response times became longer" if longer else None
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -234,15 +234,18 @@ def _at(measured: Measured, load: LoadResponse) -> Evidence:
 
 
 def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
-    """Yield each response time of the front end: under low load, and under the highest."""
+    """Yield each response time of the front end: under low load, and in the slowest third of the time of the highest."""
+    at = np.arange(len(load.top))
+    thirds = [np.isin(at, third) for third in np.array_split(at[load.top], 3)]
     hosts = {host_key(host) for host in load.offered.hosts} if load.offered else set()
     for signal in response_times(measured.review.question.signals):
         for subject, values in measured.of(signal).items():
             if host_key(subject.host) not in hosts and not signal.startswith(_OF_CLIENTS):
                 continue
-            low, top = (median_in(values, part) for part in (load.low, load.top) if part is not None)
-            if np.isfinite(low) and np.isfinite(top):
-                yield low, top
+            tops = [value for third in thirds if np.isfinite(value := median_in(values, third))]
+            low = median_in(values, load.low) if load.low is not None else np.nan
+            if np.isfinite(low) and tops:
+                yield low, max(tops)
 
 
 def _near_periods(measured: Measured) -> Iterator[NearForATime]:

@@ -88,6 +88,7 @@ class FoundPhases:
         is_certain: Whether it is certain that there was, or was not, a steady state.
         fallback: Whether the phases are from processor time, as no load was recorded.
         ramped: Whether the part before the steady state is short enough for a ramp-up.
+        tests: How many tests the log seems to have; 0 for one.
     """
 
     phases: tuple[Phase, ...]
@@ -99,6 +100,7 @@ class FoundPhases:
     is_certain: bool = True
     fallback: bool = False
     ramped: bool = True
+    tests: int = 0
 
     @property
     def sure(self) -> bool:
@@ -109,6 +111,11 @@ class FoundPhases:
     def steady(self) -> Phase | None:
         """The steady state."""
         return next((phase for phase in self.phases if phase.name == STEADY), None)
+
+    @property
+    def ramp_down(self) -> int | None:
+        """When (UTC ns) the load began to fall to its end; None if it did not."""
+        return next((phase.start for phase in self.phases if phase.name == "ramp-down"), None)
 
     def to_judge_by(self, start: int, end: int) -> tuple[Phase, ...]:
         """Return the phases in which rules are judged: everything after the ramp-up counts as steady state.
@@ -159,6 +166,7 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
             title,
             is_certain=state.is_certain,
             fallback=load.kind is None,
+            tests=len(state.tests),
         )
     test = _judged_test(state)
     first, last = test or _recorded(load, start, end)
@@ -184,6 +192,7 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
         boundaries,
         fallback=load.kind is None,
         ramped=state.begin is None or _is_ramp(load, state, (begin - start) / (end - start)),
+        tests=len(state.tests),
     )
 
 

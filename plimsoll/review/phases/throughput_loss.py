@@ -1,4 +1,4 @@
-"""Losses of throughput: work that falls while the offered load stays, or that ends for an unknown reason.
+"""Losses of throughput: work that falls or sinks while the offered load stays, or that ends for an unknown reason.
 
 The offered load is users, requests in flight, or connections. Work that falls while these stay is not a ramp-down: the
 system answers less. Work that ends for good before the recording does was either finished or interrupted; that is
@@ -15,7 +15,7 @@ from plimsoll.analysis.filters import EqualParts, find_runs, median_filter, movi
 from plimsoll.model.log import Values
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import percent, quantity
-from plimsoll.review.doubts import long_absence
+from plimsoll.review.doubts import SHORTEST_ABSENCE, long_absence
 from plimsoll.review.findings import Doubt
 from plimsoll.review.phases.found_phases import Load
 
@@ -28,12 +28,18 @@ _STAYED = 0.85  # of what was offered before
 _REACHED = 0.75  # the quantile of what was offered
 _LEAST_BEFORE = 0.15  # of the run, at the level from which work falls: less may be a storm of logons
 # Of a host, and of a load driver, whose users are known:
+_LONG_OF_DRIVER = 0.02  # of the run, and five minutes: its users are still at work, so it is no pause
 _ABRUPT, _AT_LEAST = (0.05, 0.2), 2  # of the run, or parts: what falls more slowly may be fewer people
 _CLEAR = (0.5, 0.3)  # of a fall: levels further apart are no wave
 _AT_ONCE = 0.03  # of the run, in which a load that is gone ended; a ramp-down takes longer
 _GONE_FOR = 0.25  # of the run: a recorder that goes on for less was just not stopped at once
 _LONGEST_TEST = 12 * 3600 * SECOND  # work of a host that falls in a longer run may be a night
 _OFF_LEVEL = 0.1  # the quantile of a level that is still off the other level
+# Work that sinks little by little. Of a host only in a short run, as in a longer one fewer people may be at work.
+_BLOCKS, _CLIMBS = 10, 0.2  # means of the run; of the fall: what climbs again by more is a wave
+_LONGEST_SINKING = 2 * 3600 * SECOND
+_LATEST_TOP = 0.5  # of the blocks: work that falls from later on is a fall at once, or a ramp-down
+_RAMP_DOWN = 0.2  # of the work before: a host that ends below may have had a planned ramp-down
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +48,7 @@ class ThroughputLoss:
 
     `offered` is the load that stayed; None if it is unknown whether the load ended or the system broke. `share` is the
     share of the run before the fall. `stops` counts how often work nearly stopped, if it did so several times.
+    `is_slow`: work sank little by little.
     """
 
     work: Load
@@ -52,25 +59,33 @@ class ThroughputLoss:
     end: int
     share: float
     stops: int = 0
+    is_slow: bool = False
 
     @property
     def clause(self) -> str:
         """A clause on what fell, when, and what the load did meanwhile."""
         title, lasts = self.work.signal.title, duration_text(round((self.end - self.start) / SECOND) * SECOND)
         title = title if self.work.name.startswith(_DRIVER) else f"{title} of {self.work.hosts[0]}"
-        if self.offered is None:
+        if self.offered is None and not self.is_slow:
             return f"{title}: the load is gone after {percent(self.share)} of the run, for {lasts}"
         rates = f"from {quantity(self.before, self.work.signal.unit)} to {quantity(self.after, self.work.signal.unit)}"
+        if self.offered is None:
+            return f"{title} sank {rates} little by little within {lasts}; whether less was asked for is not known"
         offered = self.offered.signal.title
         offered = offered[0].lower() + offered[1:] if offered[1:2].islower() else offered
-        meanwhile = f"for {lasts}, while as many {offered} were held"
+        held = f"while as many {offered} were held"
+        meanwhile = f"for {lasts}, {held}"
         if self.stops:
             return f"{title} all but stopped {self.stops:,} times, {meanwhile.replace(',', ' in all,', 1)}"
+        if self.is_slow:
+            return f"{title} sank {rates} little by little within {lasts}, {held}"
         return f"{title} fell {rates} after {percent(self.share)} of the run, {meanwhile}"
 
     @property
-    def doubt(self) -> Doubt:
-        """A doubt about the loss: the reason why the run is not known to be healthy."""
+    def doubt(self) -> Doubt | None:
+        """A doubt about the loss; None where less may have been asked for, little by little."""
+        if self.offered is None and self.is_slow:
+            return None
         if self.offered is None:
             return Doubt(f"{self.clause}; whether it ended or broke is not known", "end the recording with the load")
         return Doubt(self.clause, "see what kept the system from answering as before")
@@ -114,7 +129,8 @@ def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputL
     parts = EqualParts(start, end, min(_PARTS, len(work.samples.present.times)))
     width = length / parts.count
     done = _filled(parts.means(work.samples.present))
-    long = max(3, int(np.ceil(long_absence(length) / width)))
+    enough = max(SHORTEST_ABSENCE, _LONG_OF_DRIVER * length) if is_driver else long_absence(length)
+    long = max(3, int(np.ceil(enough / width)))
 
     def loss(fall: _Fall, stayed: Load | None) -> ThroughputLoss:
         edges = int(start + fall.first * width), int(start + fall.last * width)
@@ -127,11 +143,16 @@ def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputL
         fall = _fall(done[first:last], long, max(long, int(_LEAST_BEFORE * parts.count)))
         if fall and _is_clear(fall, parts.count, is_driver=is_driver) and _stays(load[first:last], fall):
             return loss(fall._replace(first=fall.first + first, last=fall.last + first), offered)
+        sinking = _sinking(done[first:last], load[first:last])
+        if sinking and (is_driver or _is_no_ramp_down(sinking, length)):
+            return replace(loss(sinking._replace(first=sinking.first + first, last=last), offered), is_slow=True)
         runs, usual = _stops(done[first:last], long)
         if runs and not is_driver:
             total = sum(stop - begin for begin, stop in runs)
             begin = first + runs[0][0]
             return replace(loss(_Fall(begin, begin + total, usual, 0, 0, 1), offered), stops=len(runs))
+    elif (sinking := _sinking(done, np.ones_like(done))) and _is_no_ramp_down(sinking, length):
+        return replace(loss(sinking, None), is_slow=True)
     fall = None if is_driver else _fall(done, int(np.ceil(_GONE_FOR * parts.count)), long)
     return loss(fall, None) if fall and _is_gone(fall, done) else None
 
@@ -163,6 +184,25 @@ def _fall(done: Values, long: int, long_before: int) -> _Fall | None:
     high_end = begin + int(np.flatnonzero(level >= after + 0.8 * (before - after)).max(initial=0))
     low_start = first + int(np.argmax(less <= after + 0.2 * (before - after)))
     return _Fall(first, last, before, after, low_start - high_end - 1, gap / (before - after))
+
+
+def _sinking(done: Values, offered: Values) -> _Fall | None:
+    """Return the part in which work sank and never climbed again, while the offered load stayed throughout."""
+    if len(done) < 2 * _BLOCKS:
+        return None
+    work, held = ([float(np.mean(part)) for part in np.array_split(values, _BLOCKS)] for values in (done, offered))
+    top, fall = int(np.argmax(work)), max(work) - work[-1]
+    climbs = np.array(work[top:]) - np.minimum.accumulate(work[top:])
+    is_low = max(work[-2:]) < _FELL * work[top] and top < _LATEST_TOP * _BLOCKS
+    if not is_low or climbs.max() > _CLIMBS * fall or min(held) < _STAYED * max(held):
+        return None
+    first = top * len(done) // _BLOCKS
+    return _Fall(first, len(done), work[top], work[-1], len(done) - first, (work[-2] - work[-1]) / fall)
+
+
+def _is_no_ramp_down(sinking: _Fall, length: int) -> bool:
+    """Return whether work of a host that sank may not have been a planned ramp-down, or the evening of a day."""
+    return length <= _LONGEST_SINKING and sinking.after > _RAMP_DOWN * sinking.before and sinking.gap < _CLIMBS
 
 
 def _stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:

@@ -6,6 +6,7 @@ Windows leaves the counters of SQL Server, a directory or a web server empty whi
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import PurePath
 from typing import NamedTuple, TypeVar
 
@@ -51,6 +52,7 @@ class _Services:
 
 
 _UPTIME = "system.uptime"
+_SHORTEST_GAP = 60 * SECOND  # and PAUSE intervals: rules have no values in it, either
 _MOST_NAMED = 3
 _BOOT = 60 * SECOND  # the first program starts at most this long before or after the begin of the system's uptime
 # Our choice: separate recordings, as on two days, are further apart than each is long.
@@ -167,14 +169,15 @@ def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, i
     times = merge_times(parts)
     steps = np.diff(times)
     longest = _longest_steps(times)
-    at = np.flatnonzero(steps > longest)
+    at = np.flatnonzero(steps > np.maximum(longest, SHORTEST_ABSENCE))
     bounds = np.concatenate(([0], at + 1, [len(times)]))
-    lengths = times[bounds[1:] - 1] - times[bounds[:-1]]
+    lengths = (times[bounds[1:] - 1] - times[bounds[:-1]]).tolist()
+    beside = {row: max(pair) for row, pair in zip(at.tolist(), pairwise(lengths), strict=True)}
     absent, of = 0, int(times[-1] - times[0])
-    for place, row in enumerate(at.tolist()):
+    for row in np.flatnonzero(steps > longest).tolist():
         before, after, pause = int(times[row]), int(times[row + 1]), int(steps[row])
         within = any(part[0] <= before and part[-1] >= after for part in parts)
-        if not within and pause > _APART * int(lengths[place : place + 2].max()):
+        if not within and row in beside and pause > _APART * beside[row]:
             of -= pause
         elif not any(
             not work.rules and work.start <= before + longest[row] and work.end >= after - longest[row]
@@ -192,7 +195,7 @@ def _longest_steps(times: Times) -> Values:
         borders = ~inside & (times[:-1] >= part.before) & (times[1:] <= part.until)
         longest[inside] = PAUSE * part.interval
         longest[borders] = np.maximum(longest[borders], PAUSE * part.interval)
-    return np.maximum(longest, SHORTEST_ABSENCE)
+    return np.maximum(longest, _SHORTEST_GAP)
 
 
 def restarted(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Sequence[Planned]) -> Iterator[Doubt]:

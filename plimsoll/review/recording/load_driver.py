@@ -44,6 +44,7 @@ class DriverClock:
 # Our choices, except the first: a response within it does not break a user's flow of thought (Nielsen, "Usability
 # Engineering", 1993, section 5.5).
 _LONG_S = 1.0
+_NOTABLE_S = 0.1  # section 5.5, too: a response within it seems to come at once
 _TIMES = 3.0  # as long as before
 _NO_MORE = 1.1  # times as many requests answered are no more
 _FEWEST_PARTS = 4
@@ -58,22 +59,34 @@ class _Waits(NamedTuple):
     waited: Values
     part: int
 
+    def slowed(self, least: float) -> str:
+        """Return a clause on a part with far longer waits (s) than before it, `least` or more, for no more requests."""
+        for at in np.argsort(-self.waited).tolist() if len(self.done) >= _FEWEST_PARTS else ():
+            after, before = float(self.waited[at]), self.waited[:at]
+            alike = before[self.done[at] <= _NO_MORE * self.done[:at]]
+            if after >= least and len(alike) and after >= _TIMES * float(alike.min()):
+                took = f"{quantity(after, 's')} (mean of {duration_text(self.part)}), after {quantity(alike.min(), 's')}"
+                return f"took {took}, and no more were answered"
+        return ""
+
 
 # Our choices.
 _MANY_FAILED = 0.05  # of all requests: from here on the system did not do what it was asked for
 _SOME_FAILED = 0.01  # from here on it is said
 _USUALLY_FAILED = 0.5  # of those of one operation: it does not work
 _OFTEN_FAILED = 0.2  # of the requests of a minute, of which enough failed to tell
+_LONG_OFTEN, _PART = 0.1, 5  # of those of as many minutes together
 _ENOUGH_FAILED = 10
 _MINUTE = 60 * SECOND
 _LONG_FAILED = 2  # minutes
 _LEAST_LOAD = 0.1  # of the load that was reached: below there is next to none
+_HELD = 0.85  # of the users before a pause: the load driver went on
 _REACHED = 0.9  # the quantile that is taken for it
 _SHORT_PAUSE, _FEWEST_PAUSES = 20 * SECOND, 3
 _CHECK_PAUSE = "see whether it paused or the system did not answer"
 _OBJECTIVE = "say under [objective] in plimsoll.toml how many may"
 _DONE, _FAILED, _SHARE = "client.requests", "client.errors", "client.error_share"
-_USERS = "client.users"
+USERS = "client.users"
 _DONE_OF_ONE, _FAILED_OF_ONE = "client.operation_requests", "client.operation_errors"
 _MOST_NAMED = 3
 
@@ -83,13 +96,16 @@ def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
     requests = _requests(recorded, findings)
     if requests is None:
         return
-    bad, worst = _bad_minutes(requests)
+    bad, worst = _bad_minutes(requests, 1, _OFTEN_FAILED)
+    long, worst_long = _bad_minutes(requests, _PART, _LONG_OFTEN)
     broken = [f"{quantity(100 * share, '%')} of “{name}”" for name, share in _broken_operations(recorded)]
     most = f", above all {listed(broken, _MOST_NAMED)}" if broken else ""
     if requests.share >= _MANY_FAILED:
         yield Doubt(f"{_share_text(requests.share)} failed{most}", _OBJECTIVE)
     elif bad >= _LONG_FAILED:
         yield Doubt(f"up to {_share_text(worst)} failed for {bad:,} min{most}", _OBJECTIVE)
+    elif long:
+        yield Doubt(f"up to {_share_text(worst_long)} failed for {duration_text(long * _MINUTE)}{most}", _OBJECTIVE)
     elif broken:
         yield Doubt(f"of the requests of the load driver {listed(broken, _MOST_NAMED)} failed", _OBJECTIVE)
 
@@ -131,13 +147,17 @@ def _pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tupl
         begin, end = int(times[at]), int(times[at] + steps[at])
         done = samples.present
         first, stop = np.searchsorted(done.times, begin, side="right"), np.searchsorted(done.times, end)
-        is_outage = end - begin >= _LONG_FAILED * _MINUTE and is_between_levels(done, int(first), int(stop))
-        is_long = end - begin > long_absence(of) or (is_outage and end - begin >= SHORTEST_ABSENCE)
+        ends_load = is_last and at == len(steps) - 1
+        is_outage = end - begin >= _LONG_FAILED * _MINUTE and (
+            ends_load or is_between_levels(done, int(first), int(stop))
+        )
+        counts_from = 0 if _are_held(recorded, begin, end) else SHORTEST_ABSENCE
+        is_long = end - begin > long_absence(of) or (is_outage and end - begin >= counts_from)
         if not is_long and not is_outage:
             continue
         if inside and not any(start <= begin and end <= finish for start, finish in spans):
             continue
-        where = "at the end" if is_last and at == len(steps) - 1 else "in the middle"
+        where = "at the end" if ends_load else "in the middle"
         yield f"had next to no requests answered for {duration_text(end - begin)} {where} of its load", is_long
 
 
@@ -147,11 +167,12 @@ def _many_pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator
         times = _under_load(samples)
         steps = np.diff(times)
         pauses = np.flatnonzero(steps > max(_SHORT_PAUSE, PAUSE * (samples.interval or 0)))
-        users = [users.present for users in recorded.of(_USERS).values()]
+        users = [users.present for users in recorded.of(USERS).values()]
         at_work = [all(_are_at_work(of_driver, *times[at : at + 2]) for of_driver in users) for at in pauses]
         pauses = pauses[np.array(at_work, dtype=bool)]
         total = int(steps[pauses].sum())
-        if len(pauses) >= _FEWEST_PAUSES and total > long_absence(int(times[-1] - times[0])):
+        long = SHORTEST_ABSENCE if users else long_absence(int(times[-1] - times[0]))
+        if len(pauses) >= _FEWEST_PAUSES and total >= long:
             text = f"next to no requests answered for {duration_text(total)} in all, in {len(pauses):,} pauses"
             yield Doubt(f"the load driver had {text}", _CHECK_PAUSE)
 
@@ -160,6 +181,15 @@ def _are_at_work(users: Samples, begin: int, end: int) -> bool:
     """Return whether the users that were recorded within a pause, if any, were as many as make a load."""
     inside = users.values[(users.times > begin) & (users.times < end)]
     return not len(inside) or float(np.median(inside)) >= _LEAST_LOAD * float(users.values.max())
+
+
+def _are_held(recorded: RecordedSignals, begin: int, end: int) -> bool:
+    """Return whether as many users as before were at work throughout a pause, which the load driver so did not make."""
+    for samples in (samples.present for samples in recorded.of(USERS).values()):
+        before, inside = samples.between(2 * begin - end, begin).values, samples.between(begin + 1, end - 1).values
+        if not len(before) or not len(inside) or float(inside.min()) < _HELD * float(np.median(before)):
+            return False
+    return bool(recorded.of(USERS))
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:
@@ -176,7 +206,7 @@ def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str
 
 def _asked_until(recorded: RecordedSignals) -> int:
     """Return when (UTC ns) enough users for a load last waited for a response; 0 if unknown."""
-    return max((int(_under_load(users).max(initial=0)) for users in recorded.of(_USERS).values()), default=0)
+    return max((int(_under_load(users).max(initial=0)) for users in recorded.of(USERS).values()), default=0)
 
 
 def _under_load(samples: Samples) -> Times:
@@ -200,12 +230,12 @@ class _Requests(NamedTuple):
         return float(self.failed.sum() / self.done.sum())
 
 
-def _bad_minutes(requests: _Requests) -> tuple[int, float]:
-    """Return the number of minutes in which many requests failed, and the share of failures in the worst."""
-    minute = (requests.times - requests.times[0]) // _MINUTE
+def _bad_minutes(requests: _Requests, minutes: int, often: float) -> tuple[int, float]:
+    """Return in how many minutes this share of the requests failed, and the highest share of so many `minutes`."""
+    minute = (requests.times - requests.times[0]) // (minutes * _MINUTE)
     done, failed = (np.bincount(minute, weights=values) for values in (requests.done, requests.failed))
-    bad = (failed >= _OFTEN_FAILED * done) & (failed * requests.step >= _ENOUGH_FAILED * SECOND)
-    return int(bad.sum()), float((failed[bad] / done[bad]).max(initial=0.0))
+    bad = (failed >= often * done) & (failed * requests.step >= _ENOUGH_FAILED * SECOND)
+    return minutes * int(bad.sum()), float((failed[bad] / done[bad]).max(initial=0.0))
 
 
 def _broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
@@ -250,17 +280,8 @@ def _share_text(share: float) -> str:
 def slowed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
     """Yield a doubt if requests took far longer in a later part of the load although no more were answered."""
     waits = _waits(recorded, findings)
-    if waits is None or len(waits.done) < _FEWEST_PARTS:
-        return
-    for at in np.argsort(-waits.waited).tolist():
-        after = float(waits.waited[at])
-        before = waits.waited[:at]
-        alike = before[waits.done[at] <= _NO_MORE * waits.done[:at]]
-        if after < _LONG_S or not len(alike) or after < _TIMES * float(alike.min()):
-            continue
-        took = f"{quantity(after, 's')} (mean of {duration_text(waits.part)}), after {quantity(alike.min(), 's')}"
-        yield Doubt(f"requests of the load driver took {took}, and no more were answered", _OBJECTIVE_OF_TIMES)
-        return
+    if waits is not None and (clause := waits.slowed(_LONG_S)):
+        yield Doubt(f"requests of the load driver {clause}", _OBJECTIVE_OF_TIMES)
 
 
 def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
@@ -268,6 +289,8 @@ def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str
     waits = _waits(recorded, findings)
     if waits is None or any(slowed(recorded, findings)):
         return
+    if clause := waits.slowed(_NOTABLE_S):
+        yield f"Requests of the load driver {clause}; no objective limits that."
     mean = float(np.average(waits.waited, weights=waits.done))
     if mean >= _LONG_S:
         yield f"Requests of the load driver took {quantity(mean, 's')} in the mean, and no objective limits that."
