@@ -285,8 +285,8 @@ def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSt
     sure = np.abs(changes[1:]) > tolerance + _Z_TREND * errors[1:]
     if sure[0]:
         verb = "climbs" if changes[1] > 0 else "falls"
-        return NotSteady(f"the load still {verb} by {abs(changes[1]) / fit.level:.0%} where it is most even")
-    return NotSteady("the load rises and falls where it is most even") if sure[1] else None
+        return NotSteady(f"the load still {verb} by {abs(changes[1]) / fit.level:.0%} in its steadiest part")
+    return NotSteady("the load rises and falls even in its steadiest part") if sure[1] else None
 
 
 def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:

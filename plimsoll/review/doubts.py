@@ -58,7 +58,9 @@ def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
             which = (
                 names[0] if len(names) == 1 else f"{counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})"
             )
-            yield Doubt(f"{part}{which} could not be read", "see the remarks")
+            text = f"{part}{which} could not be read"
+            same = len({remark.text for remark in not_read}) == 1
+            yield Doubt(f"{text} ({not_read[0].text})") if same else Doubt(text, "see the remarks")
 
 
 def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:

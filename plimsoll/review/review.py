@@ -148,13 +148,14 @@ class Review:
     def interruptions(self) -> tuple[Doubt, ...]:
         """Doubts about hosts that were not recorded throughout, were restarted, or stopped.
 
-        A system in operation and its recorder may be restarted; for it only missing recordings are doubts.
+        A system in operation and its recorder may be restarted; there only missing recordings are doubts, and pauses of
+        a third of the time and more.
         """
         rows = rows_of_hosts(self.logs, self._part)
         apart = tuple(doubts.not_throughout(self.spans, rows, max(self.intervals, default=0)))
-        if self.question.in_operation:
-            return apart
         planned = self.question.planned
+        if self.question.in_operation:
+            return (*apart, *paused(self._recordings, planned, 1 / 3))
         loss, stopped = self.throughput_loss, tuple(work_stopped(self.signals, self.question.signals, planned))
         return (
             *apart,

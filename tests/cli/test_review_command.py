@@ -230,7 +230,7 @@ def test_a_review_in_a_language_that_is_not_known_never_reads_as_healthy(plimsol
         done = plimsoll("review", log, "--fail-on", "warning")
         assert done.status == 2
         name, counter = local.partition("(")[0], local.rpartition("\\")[2]
-        told = f"Not known. 5 thresholds held, but 1 counter (\\{name}\\{counter}) lies under a name that"
+        told = f"Not known. 5 warning and critical thresholds held, but 1 counter (\\{name}\\{counter}) lies under a name that"
         assert done.out.startswith(told)
         assert f"1 counter of {name} on WEB01 not recognised ({counter})" in done.err
 
@@ -242,7 +242,10 @@ def test_values_under_a_name_that_is_no_path_are_not_healthy(name, plimsoll, tmp
     log = a_log(tmp_path, lambda _: 20)
     log.write_text(log.read_text().replace(r"\\WEB01\Processor(_Total)\% Processor Time", name))
     first = plimsoll("review", log).out.splitlines()[0]
-    assert first == f"Not known. 5 thresholds held, but values of {name} could not be read; see the remarks."
+    assert (
+        first
+        == f"Not known. 5 warning and critical thresholds held, but values of {name} could not be read; see the remarks."
+    )
 
 
 @pytest.mark.parametrize(("strange", "is_told"), [(1, False), (30, True)])

@@ -331,7 +331,7 @@ def test_a_healthy_report_has_a_chart_of_each_signal_with_its_limit_and_brief_cr
     )
     (brief,) = next(one.brief for one in found.of(Outcome.WITHIN) if one.brief)
     shown = page(found)
-    assert "3 thresholds held" in shown.text
+    assert "3 warning and critical thresholds held" in shown.text
     charts = [[text for _, text, _ in chart["limits"]] for chart in shown.data["charts"]]
     assert charts == [["threshold 80 %"], ["threshold 3 requests"], ["threshold 4 MB"]], "closest to its limit first"
     when = f"{BERLIN.clock(brief.start, date=False)} – {BERLIN.clock(brief.end, date=False)}"

@@ -7,6 +7,7 @@ import pytest
 
 CPU = r"Processor(_Total)\% Processor Time"
 SWITCHES = r"System\Context Switches/sec"
+DAMAGED = "(is damaged: it ends too soon; copy or compress it again)"
 PRIVILEGED = r"Processor(_Total)\% Privileged Time"
 LIFE = r"SQLServer:Buffer Manager\Page life expectancy"
 
@@ -194,7 +195,7 @@ def test_a_host_recorded_too_briefly_is_not_known(reviewed):
     done, found, cases = reviewed({"WEB01": {CPU: [20] * 360}, "WEB02": {CPU: [20] * 6}}, "--fail-on", "warning")
     assert done.status == 2
     assert found["headline"] == (
-        "Not known. 3 thresholds held, but WEB02 was recorded only until 59 min before the end of the run. The "
+        "Not known. 3 warning and critical thresholds held, but WEB02 was recorded only until 59 min before the end of the run. The "
         "recording of WEB02 is too short, or lacks data, for all 3 warning and critical thresholds whose counters were "
         "recorded; record for 6 min or longer."
     )
@@ -230,21 +231,23 @@ def test_a_recording_that_cannot_be_read_leaves_nothing_known(reviewed, tmp_path
     (tmp_path / "WEB02.csv.gz").write_bytes(b"\x1f\x8b\x08\x00damaged")
     done, found, cases = reviewed({"WEB01": {CPU: [20] * 60}}, "--fail-on", "critical")
     assert done.status == 2
-    assert found["headline"] == "Not known. 3 thresholds held, but WEB02.csv.gz could not be read; see the remarks."
     assert (
-        "plimsoll: --fail-on cannot say that the run was good: WEB02.csv.gz could not be read; see the remarks."
-        in done.err
+        found["headline"]
+        == f"Not known. 3 warning and critical thresholds held, but WEB02.csv.gz could not be read {DAMAGED}."
+    )
+    assert (
+        f"plimsoll: --fail-on cannot say that the run was good: WEB02.csv.gz could not be read {DAMAGED}." in done.err
     )
     error = cases.find("testsuite[@name='verdict']/testcase/error")
     assert error is not None
-    assert error.get("message") == "WEB02.csv.gz could not be read; see the remarks."
+    assert error.get("message") == f"WEB02.csv.gz could not be read {DAMAGED}."
 
 
 def test_a_host_without_a_log_leaves_nothing_known(reviewed):
     toml = '[run]\nhosts = ["WEB01", "WEB02"]\n[hosts.DB01]\nprocessors = 4\n'
     _, found, _ = reviewed({"WEB01": {CPU: [20] * 60}}, toml=toml)
     assert found["headline"] == (
-        "Not known. 3 thresholds held, but no log has 2 hosts (WEB02, DB01), which plimsoll.toml names."
+        "Not known. 3 warning and critical thresholds held, but no log has 2 hosts (WEB02, DB01), which plimsoll.toml names."
     )
 
 

@@ -234,7 +234,7 @@ def _at(measured: Measured, load: LoadResponse) -> Evidence:
 
 
 def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
-    """Yield each response time of the front end: under low load, and in the slowest third of the time of the highest."""
+    """Yield each response time of the front end: under low load, and in the slowest third of the highest."""
     at = np.arange(len(load.top))
     thirds = [np.isin(at, third) for third in np.array_split(at[load.top], 3)]
     hosts = {host_key(host) for host in load.offered.hosts} if load.offered else set()

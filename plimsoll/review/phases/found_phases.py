@@ -74,6 +74,8 @@ _LONGEST_STORM = 0.25  # of the run: a load that is higher than the steady one
 _HIGHER = 1.1  # times the level
 # Our choices: of the level, in all but a few of the samples after a steady state, there is no load, and no ramp-down.
 _IDLE, _IDLE_QUANTILE, _FEWEST_IDLE = 0.1, 0.95, 5
+_RETURNS = 0.6  # of the level, in the second half of what follows: a load that came again
+_END, _FALLS = 10, 0.4  # part of a ramp-down that shows its end; of its fall, in its first half (0.75 on a straight one)
 
 
 @dataclass(frozen=True)
@@ -174,8 +176,8 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     finish = state.end.at if state.end else last
     spans = ((RAMP_UP, first, begin - 1), (STEADY, begin, finish), ("ramp-down", finish + 1, last))
     phases = tuple(Phase(*span) for span in spans if span[2] > span[1])
-    gone = 0 if state.tests else _gone_for(load, state, finish, last)
-    phases = phases[:-1] if gone else phases
+    after = "" if state.tests or len(phases) < 2 or phases[-1].name == STEADY else _after(load, state, finish, last)
+    phases = phases[:-1] if after else phases
     boundaries = (state.begin, state.end)
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
     shown = min(confidence, _SUREST if confidence >= SURE else SURE - 0.001)  # not rounded to what is sure enough
@@ -185,7 +187,7 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
     return FoundPhases(
         phases,
         confidence,
-        f"Phases found from {title}: {parts}{f', no load {duration_text(gone)}' if gone else ''}; "
+        f"Phases found from {title}: {parts}{after}; "
         f"confidence {percent(shown)}{no_load}.{_tests_text(state.tests, test, zone)}",
         load.name,
         title,
@@ -207,19 +209,31 @@ def _judged_test(state: SteadyState) -> tuple[int, int] | None:
 
 def _tests_text(tests: Sequence[tuple[int, int]], test: tuple[int, int] | None, zone: Zone) -> str:
     """Return a sentence on the tests of a log, if there are several: when they were, and which was judged."""
-    spans = ["–".join(zone.clock(at, date=False)[:5] for at in span) for span in tests]
-    if not spans:
+    if not tests:
         return ""
+    is_dated = zone.local(tests[0][0]).date() != zone.local(tests[-1][1]).date()
+    spans = ["–".join(zone.clock(at, date=is_dated)[: 16 if is_dated else 5] for at in span) for span in tests]
     ordinals = "first", "second", "third", *(f"{at}th" for at in range(4, len(spans) + 1))
     judged = f"; the {ordinals[tests.index(test)]} was judged" if test else ""
     return f" The log has {len(spans)} tests, {', '.join(spans[:-1])} and {spans[-1]}{judged}."
 
 
-def _gone_for(load: Load, state: SteadyState, finish: int, last: int) -> int:
-    """Return for how long (ns) there was next to no load from `finish` to `last`; 0 if load remained, as on a ramp."""
-    rest = load.samples.between(finish + 1, last).present.values
-    is_gone = len(rest) >= _FEWEST_IDLE and float(np.quantile(rest[2:], _IDLE_QUANTILE)) < _IDLE * state.level
-    return round((last - finish) / SECOND) * SECOND if is_gone else 0
+def _after(load: Load, state: SteadyState, finish: int, last: int) -> str:
+    """Return how long there was no load, or a lower one, from `finish` to `last`; empty for a ramp-down.
+
+    On a ramp the load falls in the second half of the time, too.
+    """
+    rest = load.samples.between(finish + 1, last).present.values[2:]
+    if len(rest) < _FEWEST_IDLE:
+        return ""
+    lasts = duration_text(round((last - finish) / SECOND) * SECOND)
+    if float(np.quantile(rest, _IDLE_QUANTILE)) < _IDLE * state.level:
+        return f", no load {lasts}"
+    end = float(np.median(rest[-max(_FEWEST_IDLE, len(rest) // _END) :]))
+    still = float(rest[: len(rest) // 2].mean()) - end
+    if float(np.quantile(rest[len(rest) // 2 :], SURE)) > _RETURNS * state.level:
+        return f", other load {lasts}"
+    return "" if still >= _FALLS * (state.level - end) else f", a lower load {lasts}"
 
 
 def _is_ramp(load: Load, state: SteadyState, share: float) -> bool:

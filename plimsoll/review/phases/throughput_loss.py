@@ -123,6 +123,7 @@ def throughput_loss(loads: Sequence[Load], start: int, end: int) -> ThroughputLo
 def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputLoss | None:
     """Return the loss of work while the offered load stayed; else the end of both, if its reason is unknown."""
     is_driver = work.name.startswith(_DRIVER)
+    end = min(end, int(work.samples.present.times[-1]))  # nothing is known of the work after its last sample
     length = end - start
     if length > _LONGEST_TEST and not is_driver:
         return None

@@ -149,15 +149,17 @@ def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
     return (after - before > pause) & ((before < host[:-1]) | (after > host[1:]))
 
 
-def paused(recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned]) -> Iterator[Doubt]:
-    """Yield a doubt about hosts without any sample for a part of the run.
+def paused(
+    recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned], least: float = 0.0
+) -> Iterator[Doubt]:
+    """Yield a doubt about hosts without any sample for a part of the run, at least the share `least` of it.
 
     `recordings` are the times of each recording of each host (UTC ns).
     """
     texts: list[str] = []
     for host, parts in recordings.items():
         absent, of = _absence(parts, planned)
-        if absent > long_absence(of):
+        if absent > max(long_absence(of), least * of):
             texts.append(f"{host} for {duration_text(absent)} of {duration_text(of)}")
     if texts:
         which = texts[0] if len(texts) == 1 else f"{len(texts):,} hosts: {listed(texts, _MOST_NAMED)}"

@@ -65,7 +65,9 @@ class _Waits(NamedTuple):
             after, before = float(self.waited[at]), self.waited[:at]
             alike = before[self.done[at] <= _NO_MORE * self.done[:at]]
             if after >= least and len(alike) and after >= _TIMES * float(alike.min()):
-                took = f"{quantity(after, 's')} (mean of {duration_text(self.part)}), after {quantity(alike.min(), 's')}"
+                took = (
+                    f"{quantity(after, 's')} (mean of {duration_text(self.part)}), after {quantity(alike.min(), 's')}"
+                )
                 return f"took {took}, and no more were answered"
         return ""
 
