@@ -135,7 +135,7 @@ def test_a_rule_crossed_on_many_hosts_is_one_line(reviewed):
         "Not healthy. Processor time crossed its limit on 20 of 20 hosts, worst on WEB07, where it stayed at 86 % "
         "(1 min mean) throughout; it should stay below 80 %."
     )
-    assert "Crossed: 1 warning · 60 of 1,220 thresholds that apply to 20 hosts were judged" in done.out
+    assert "Crossed: 1 warning · 60 of 1,240 thresholds that apply to 20 hosts were judged" in done.out
     assert done.out.count("▲ warning") == 1
     assert len(done.out.splitlines()) < 30
 
@@ -172,7 +172,7 @@ def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):
     assert found["headline"] == (
         "Healthy. Every judged warning and critical threshold held; closest was Processor time of WEB01, which "
         "went above its limit for 50 s, at worst 88 % (1 min mean); it should stay below 80 %, and a crossing counts "
-        "after 5 min. Only 12 of 66 thresholds that apply were judged."
+        "after 5 min. Only 12 of 67 thresholds that apply were judged."
     )
     assert "      crossed: 2008-01-15 10:11:00–10:11:50 (50 s)" in done.out.splitlines()
     (span,) = the_rule(found, "cpu-busy")["brief_crossings"]["spans"]

@@ -120,14 +120,14 @@ def test_a_crossing_of_more_than_half_of_what_counts_is_a_doubt_in_a_short_log(r
             {CPU: 20},
             "Processors healthy; nothing else was judged. Every judged warning and critical threshold "
             "held; closest was Processor time of WEB01 with 20 % (1 min mean), limit < 80 %. Only 3 "
-            "of 61 thresholds that apply were judged.",
+            "of 62 thresholds that apply were judged.",
         ),
         (
             '["memory"]',
             {MEMORY: 8000},
             "Memory healthy; nothing else was judged. Every judged warning and critical threshold held; "
             "closest was Available memory of WEB01 with 7.81 GB (5 min mean), limit ≥ 1,000 MB. "
-            "Only 4 of 66 thresholds that apply were judged.",
+            "Only 4 of 67 thresholds that apply were judged.",
         ),
         (
             '["cpu", "memory"]',

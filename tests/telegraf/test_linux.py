@@ -80,6 +80,9 @@ LINUX = {
     "network.sent_error_share",
     "network.connections_tracked",
     "network.accept_overflows",
+    "tcp.segments_sent",
+    "tcp.segments_retransmitted",
+    "tcp.retransmitted_share",
     "system.open_files",
 }
 

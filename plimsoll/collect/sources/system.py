@@ -174,7 +174,7 @@ def processes() -> Iterator[Reading]:
 
 _STAT = {"intr": "interrupts", "ctxt": "context_switches", "processes": "processes_forked", "btime": "boot_time"}
 _VMSTAT = ("pgpgin", "pgpgout", "pswpin", "pswpout", "pgmajfault", "oom_kill")
-_NETSTAT = ("TcpExt", "ListenOverflows")
+_NETSTAT = {"netstat": ("TcpExt", "ListenOverflows"), "snmp": ("Tcp", "OutSegs", "RetransSegs")}  # file: group, names
 
 
 def counts() -> Iterator[Reading]:
@@ -209,14 +209,14 @@ def connections_tracked() -> Iterator[Reading]:
 
 
 def accept_queues() -> Iterator[Reading]:
-    """Yield a reading `nstat`: how often a connection found the accept queue of a listening socket full."""
-    group, name = _NETSTAT
-    # A line of names, and below it one of values.
-    for names, values in itertools.pairwise((text_of(PROC / "net" / "netstat") or "").splitlines()):
-        counts = dict(zip(names.split(), values.split(), strict=False))
-        if names.startswith(f"{group}:") and counts[f"{group}:"] == f"{group}:" and name in counts:
-            yield Reading("nstat", {group + name: float(counts[name])}, (("name", "netstat"),))
-            return
+    """Yield readings `nstat`: connections that found the accept queue of a socket full; TCP segments sent (again)."""
+    for file, (group, *names) in _NETSTAT.items():
+        # A line of names, and below it one of values.
+        for heads, values in itertools.pairwise((text_of(PROC / "net" / file) or "").splitlines()):
+            counts = dict(zip(heads.split(), values.split(), strict=False))
+            if heads.startswith(f"{group}:") and counts[f"{group}:"] == f"{group}:" and {*names} <= counts.keys():
+                yield Reading("nstat", {group + name: float(counts[name]) for name in names}, (("name", file),))
+                break
 
 
 def open_files() -> Iterator[Reading]:

@@ -75,7 +75,7 @@ _HIGHER = 1.1  # times the level
 # Our choices: of the level, in all but a few of the samples after a steady state, there is no load, and no ramp-down.
 _IDLE, _IDLE_QUANTILE, _FEWEST_IDLE = 0.1, 0.95, 5
 _RETURNS = 0.6  # of the level, in the second half of what follows: a load that came again
-_END, _FALLS = 10, 0.4  # part of a ramp-down that shows its end; of its fall, in its first half (0.75 on a straight one)
+_END, _FALLS = 10, 0.4  # part of a ramp-down that shows its end; of its fall, in its first half (0.75 if straight)
 
 
 @dataclass(frozen=True)
