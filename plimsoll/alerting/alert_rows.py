@@ -5,7 +5,7 @@ import sqlite3
 from dataclasses import dataclass, fields
 
 from plimsoll.alerting.alert import Details, Ended, Key, Kind, key_text
-from plimsoll.alerting.silences import is_silenced
+from plimsoll.alerting.silences import is_silenced, planned_reason
 from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Severity
@@ -53,6 +53,8 @@ def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
     query = f"INSERT INTO alerts ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     number = connection.execute(query, tuple(columns.values())).lastrowid or 0
     record(connection, number, alert.fired_at, now, "fired", alert.value, "late" if alert.late else "")
+    if planned := planned_reason(connection, alert.rule, alert.host, alert.instance, alert.fired_at):
+        record(connection, number, alert.fired_at, now, "planned", note=planned)
     count(connection, "alerts")
     return number
 

@@ -17,6 +17,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, duration_text, instant, iso
 
 MOST = 1000  # active and planned ones, as each alert is compared with all
+MAINTENANCE = "up.toml"  # the author of silences of maintenance that comes again
 FARTHEST = 366 * 86_400 * SECOND
 LONGEST = 30 * 86_400 * SECOND
 
@@ -83,7 +84,9 @@ def end(file: AlertsFile, silence: int, now: int) -> Silence:
     if silenced is None:
         raise Unusable(f"silence {silence} is not active; plimsoll alerts list shows those that are")
     with file.transaction() as connection:
-        connection.execute("UPDATE silences SET start = min(start, ?), until = ? WHERE id = ?", (now, now, silence))
+        # Maintenance keeps its start, by which it is not planned again.
+        query = "UPDATE silences SET start = CASE who WHEN ? THEN start ELSE min(start, ?) END, until = ? WHERE id = ?"
+        connection.execute(query, (MAINTENANCE, now, now, silence))
         save_copy(file, now)
     return silenced
 
@@ -95,7 +98,15 @@ def active(file: AlertsFile, now: int) -> list[Silence]:
 
 def planned(file: AlertsFile, now: int) -> list[Silence]:
     """Return the silences that begin later."""
-    return [Silence(**dict(row)) for row in file.rows("SELECT * FROM silences WHERE start > ? ORDER BY start", (now,))]
+    query = "SELECT * FROM silences WHERE start > ? AND until > ? ORDER BY start"
+    return [Silence(**dict(row)) for row in file.rows(query, (now, now))]
+
+
+def planned_reason(connection: sqlite3.Connection, rule: str, host: str, instance: str | None, at: int) -> str:
+    """Return the reason of the maintenance in which an alert fires at `at` (UTC ns); empty if there is none."""
+    rows = connection.execute(_ACTIVE, (at, at)).fetchall()
+    held = (Silence(**dict(row)) for row in rows if row["who"] == MAINTENANCE)
+    return next((silence.reason for silence in held if silence.matches(rule, host, instance)), "")
 
 
 def is_silenced(connection: sqlite3.Connection, alert: sqlite3.Row | dict[str, Any], now: int) -> bool:

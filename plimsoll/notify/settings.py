@@ -38,8 +38,8 @@ Duration = Annotated[
     int, BeforeValidator(lambda value: parse_duration(value) if isinstance(value, str | int | float) else value)
 ]  # ns
 Name = Annotated[str, Field(min_length=1)]
-_Clock = Annotated[time, BeforeValidator(_parse_clock)]
-_Zone = Annotated[Zone, BeforeValidator(_parse_zone)]
+Clock = Annotated[time, BeforeValidator(_parse_clock)]
+ZoneName = Annotated[Zone, BeforeValidator(_parse_zone)]
 
 
 class Strict(BaseModel):
@@ -55,8 +55,8 @@ class QuietWindow(Strict):
     """
 
     days: tuple[Day, ...] = Field(default=DAYS, min_length=1)
-    begin: _Clock = Field(default=time(), alias="from")
-    end: _Clock = Field(default=time(), alias="to")
+    begin: Clock = Field(default=time(), alias="from")
+    end: Clock = Field(default=time(), alias="to")
 
     def covers(self, today: str, yesterday: str, clock: time) -> bool:
         """Return whether a time is in the window, by the weekday, the previous weekday, and the time of day."""
@@ -117,7 +117,7 @@ class TargetSettings(Strict):
 class NotifySettings(Strict):
     """The sections of up.toml on notifications."""
 
-    zone: _Zone = Zone.parse("UTC")
+    zone: ZoneName = Zone.parse("UTC")
     notify: dict[str, TargetSettings] = Field(default={})
     quiet: QuietSettings = QuietSettings()
 

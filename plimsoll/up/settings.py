@@ -11,6 +11,7 @@ import stat
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -18,14 +19,15 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, field_validator, model_validator
 
 from plimsoll.alerting.host_inventory import SILENT_AFTER
+from plimsoll.alerting.maintenance import Maintenance
 from plimsoll.collect.checks.settings import CheckSettings
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.private_folder import check_private
 from plimsoll.model.strict_toml import decoded, parsed
-from plimsoll.model.times import SECOND
-from plimsoll.notify.settings import FILE_NAME, Duration, Name, NotifySettings, Strict
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.notify.settings import DAYS, FILE_NAME, Clock, Day, Duration, Name, NotifySettings, Strict, ZoneName
 from plimsoll.receive.exporters.scrape import ScrapeTarget
 from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.states import EVALUATION_INTERVAL
@@ -211,6 +213,33 @@ class ScrapeSettings(Strict):
             yield ScrapeTarget(url, self.interval, self.labels, self.host_label, authorization, self.ca)
 
 
+class MaintenanceSettings(Strict):
+    """Maintenance that comes again: by days of the week, some of these in a month, or by dates."""
+
+    reason: Name
+    begin: Clock = Field(alias="from")
+    end: Clock = Field(alias="to")
+    days: tuple[Day, ...] = Field(default=DAYS, min_length=1)
+    weeks: tuple[Annotated[int, Field(ge=1, le=5)], ...] = ()
+    dates: tuple[Annotated[int, Field(ge=1, le=31)], ...] = ()
+    until: date | None = None
+    zone: ZoneName | None = None
+    rule: Name = "*"
+    host: Name = "*"
+    labels: dict[str, Name] = Field(default={})
+
+    @model_validator(mode="after")
+    def _check_days(self) -> Self:
+        if self.dates and (self.weeks or self.days != DAYS):
+            raise ValueError("dates are days of the month: give them, or days (and weeks)")
+        return self
+
+    def plan(self, zone: Zone) -> Maintenance:
+        """Return the maintenance, by default in `zone`."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields if name != "zone"}
+        return Maintenance(zone=self.zone or zone, **fields)
+
+
 class UpSettings(NotifySettings):
     """The settings in up.toml; the field names are the names in the file."""
 
@@ -222,6 +251,12 @@ class UpSettings(NotifySettings):
     login: Literal["elsewhere", "always"] = "elsewhere"
     proxy: ProxySettings | None = None
     scrape: tuple[ScrapeSettings, ...] = ()
+    maintenance: tuple[MaintenanceSettings, ...] = ()
+
+    @property
+    def plans(self) -> tuple[Maintenance, ...]:
+        """The maintenance that comes again."""
+        return tuple(settings.plan(self.zone) for settings in self.maintenance)
 
     @property
     def targets(self) -> tuple[ScrapeTarget, ...]:

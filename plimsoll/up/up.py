@@ -16,6 +16,7 @@ from plimsoll.alerting.alert_history import AlertHistory, damaged_files, open_al
 from plimsoll.alerting.alerts_file import NotKept
 from plimsoll.alerting.host_inventory import HostInventory
 from plimsoll.alerting.loop import DELAY, AlertLoop
+from plimsoll.alerting.maintenance import MaintenancePlan
 from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.alerting.rule_targets import Site
 from plimsoll.alerting.self_monitoring import Problem
@@ -128,6 +129,7 @@ class Up:
         self._watch = ProcessWatch() if setup.host else None
         self._file = open_alerts_file(setup.folder)
         self._writing = WriteQueue(store.live, lambda points: self.loop.written(points, time.time_ns()))
+        self._maintenance = MaintenancePlan(self._file, self._settings.plans, site.labels, self._started)
         self._roster = HostInventory(self._file, self._settings.expected, self._settings.roster.silent_after)
         self.loop = AlertLoop(
             store.live,
@@ -307,6 +309,7 @@ class Up:
         if settings.check != old.check:
             self._checks.use(looking.groups(settings.check))
         self._roster.expect(settings.expected, settings.roster.silent_after)
+        self._maintenance = MaintenancePlan(self._file, settings.plans, site.labels, now)
         self._scraper.use(settings.targets)
         watched = self._watched
         if (site, configured) != (watched.site, watched.configured):  # planning again takes time that evaluations need
@@ -324,6 +327,7 @@ class Up:
 
     def _stepped(self, now: int) -> None:
         self._watched.stepped.set()
+        self._maintenance.step(now)
         if self._watch:
             self._watch.look(now)
         self._notifier.stepped(now)

@@ -46,6 +46,7 @@ _HAPPENED = {
     "recovered": "recovered",
     "retired": "ended: the host was retired",
     "rule removed": "ended: the rule is not judged any more",
+    "planned": "in planned maintenance",
     "stale": "no data any more",
     "data again": "data again",
     "amended": "amended, as samples came late",

@@ -1,0 +1,103 @@
+"""Maintenance that comes again: each of its times becomes a planned silence, a week before it begins."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+
+from plimsoll.alerting import silences
+from plimsoll.alerting.alerts_file import AlertsFile, is_like
+from plimsoll.alerting.silences import MAINTENANCE
+from plimsoll.model.times import SECOND, Zone, instant
+
+_AHEAD_DAYS = 7
+_LOOK_EVERY = 600 * SECOND
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+@dataclass(frozen=True)
+class Maintenance:
+    """Work that is planned again and again, for the alerts of a rule, on hosts of a pattern or with labels.
+
+    It begins at `begin` on `days` of the week, or on `dates` of the month; with `weeks`, only on the first, second, ...
+    of its days in a month. If `end` is not after `begin`, it ends on the next day. `until` is its last day.
+    """
+
+    reason: str
+    zone: Zone
+    begin: time
+    end: time
+    days: Sequence[str] = _WEEKDAYS
+    weeks: Sequence[int] = ()
+    dates: Sequence[int] = ()
+    until: date | None = None
+    rule: str = "*"
+    host: str = "*"
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def times(self, now: int) -> Iterator[tuple[int, int]]:
+        """Yield the beginning and end (UTC ns) of each time that is not over at `now` and begins within a week."""
+        local = self.zone.local(now)
+        for ahead in range(-1, _AHEAD_DAYS + 1):
+            day = local.date() + timedelta(days=ahead)
+            if self._is_on(day):
+                last = day if self.end > self.begin else day + timedelta(days=1)
+                start = instant(datetime.combine(day, self.begin, local.tzinfo))
+                end = instant(datetime.combine(last, self.end, local.tzinfo))
+                if end > now:
+                    yield start, end
+
+    def hosts(self, labels_of: Mapping[str, Mapping[str, str]]) -> list[str]:
+        """Return the patterns of the hosts; with labels, the names of the hosts that have them."""
+        if not self.labels:
+            return [self.host]
+        return [
+            host
+            for host, labels in labels_of.items()
+            if is_like(host, self.host)
+            and all(is_like(labels.get(name, ""), value) for name, value in self.labels.items())
+        ]
+
+    def _is_on(self, day: date) -> bool:
+        if self.until and day > self.until:
+            return False
+        if self.dates:
+            return day.day in self.dates
+        return _WEEKDAYS[day.weekday()] in self.days and (not self.weeks or (day.day + 6) // 7 in self.weeks)
+
+
+class MaintenancePlan:
+    """The maintenance of up.toml as silences in alerts.db. `labels_of` are the labels of hosts, by case-folded name."""
+
+    def __init__(
+        self, file: AlertsFile, plans: Sequence[Maintenance], labels_of: Mapping[str, Mapping[str, str]], now: int
+    ) -> None:
+        self._file = file
+        self._plans = plans
+        self._labels_of = labels_of
+        self._looked: int | None = None
+        self._forget_planned(now)
+
+    def step(self, now: int) -> None:
+        """Plan the silences of the next week; look every ten minutes. Raise NotKept if alerts.db cannot be written."""
+        if self._looked is not None and 0 <= now - self._looked < _LOOK_EVERY:
+            return
+        self._looked = now
+        with self._file.transaction() as connection:
+            for plan in self._plans:
+                for start, end in plan.times(now):
+                    for host in plan.hosts(self._labels_of):
+                        values = (plan.rule, host, start, MAINTENANCE)
+                        query = "SELECT 1 FROM silences WHERE rule = ? AND host = ? AND start = ? AND who = ?"
+                        if not connection.execute(query, values).fetchone():
+                            self._plan(plan, host, start, end, now)
+
+    def _plan(self, plan: Maintenance, host: str, start: int, end: int, now: int) -> None:
+        silences.add(self._file, plan.rule, host, "*", end - start, plan.reason, MAINTENANCE, now, start)
+
+    def _forget_planned(self, now: int) -> None:
+        """Remove the silences of former settings that have not begun."""
+        with self._file.transaction() as connection:
+            connection.execute(
+                "DELETE FROM silences WHERE who = ? AND start > ? AND until > ?", (MAINTENANCE, now, now)
+            )
+            silences.save_copy(self._file, now)

@@ -1,0 +1,57 @@
+"""Maintenance that comes again becomes planned silences."""
+
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from plimsoll.alerting import silences
+from plimsoll.alerting.alert_queries import events, firing
+from plimsoll.alerting.maintenance import Maintenance, MaintenancePlan
+from plimsoll.model.times import Zone, instant, utc
+from plimsoll.notify.settings import DAYS
+from tests.alerting.world import EVERY
+
+
+def test_maintenance_that_comes_again_is_planned_once_silences_and_is_in_the_history(world, phone):
+    zone = Zone.parse("Europe/Berlin")
+    local = zone.local(world.at)
+    begin, end = ((local + timedelta(minutes=minutes)).time().replace(second=0, microsecond=0) for minutes in (1, 31))
+    labels = {"web1": {"role": "web"}, "db1": {"role": "sql"}}
+    weekly = Maintenance("patches", zone, begin, end, days=[DAYS[local.weekday()]], labels={"role": "web"})
+    over = Maintenance("once", zone, begin, end, until=local.date() - timedelta(days=1))
+    plan = MaintenancePlan(world.file, [weekly, over], labels, world.at)
+    for _ in range(3):
+        plan.step(world.at)
+        plan = MaintenancePlan(world.file, [weekly, over], labels, world.at)  # as after a reload
+    plan.step(world.at)
+    planned = silences.planned(world.file, world.at)
+    assert [(one.host, one.reason, zone.local(one.start).time()) for one in planned] == [("web1", "patches", begin)] * 2
+    phone.step(times=12)
+    phone.step("web1", "db1", times=12)
+    assert len(phone.sent) == 1
+    assert "db1" in phone.titles[0]
+    (alert,) = [one for one in firing(world.file) if one.host == "web1"]
+    assert [(one.what, one.note) for one in events(world.file, alert.id)] == [("fired", ""), ("planned", "patches")]
+    (active,) = silences.active(world.file, world.at)
+    silences.end(world.file, active.id, world.at)  # the work is done early, and is not planned anew
+    MaintenancePlan(world.file, [weekly], labels, world.at).step(world.at)
+    assert silences.active(world.file, world.at + EVERY) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "days"),
+    [
+        ({"days": ["tue"], "weeks": [2]}, ["2023-12-12"]),  # the second Tuesday
+        ({"dates": [1, 15]}, ["2023-12-01", "2023-12-15"]),
+        ({"days": ["sat", "sun"], "until": date(2023, 12, 3)}, ["2023-12-02", "2023-12-03"]),
+    ],
+)
+def test_times_of_maintenance_by_weeks_and_dates(settings, days):
+    plan = Maintenance("r", Zone.parse("America/New_York"), time(22), time(2), **settings)
+    found = set()
+    for day in range(1, 22):
+        now = instant(datetime(2023, 12, day, 12, tzinfo=ZoneInfo("America/New_York")))
+        found |= {(utc(start), utc(end)) for start, end in plan.times(now)}
+    assert sorted(f"{start - timedelta(hours=5):%F}" for start, _ in found) == days
+    assert {end - start for start, end in found} == {timedelta(hours=4)}
