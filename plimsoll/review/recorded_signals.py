@@ -177,6 +177,10 @@ def _of_requests(samples: Samples | None, rate: Samples | None) -> Samples | Non
     """Return times per request: NaN in intervals without requests."""
     if samples is None:
         return None
+    if rate is not None and rate.times is samples.times:
+        shared = np.isfinite(samples.values) & np.isfinite(rate.values)
+        busy = shared & (rate.values > 0) if shared.any() else samples.values != 0
+        return Samples(samples.times, np.where(busy & np.isfinite(samples.values), samples.values, np.nan))
     flat = FlatPairs.of_samples([samples], rate=False)
     rates = FlatPairs.of_samples([rate], rate=False) if rate else None
     busy = flat.where(requests_per_second(flat, rates, 1) > 0).pairs
