@@ -132,6 +132,11 @@ _COUNTERS = (
 _COMPOUND = rb"\xd0\xcf\x11\xe0"  # the first bytes of files of old Office versions, and of other programs
 _KINDS = (
     _Kind(rb"\x00+\Z", "a file of zero bytes, as a disk or a copy that failed leaves it; copy the log again", False),
+    _Kind(
+        rb".{4}P\x05&[\x02\x03]",
+        "an archive of Performance Co-Pilot (PCP); write it as CSV with: pmrep -a ARCHIVE -o csv METRIC... > FILE.csv, "
+        'with the metrics in docs/formats.md, "Other recorders"',
+    ),
     # What Windows recorded before Vista; later logs are read.
     _Kind(rb".{0,48}PerfDiskLog|.{0,48}P\0e\0r\0f\0D\0i\0s\0k\0L\0o\0g|CP\0\x01", _BLG),
     _Kind(
@@ -142,6 +147,14 @@ _KINDS = (
     _Kind(
         rb".{0,8}Result\x01",
         "vegeta's own results; write them as CSV with: vegeta encode -to=csv FILE > FILE.csv",
+    ),
+    _Kind(
+        rb"\xef\xbe\xed\xfe|\xfe\xed\xbe\xef",
+        "atop's own file; print it with: atop -r FILE -P CPU,cpu,CPL,MEM,PAG,PSI,DSK,NET > FILE.txt",
+    ),
+    _Kind(
+        rb"(#+\n)?# Collectl:.*\n>>> \d{9}",
+        "collectl's own file; print it with: collectl -p FILE -scCdDmnN -P > FILE.txt",
     ),
     _Kind(rb"7z\xbc\xaf|Rar!\x1a|MSCF\x00", "an archive (7-Zip, RAR or CAB); unpack it and name the log"),
     _Kind(_COMPOUND + rb".*(?:W\0o\0r\0d\0D\0o\0c|P\0o\0w\0e\0r\0P\0o\0i\0n\0t|C\0a\0t\0a\0l\0o\0g)", DOCUMENT, False),

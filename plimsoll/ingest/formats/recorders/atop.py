@@ -42,11 +42,8 @@ def read(text: Text, options: ReadOptions) -> Log:
     """Return the samples as one log. Raise Unusable if there are several hosts, or no sample but those since boot."""
     recording = HostRecording(text, NAME)
     before, is_since_boot = "", False
-    lines = text.data[:].decode("utf-8", errors="replace").split("\n")
-    if lines[-1]:
-        recording.leave_out(len(lines))  # without a line end the last line may be cut short
-    for line_number, line in enumerate(lines[:-1], 1):
-        match = _LINE.fullmatch(line.rstrip("\r"))
+    for line_number, line in recording.lines():
+        match = _LINE.fullmatch(line)
         if match is None:
             if line == "RESET":
                 is_since_boot = True

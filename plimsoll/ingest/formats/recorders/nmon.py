@@ -31,12 +31,9 @@ def read(text: Text, options: ReadOptions) -> Log:
     """Return the snapshots as one log. Raise Unusable for a file of AIX, or if it has no snapshot."""
     recording = HostRecording(text, NAME)
     headers: dict[str, list[str]] = {}
-    lines = text.data[:].decode("utf-8", errors="replace").split("\n")
-    if lines[-1]:
-        recording.leave_out(len(lines))  # without a line end the last line may be cut short
     begun = ""
-    for number, line in enumerate(lines[:-1], 1):
-        name, _, rest = line.rstrip("\r").partition(",")
+    for number, line in recording.lines():
+        name, _, rest = line.partition(",")
         cells = rest.split(",")
         if name == "AAA":
             _note(recording, cells, f"{text.path}:{number}")

@@ -6,7 +6,7 @@ read from sadf as well; a value below 0 is none, as the recorders write -1 for w
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -90,6 +90,13 @@ class HostRecording:
         self._left_out: list[int] = []
         self._unread: Counter[str] = Counter()
         self._processors = 0
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the number and text of each line; a last one without a line end may be cut short, and is left out."""
+        *lines, unended = self.text.data[:].decode("utf-8", errors="replace").split("\n")
+        if unended:
+            self.leave_out(len(lines) + 1)
+        yield from enumerate((line.rstrip("\r") for line in lines), 1)
 
     def begin(self, stamp: int, line: int, seconds: float = np.nan) -> None:
         """Begin a sample at a time (ns), `seconds` after the one before, where the recorder says so."""

@@ -39,11 +39,8 @@ def sniff(text: Text) -> bool:
 def read(text: Text, options: ReadOptions) -> Log:
     """Return all reports as one log. Raise Unusable if reports have no time, or if only one since boot is there."""
     reports = _Reports(text)
-    lines = text.data[:].decode("utf-8", errors="replace").split("\n")
-    if lines[-1]:
-        reports.recording.leave_out(len(lines))  # without a line end the last line may be cut short
-    for number, line in enumerate(lines[:-1], 1):
-        reports.take(line.rstrip("\r"), number)
+    for number, line in reports.recording.lines():
+        reports.take(line, number)
     return reports.recording.log(options, _ADVICE)
 
 

@@ -1,6 +1,7 @@
 """Reads what `vmstat -t` prints. Its first line of values is an average since boot, and left out."""
 
 import re
+from dataclasses import replace
 from datetime import UTC
 
 from plimsoll.ingest.formats.recorders.recording import HostRecording
@@ -31,10 +32,7 @@ def read(text: Text, options: ReadOptions) -> Log:
     columns: list[str] = []
     rows: list[tuple[int, int, dict[str, str]]] = []
     zone = options.zone
-    *lines, unended = text.data[:].decode("utf-8", errors="replace").split("\n")
-    if unended:
-        recording.leave_out(len(lines) + 1)  # without a line end the last line may be cut short
-    for number, line in enumerate(lines, 1):
+    for number, line in recording.lines():
         cells = line.split()
         if not cells or _GROUPS.match(line.encode()):
             continue
@@ -52,7 +50,7 @@ def read(text: Text, options: ReadOptions) -> Log:
             continue
         rows.append((instant(stamp.replace(tzinfo=UTC)), number, dict(zip(columns, cells[:-2], strict=False))))
     _put(recording, rows)
-    return recording.log(ReadOptions(zone, options.format, options.encoding, options.names), _ADVICE)
+    return recording.log(replace(options, zone=zone), _ADVICE)
 
 
 def _put(recording: HostRecording, rows: list[tuple[int, int, dict[str, str]]]) -> None:

@@ -6,7 +6,7 @@ collectl (`-P`), dool and dstat (`--output`), and PCP's `pmrep -o csv`.
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from plimsoll.ingest.formats.recorders.recording import HostRecording, wide_columns
@@ -48,7 +48,7 @@ class WideFormat:
         for number, line in enumerate(lines, 1):
             reader.take(line, number, is_last=unended and number == len(lines))
         if reader.zone is not None and options.zone is None:
-            options = ReadOptions(reader.zone, options.format, options.encoding, options.names)
+            options = replace(options, zone=reader.zone)
         return reader.recording.log(options, self.advice, in_utc=reader.in_utc)
 
 
