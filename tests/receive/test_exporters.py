@@ -6,17 +6,23 @@ import re
 import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plimsoll.hosts.settings import Settings
+from plimsoll.ingest.reading import LogSet
 from plimsoll.model.counter_names.name_clues import folded, objects
+from plimsoll.model.log import Log
 from plimsoll.model.series import Series
-from plimsoll.model.times import SECOND
+from plimsoll.model.times import SECOND, Zone
 from plimsoll.receive.exporters import otlp
 from plimsoll.receive.exporters.scrape import ScrapeTarget, read, samples
 from plimsoll.receive.exporters.translate import AcceptedMetrics, NotMetrics, Translator, host_of
 from plimsoll.receive.line_protocol.parse import Parser
+from plimsoll.review.findings import CROSSED
+from plimsoll.review.review_logs import review_logs
 from plimsoll.rules.exporters.exporter_files import Formula, exporters
 from plimsoll.rules.load import load
 from plimsoll.rules.signal_finder import Finder
@@ -173,6 +179,41 @@ def test_roles_of_windows_exporter_become_their_counters(translator):
         ("Hyper-V Virtual Storage Device", "disk.vhdx", "Error_Count"): 5,
         ("SQLServer:Locks", "_Total", "Average_Wait_Time_(ms)"): 1,
     }
+
+
+CADVISOR = """
+container_cpu_cfs_periods_total{namespace="shop",pod="web-1",container="app",id="/kubepods/1"} PERIODS
+container_cpu_cfs_throttled_periods_total{namespace="shop",pod="web-1",container="app",id="/kubepods/1"} THROTTLED
+container_cpu_cfs_periods_total{namespace="shop",pod="web-1",container="",id="/kubepods"} PERIODS
+container_cpu_cfs_periods_total{name="db",id="/docker/2"} PERIODS
+container_cpu_cfs_throttled_periods_total{name="db",id="/docker/2"} 0
+container_memory_working_set_bytes{name="db",id="/docker/2"} 900
+container_spec_memory_limit_bytes{name="db",id="/docker/2"} 1000
+container_memory_working_set_bytes{name="",id="/"} 5000
+container_memory_working_set_bytes{name="free",id="/docker/3"} 900
+container_spec_memory_limit_bytes{name="free",id="/docker/3"} 0
+"""
+
+
+def test_a_container_at_its_quota_is_known_by_cadvisors_names(translator):
+    """A pod as a whole, and the host, are no containers; a limit of 0 is none."""
+    found = {}
+    for scrape in range(130):
+        text = CADVISOR.replace("PERIODS", str(100 * scrape)).replace("THROTTLED", str(60 * scrape))
+        found |= scraped(translator, text.encode(), 10 * scrape)
+    series = {one for one, _ in found}
+    assert {(one.tag("container_name"), one.field) for one in series} == {
+        *((name, f"throttling_{kind}periods") for name in ("shop/web-1/app", "db") for kind in ("", "throttled_")),
+        *(("db", field) for field in ("usage", "limit")),
+        ("free", "usage"),
+    }
+    times = np.arange(130) * 10 * SECOND + NOW
+    columns = tuple(np.array([found[one, 10.0 * at] for at in range(130)]) for one in series)
+    log = Log(Path("log"), "", times, columns, tuple(series), Zone.parse("UTC"), sha256="")
+    packs = load(only=("container",))
+    review = review_logs(LogSet([log], []), packs, Settings(), None)
+    crossed = {(one.rule.id, one.subject.instance) for one in review.of(*CROSSED) if one.subject}
+    assert crossed == {("container-throttled", "shop/web-1/app"), ("container-memory", "db")}
 
 
 SQL = """

@@ -138,13 +138,22 @@ def test_windows_plugins_avoid_the_traps(windows):
 def test_every_field_is_collected():
     linux = set(read("linux.conf")["inputs"])
     sql = read("sqlserver.conf")["inputs"]["sqlserver"][0]
-    assert sql["include_query"] == ["SQLServerPerformanceCounters"]
+    assert sql["include_query"] == ["SQLServerPerformanceCounters", "SQLServerWaitStats"]
     openldap = read("openldap.conf")["inputs"]
     assert openldap["openldap"][0]["reverse_metric_names"] is True
+    container = read("container.conf")["inputs"]
+    of_containers = {"cgroup", "docker_container_cpu", "docker_container_mem"}
+    passed = {field for plugin in ("docker", "cgroup") for field in container[plugin][0]["fieldinclude"]}
+    assert passed == {field for measurement, field in FIELDS if measurement in of_containers}
     text = (TELEGRAF / "linux.conf").read_text()
     assert "# [[inputs.chrony]]" in text  # it logs an error every time where there is no chrony
     assert "# [[inputs.nginx]]" in text  # nor is there nginx on every host
-    collected = linux | CHECKED | {"pressure", "chrony", "nginx", "sqlserver_performance", "openldap", "ldap_probe"}
+    collected = (
+        linux
+        | CHECKED
+        | of_containers
+        | {"pressure", "chrony", "nginx", "sqlserver_performance", "sqlserver_waitstats", "openldap", "ldap_probe"}
+    )
     read_from_files = {*LOAD_DRIVER, "pidstat"}  # what a load driver or pidstat saw is no agent's to collect
     assert {one for one in FIELDS if one[0] not in collected | SYSSTAT | read_from_files} == set()
     assert {name for name, _ in FIELDS} >= SYSSTAT

@@ -39,7 +39,7 @@ def export(
     names: list[str] | None = typer.Option(
         None,
         "--names",
-        help="A recorder of metrics besides Telegraf: node_exporter, windows_exporter or opentelemetry. Adds "
+        help="A recorder of metrics besides Telegraf: node_exporter, windows_exporter, opentelemetry, cadvisor. Adds "
         "recording rules that give them Telegraf's names. May be repeated.",
     ),
     packs: args.PackOption = None,

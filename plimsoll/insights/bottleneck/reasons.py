@@ -19,6 +19,13 @@ from plimsoll.rules.subjects import Subject
 _NOTICED = 0.5  # of the limit of a latency
 _MOST_EPISODES = 3
 _MOST_FIGURES = 3
+_WAITED = 0.5  # our choice: tasks, on average
+# What SQL Server counts of its waits for each resource. They say what waits, not that the resource is short.
+_SQL_WAITS = {
+    "disk": ("sql.page_io_waits", "sql.log_write_waits"),
+    "memory": ("sql.memory_grant_waits", "sql.page_io_waits"),
+    "cpu": ("sql.parallel_waits",),
+}
 _SOFTWARE = "Probably the software limits this run, or something that is not recorded"
 _NONE_KNOWN = "No resource is known to limit this run."
 
@@ -79,6 +86,13 @@ def _of_a_resource(case: Evidence, bottleneck: Bottleneck, limiting: ResourceUse
     past = [figure for figure in limiting.figures if figure.limit is None or figure.is_beyond]
     shown = tuple(past[:_MOST_FIGURES])
     yield Sentence(f"{when}: {phrases.figures_text(shown, limiting.host)}.", shown)
+    waits = [
+        figure_of(case.measured, case.load, name, subject, values)
+        for name in _SQL_WAITS.get(limiting.resource, ())
+        for subject, values in case.measured.on(name, limiting.host).items()
+    ]
+    if counted := tuple(figure for figure in waits if figure.value >= _WAITED):
+        yield Sentence(f"SQL Server says what waited: {phrases.figures_text(counted, limiting.host)}.", counted)
     for resource in case.resources:
         if resource is limiting or not resource.used_up or not resource.figures:
             continue

@@ -90,16 +90,16 @@ class CounterState:
     @property
     def measurement(self) -> str:
         """Telegraf's measurement of the group; empty for an object of Perfmon."""
-        return self._group.measurement or ""
+        return self.group.measurement or ""
 
     def missing(self, now: int) -> Iterator[tuple[str, str]]:
         """Yield fields that no formula gives, each with a metric that never came though the formula's others did."""
         if self._since is None or now - self._since < _NEVER or now - self.used > _NEVER:
             return
-        for name, formulas in self._group.formulas.items():
+        for name, formulas in self.group.formulas.items():
             lacking = min((formula.names - self._came for formula in formulas), key=len)
             if lacking and any(formula.names & self._came for formula in formulas):
-                yield from ((name, self._group.sources[metric][0].name) for metric in sorted(lacking))
+                yield from ((name, self.group.sources[metric][0].name) for metric in sorted(lacking))
 
     def _count(self, at: _At, count: int) -> None:
         at.count += count

@@ -46,6 +46,9 @@ LABELS = {
         for name in ("app", "name", "server", "share", "vm", "balancer", "vm_device", "adapter", "session_name")
     },
     "replica": ["app:B"],
+    "namespace": ["shop"],
+    "pod": ["web-1"],
+    "container": ["app"],
 }
 
 
