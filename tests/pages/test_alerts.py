@@ -118,6 +118,17 @@ def test_a_silence_that_is_refused(case, alert_data, pages):
     assert alert_data.file.rows("SELECT * FROM silences") == []
 
 
+def test_an_incident_is_silenced_by_name_and_that_is_undone(alert_data, pages):
+    number = alert_data.fired("WEB01")
+    assert send(pages, f"/incidents/{number}/silence", {"length": "8h", "who": "joe"}).status == 303
+    (active,) = silences.active(alert_data.file, alert_data.now + HOUR)
+    assert active.who == "joe"
+    assert send(pages, f"/incidents/{number}/silence/end", {}).headers["location"] == "/"
+    assert silences.active(alert_data.file, alert_data.now + HOUR) == []
+    silences.add(alert_data.file, "*", "web*", "*", HOUR, "work", "joe", alert_data.now)
+    assert send(pages, f"/incidents/{number}/silence/end", {}).headers["location"] == "/alerts#silences"
+
+
 def test_a_form_of_another_site_is_refused(alert_data, pages):
     number = alert_data.fired("WEB01")
     silence = silences.add(alert_data.file, "*", "*", "*", HOUR, "work", "joe", alert_data.now)

@@ -23,6 +23,7 @@ from plimsoll.alerting.wording import cause, certainty, made_sentence, unjudged
 from plimsoll.dashboards.limits import panel_of
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
+from plimsoll.model.series import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text, parse_duration
 from plimsoll.model.value_text import quantity
 from plimsoll.notify.notification_log import notifications
@@ -89,6 +90,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
         *form_routes("/silences", pages.begin_silence, "/alerts"),
         *form_routes(f"/silences/{ID}/end", pages.end_silence, "/alerts"),
         *form_routes(f"/incidents/{ID}/silence", pages.silence_incident, "/"),
+        *form_routes(f"/incidents/{ID}/silence/end", pages.end_silences_of_incident, "/"),
         *form_routes("/targets/test", pages.test_target, "/alerts"),
         *form_routes("/settings/reload", pages.reload, "/alerts"),
     ]
@@ -151,15 +153,32 @@ class _AlertPages:
     def silence_incident(self, request: Request, fields: Fields) -> Response:
         """Begin a silence for each alert of an alert's incident, and redirect to the health page."""
         id_: int = request.path_params["id"]
-        incidents = self._watched.health().firing.incidents
+        incidents = firing(self._file).incidents
         alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
         for alert in alerts:
             pattern = {"rule": alert.rule, "host": alert.host, "instance": alert.instance or ""}
-            form = {**_SILENCE, **pattern, "length": fields.get("length", ""), "reason": _ONE_CLICK}
+            given = {"length": fields.get("length", ""), "who": fields.get("who", "")}
+            form = {**_SILENCE, **pattern, **given, "reason": _ONE_CLICK}
             _, form["wrong"] = _try(partial(self._silence, request, form))
             if form["wrong"]:
                 return self._show_refused(request, form)
         return self._see(request, "/")
+
+    def end_silences_of_incident(self, request: Request, fields: Fields) -> Response:
+        """End the silences of an alert's incident alone, and redirect to the health page.
+
+        Where patterns silence others as well, redirect to the list of silences.
+        """
+        id_: int = request.path_params["id"]
+        incidents, now = firing(self._file).incidents, time.time_ns()
+        alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
+        own = {(alert.rule, host_key(alert.host)) for alert in alerts}
+        ended = [
+            _try(partial(actions.end_silence, self._file, silence.id, actor_of(request), now))
+            for silence in silences.active(self._file, now)
+            if (silence.rule, host_key(silence.host)) in own
+        ]
+        return self._see(request, "/") if ended else self._see(request, "/alerts", "silences")
 
     def end_silence(self, request: Request, fields: Fields) -> Response:
         """End a silence."""

@@ -130,11 +130,18 @@ def describe_incident(incident: Incident, silences: Sequence[Silence], judged: J
         "sentence": state_sentence(alert),
         "sure": " · ".join(text for text in (certainty(incident), lacking) if text),
         "facts": [*_facts(incident, now)],
-        "silenced": all(
-            any(silence.matches(alert.rule, alert.host, alert.instance) for silence in silences)
-            for alert in incident.alerts
-        ),
+        "silenced": _silenced(incident, silences),
     }
+
+
+def _silenced(incident: Incident, silences: Sequence[Silence]) -> str:
+    """Return by whom and why all alerts of an incident are silenced; empty if one is not."""
+    holding = [
+        next((silence for silence in silences if silence.matches(alert.rule, alert.host, alert.instance)), None)
+        for alert in incident.alerts
+    ]
+    reasons = dict.fromkeys(f"{silence.who}: {silence.reason}" for silence in holding if silence)
+    return "; ".join(reasons) if all(holding) else ""
 
 
 def _facts(incident: Incident, now: int) -> Iterator[str]:
