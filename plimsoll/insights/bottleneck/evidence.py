@@ -177,7 +177,9 @@ class Evidence:
 
         None if response times stayed as low as under low load: then the load was too small.
         """
-        load = self.load
+        load, loss = self.load, self.measured.review.throughput_loss
+        if loss and loss.offered:
+            return "less work was done though as much was offered"
         if load.offered is None:
             return "the connections of clients are not recorded, or hardly changed"
         if not load.follows:
