@@ -22,7 +22,7 @@ def test_the_answer_comes_first_and_json_has_its_figures(plimsoll, tmp_path):
     assert done.status == 0, done.err
     first = done.out.splitlines()[0]
     assert first.startswith("About ")
-    assert "before processor time of WEB01 reaches 80 % (projected: the most that was measured is 60" in first
+    assert "before processor time of WEB01 reaches 80 % (projected; measured up to 60" in first
     written = json.loads(out.read_text(encoding="utf-8"))
     assert written["answer"] == first
     assert 690 < written["limits"][0]["load"]["value"] < 710

@@ -55,7 +55,7 @@ def test_the_sentences_say_what_is_projected_and_what_was_verified(shop):
     said = answer(shop)
     assert said.startswith("About ")
     assert "users (" in said
-    assert "before disk time of DB01, 0 C: reaches 90 % (projected: the most that was" in said
+    assert "before disk time of DB01, 0 C: reaches 90 % (projected; measured up to 300 users)" in said
     assert any(one.startswith("Verified: lower loads predict disk time of DB01") for one in sentences(shop))
     written = document(shop)
     assert written["limits"][0]["projected"] is True

@@ -1,7 +1,7 @@
 """The load that a system can carry, in sentences and tables."""
 
-from collections.abc import Iterator
-from math import isnan
+from collections.abc import Callable, Iterator
+from math import floor, isnan
 
 import numpy as np
 
@@ -11,25 +11,27 @@ from plimsoll.insights.capacity.forecast import Forecast, Needs
 from plimsoll.insights.capacity.levels import MeasuredUsers
 from plimsoll.insights.capacity.resources import Resource
 from plimsoll.insights.capacity.saturation import Saturation
-from plimsoll.model.remark import counted
+from plimsoll.model.remark import counted, listed
 from plimsoll.model.value_text import number, percent, quantity
 
 _MOST_USES = 6
+_MOST_UNKNOWN = 1
 _NO_RESOURCE = "no recorded resource is at its limit"
 _OPERATIONS = 6
 
 
 def answer(capacity: Capacity) -> str:
-    """Return the load before the first limit, the next limit, and whether memory limited the run already."""
-    short = next((summary(limit) for limit in capacity.limits if limit.kind == "memory"), None)
-    carries = _carries(capacity)
-    return f"{carries} {short} Memory is not projected: with more of it, measure again." if short else carries
+    """Return the load before the first limit, and the next limit or that memory limited the run already."""
+    short = next((summary(limit) for limit in capacity.limits if limit.kind == "memory"), "")
+    carries = _carries(capacity, is_only_first=bool(short))
+    return f"{carries} {short} Memory is not projected." if short else carries
 
 
-def _carries(capacity: Capacity) -> str:
-    """Return the sentence on the load that the system can carry, and what limits it."""
+def _carries(capacity: Capacity, *, is_only_first: bool) -> str:
+    """Return the sentence on the load that the system can carry, and what limits it; after that, what is next."""
     limits = capacity.reached
-    unknown = ", ".join(resource_text(resource.resource) for resource in capacity.resources if resource.why_not)
+    names = [resource_text(resource.resource) for resource in capacity.resources if resource.why_not]
+    unknown = listed(names, _MOST_UNKNOWN)
     if not limits:
         if unknown:
             return f"At least {_most(capacity)}, the most that was measured. Not known beyond: {unknown}."
@@ -54,7 +56,7 @@ def _carries(capacity: Capacity) -> str:
     if unknown and first.load.value > capacity.highest:
         then = f"; not known beyond what was measured: {unknown}{then}"
     limit = f"{what_text(capacity, first)}{_measured(capacity, first)}"
-    return f"About {with_range(capacity, first.load)} before {limit}{then}."
+    return f"About {with_range(capacity, first.load)} before {limit}{'' if is_only_first else then}."
 
 
 def what_text(capacity: Capacity, limit: Limit) -> str:
@@ -80,10 +82,10 @@ def resource_text(resource: Resource) -> str:
     return f"{_lower(resource.title)} of {', '.join(filter(None, (resource.subject.host, resource.subject.instance)))}"
 
 
-def load_text(capacity: Capacity, load: float) -> str:
+def load_text(capacity: Capacity, load: float, to_digit: Callable[[float], int] = round) -> str:
     """Return a load in users if known, else in operations a second."""
     value, unit = _in_users(capacity, load)
-    return f"{rounded(value)} {capacity.observed.title}/s" if unit == "/s" else f"{rounded(value)} {unit}"
+    return f"{rounded(value, to_digit)} {f'{capacity.observed.title}/s' if unit == '/s' else unit}"
 
 
 def with_range(capacity: Capacity, load: Range) -> str:
@@ -111,7 +113,7 @@ def _in_users(capacity: Capacity, load: float) -> tuple[float, str]:
 def _measured(capacity: Capacity, limit: Limit) -> str:
     """Return a note if a limit is beyond the highest measured load; else empty."""
     measured = limit.load.value <= capacity.highest or isinstance(limit.cause, Saturation)
-    return "" if measured else f" (projected: the most that was measured is {_most(capacity)})"
+    return "" if measured else f" (projected; measured up to {_most(capacity)})"
 
 
 def _most(capacity: Capacity) -> str:
@@ -120,8 +122,8 @@ def _most(capacity: Capacity) -> str:
     if isinstance(users, MeasuredUsers) and np.isfinite(users.at(capacity.projected)):
         assert capacity.observed.users is not None
         most = min(users.at(highest), float(np.nanmax(capacity.observed.users)))
-        return f"{rounded(most)} {users.unit}"
-    return load_text(capacity, highest)
+        return f"{rounded(most, floor)} {users.unit}"
+    return load_text(capacity, highest, floor)
 
 
 def sentences(capacity: Capacity) -> tuple[str, ...]:
@@ -240,14 +242,14 @@ def group_text(capacity: Capacity, at: int) -> str:
     return " + ".join(capacity.observed.names[group] for group in capacity.groups[at])
 
 
-def rounded(value: float) -> str:
+def rounded(value: float, to_digit: Callable[[float], int] = round) -> str:
     """Return a load with three significant digits, which suit its accuracy: `1,480`."""
     if not np.isfinite(value):
         return "–"
     if value <= 0:
         return "0"
     digits = max(0, int(np.floor(np.log10(value))) - 2)
-    return number(round(value / 10**digits) * 10**digits) if digits else number(value)
+    return number(to_digit(value / 10**digits) * 10**digits) if digits else number(value)
 
 
 def _lower(title: str) -> str:
