@@ -139,11 +139,13 @@ def load_effect(
     phase: CommonPhase,
     levels: Mapping[tuple[str, Key], SignalLevel],
 ) -> LoadEffect:
-    """Return the factors by which the load differs, or may differ if not recorded; none if throughput was lost.
+    """Return the factors by which the load differs, or may differ if not recorded.
 
-    `levels` are the levels of the baseline's signals.
+    `levels` are the levels of the baseline's signals. Lost throughput explains only what became less with it.
     """
-    ratios = [] if load.throughput_lost else load.ratios if load.signals else shared_work(reviews, phase)
+    ratios = load.ratios if load.signals else shared_work(reviews, phase)
+    if load.throughput_lost:
+        ratios = [min((1.0, *ratios)), 1.0]
     if not ratios:
         return LoadEffect()
     shares = {key: abs(_BUSY[name] - level.values / 100) for (name, key), level in levels.items() if name in _BUSY}
