@@ -1,5 +1,10 @@
-"""Measures the pages of `plimsoll up`, with the hosts of a fleet after 80 minutes of samples."""
+"""Measures the pages of `plimsoll up`, with the hosts of a fleet after 80 minutes of samples.
 
+Run `python -m bench.pages [--hosts 1000] [--minutes 10]` for Health after evaluations: the CPU seconds of the first
+request and of the next one, server and client together, when the page was open before.
+"""
+
+import argparse
 import gc
 import tempfile
 import time
@@ -22,6 +27,7 @@ from plimsoll.model.times import SECOND, Zone
 from plimsoll.pages.application import routes
 from plimsoll.receive.write_queue import WriteQueue, WriteState
 from plimsoll.rules.load import load
+from plimsoll.rules.states import EVALUATION_INTERVAL
 from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.listen import Listen
@@ -56,13 +62,15 @@ _SIGNALS = (
     "network.bytes",
 )
 _LENGTH = 4800 * SECOND
+_EVALUATIONS = 3
+_FOLLOWED_S = 5.0  # until what the next visitor needs has been prepared, even on a busy machine
 _TURNS = 15  # what else the process does at the time varies threefold
 
 
 def seconds(hosts: int) -> dict[str, float]:
     """Return the CPU seconds of each page, server and client together: the lowest of several warm requests."""
     found: dict[str, float] = {}
-    with served(hosts) as address, urllib3.PoolManager() as pools:
+    with served(hosts) as (address, _), urllib3.PoolManager() as pools:
         for name, path in PAGES.items():
             taken: list[float] = []
             for _ in range(_TURNS):
@@ -75,16 +83,38 @@ def seconds(hosts: int) -> dict[str, float]:
     return found
 
 
+def main() -> None:
+    """Print what Health takes after each of some evaluations."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, default=1000)
+    parser.add_argument("--minutes", type=int, default=10, help="of samples")
+    arguments = parser.parse_args()
+    with served(arguments.hosts, arguments.minutes * 60 * SECOND) as (address, loop), urllib3.PoolManager() as pools:
+
+        def taken() -> float:
+            before = time.process_time()
+            pools.request("GET", f"{address}/api/health")
+            return time.process_time() - before
+
+        taken()
+        for _ in range(_EVALUATIONS):
+            loop.perform((loop.progress.evaluated or 0) + EVALUATION_INTERVAL + DELAY)
+            time.sleep(_FOLLOWED_S)
+            print(
+                f"{arguments.hosts:,} hosts: Health takes {taken():.2f} CPU s first, {taken():.2f} s next", flush=True
+            )
+
+
 @contextmanager
-def served(count: int) -> Generator[str]:
-    """Yield the address of a running server with this number of hosts, after one evaluation."""
+def served(count: int, length: int = _LENGTH) -> Generator[tuple[str, AlertLoop]]:
+    """Yield the address of a running server with this number of hosts, after one evaluation, and its alert loop."""
     gc.set_threshold(*COLLECTING)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         store = open_embedded(folder / "plimsoll.duckdb")
-        start = time.time_ns() // (10 * SECOND) * 10 * SECOND - _LENGTH
+        start = time.time_ns() // (10 * SECOND) * 10 * SECOND - length
         for one in fleet.hosts(count):
-            recorded = fleet.log(one, fleet.times(start, start + _LENGTH), _SIGNALS)
+            recorded = fleet.log(one, fleet.times(start, start + length), _SIGNALS)
             if not recorded.series:
                 continue
             columns = np.array([recorded.column(at) for at in range(len(recorded.series))])
@@ -95,10 +125,10 @@ def served(count: int) -> Generator[str]:
         site = Site(load())
         history = AlertHistory(file, site.catalogue.signals)
         loop = AlertLoop(store.live, site, {}, history, HostInventory(file))
-        loop.perform(start + _LENGTH + DELAY)
+        loop.perform(start + length + DELAY)
         try:
             with serving_pages(store, loop, file, site, folder) as address:
-                yield address
+                yield address, loop
         finally:
             file.close()
             store.close()
@@ -127,3 +157,7 @@ def serving_pages(store: Store, loop: AlertLoop, file: AlertsFile, site: Site, f
         watched.closing.close()
         serving.stop()
         writing.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ more than 2 % in the last quarter: from the median of its first tenth to that of
 """
 
 import argparse
+import gc
 import sys
 import tempfile
 import time
@@ -19,6 +20,7 @@ import urllib3
 
 from bench import fleet
 from bench.pages import serving_pages
+from plimsoll.__main__ import COLLECTING
 from plimsoll.alerting.alert_history import AlertHistory
 from plimsoll.alerting.alerts_file import NAME, AlertsFile
 from plimsoll.alerting.host_inventory import HostInventory
@@ -55,6 +57,7 @@ def main() -> int:
 
 def measure(hosts: int, minutes: int) -> list[int]:
     """Return the resident memory (bytes) after each minute of samples."""
+    gc.set_threshold(*COLLECTING)
     start = time.time_ns() // _MINUTE * _MINUTE - minutes * _MINUTE
     rows = minutes * _AT_ONCE + hosts
     recorded = fleet.log(fleet.Host("lnx", "telegraf"), np.arange(rows, dtype=np.int64))

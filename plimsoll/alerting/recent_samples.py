@@ -21,21 +21,24 @@ _LEAST_ROOM = 16
 
 
 class SampleRow:
-    """The samples of a series, as a row of a matrix."""
+    """The samples of a series: the row `place` of a matrix."""
 
-    __slots__ = ("clock", "place", "row", "series")
+    __slots__ = ("clock", "place", "series")
 
     def __init__(self, series: Series) -> None:
         self.series = series
         self.clock = NONE
-        self.place = 0  # of the row in the matrix
-        self.row: Values = _EMPTY
+        self.place = 0
 
     @property
     def samples(self) -> Samples:
         """The samples of the row, with their sampling interval."""
-        clock = self.clock
-        return Samples(clock.times, self.row[clock.first : clock.end], clock.interval)
+        return Samples(self.clock.times, self.values, self.clock.interval)
+
+    @property
+    def values(self) -> Values:
+        """The values of the row."""
+        return self.clock.matrix[self.place, self.clock.first : self.clock.end]
 
 
 class SampleMatrix:
@@ -53,12 +56,12 @@ class SampleMatrix:
         self.first, self.end = 0, len(times)
         room = int(_ROOM * len(times)) + _LEAST_ROOM
         self.columns = np.empty(room, dtype=np.int64)
-        self.matrix = np.empty((len(self.windows), room))
+        self.matrix = np.empty((max(1, len(self.windows)), room))
         self.columns[: len(times)] = times
         self.times = self.columns[: len(times)]
-        for place, (window, row, values) in enumerate(zip(self.windows, self.matrix, rows, strict=True)):
-            row[: len(times)] = values
-            window.clock, window.place, window.row = self, place, row
+        for place, (window, values) in enumerate(zip(self.windows, rows, strict=True)):
+            self.matrix[place, : len(times)] = values
+            window.clock, window.place = self, place
 
     def extend(self, times: Times, values: Values, since: int, start: int) -> None:
         """Replace the samples from `since` on, and forget samples before `start` (UTC ns)."""
@@ -90,12 +93,9 @@ class SampleMatrix:
             times, matrix = np.empty(room, dtype=np.int64), np.empty((len(self.windows), room))
             times[:kept], matrix[:, :kept] = self.columns[columns], self.matrix[:, columns]
             self.columns, self.matrix = times, matrix
-            for window, row in zip(self.windows, matrix, strict=True):
-                window.row = row
         self.first, self.end = 0, kept
 
 
-_EMPTY: Values = np.empty(0)
 NONE = SampleMatrix((), np.empty(0, dtype=np.int64), (), 0)
 _NOTHING = Samples(np.empty(0, dtype=np.int64), np.empty(0))
 _APART = 2  # with this many times more matrices, those with equal times again are joined
@@ -318,7 +318,7 @@ class _Rows:
     def arrays(self) -> Arrays:
         """Return all times and values of the series."""
         windows = self._windows
-        return [w.clock.times for w in windows], [w.row[w.clock.first : w.clock.end] for w in windows]
+        return [window.clock.times for window in windows], [window.values for window in windows]
 
     def _spans(self, bounds: WindowBounds) -> "_Spans":
         arrangement = self._buffers.arrangement
@@ -326,10 +326,10 @@ class _Rows:
             numbers = [window.clock.number for window in self._windows]
             self._clocks = arrangement, np.array(numbers, np.intp)
             alike = group_pairs((number, row) for row, number in enumerate(numbers))
-            self._groups = []
-            for number, rows in alike.items():  # number 0 has neither rows nor columns
-                places = [self._windows[row].place for row in rows if number]
-                self._groups.append((np.array(rows), self._windows[rows[0]].clock, np.array(places, np.intp)))
+            self._groups = [
+                (np.array(rows), self._windows[rows[0]].clock, np.array([self._windows[row].place for row in rows]))
+                for rows in alike.values()
+            ]
         return self._buffers.spans(bounds.at, bounds.window, self._clocks[1])
 
     def breaks(self, bounds: WindowBounds) -> Breaks:
