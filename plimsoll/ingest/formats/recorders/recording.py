@@ -5,10 +5,10 @@ read from sadf as well; a value below 0 is none, as the recorders write -1 for w
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,9 @@ def recorder(name: str) -> Recorder:
 
 
 @dataclass
-class _Column:
+class RecordedColumn:
+    """The values of a column, each with the index of its sample."""
+
     rows: list[int] = field(default_factory=list[int])
     values: list[float] = field(default_factory=list[float])
 
@@ -86,9 +88,10 @@ class HostRecording:
         self._stamps: list[int] = []
         self._lines: list[int] = []
         self._seconds: list[float] = []
-        self._columns: dict[tuple[str, str, str], _Column] = {}
+        self._columns: dict[tuple[str, str, str], RecordedColumn] = {}
+        self._read: dict[tuple[str, str, str], RecordedColumn | None] = {}
         self._left_out: list[int] = []
-        self._unread: Counter[str] = Counter()
+        self._unread: set[str] = set()
         self._processors = 0
 
     def lines(self) -> Iterator[tuple[int, str]]:
@@ -106,29 +109,37 @@ class HostRecording:
         self._lines.append(line)
         self._seconds.append(seconds)
 
-    def put(self, table: str, instance: str, values: Iterable[tuple[str, str | float]]) -> bool:
-        """Add values of the current sample by their columns. Return whether the table is read."""
-        known = self._tables.get(table)
-        instance = instance or (known.total if known else "")
-        if known is None or not re.fullmatch(known.keep, instance):
-            if known is None:
-                self._unread[table] += 1
-            return False
+    def put(self, table: str, instance: str, values: Iterable[tuple[str, str | float]]) -> None:
+        """Add values of the current sample by their columns; other tables and columns are not read."""
         for column, cell in values:
-            if column in known.columns:
-                value = number(cell)
-                if value is not None and value >= 0:
-                    stored = self._columns.setdefault((table, instance, column), _Column())
-                    stored.rows.append(len(self._stamps) - 1)
-                    stored.values.append(value)
-        return True
+            if (stored := self.column(table, instance, column)) is not None:
+                self.add(stored, cell)
+
+    def column(self, table: str, instance: str, column: str) -> RecordedColumn | None:
+        """Return the column to `add` values to; None if it is not read."""
+        key = table, instance, column
+        if key not in self._read:
+            known = self._tables.get(table)
+            if known is None:
+                self._unread.add(table)
+            named = instance or (known.total if known else "")
+            is_read = known is not None and column in known.columns and re.fullmatch(known.keep, named)
+            self._read[key] = self._columns.setdefault((table, named, column), RecordedColumn()) if is_read else None
+        return self._read[key]
+
+    def add(self, column: RecordedColumn, cell: str | float) -> None:
+        """Add a value of the current sample; none if the cell is no number, or below 0."""
+        value = number(cell)
+        if value is not None and value >= 0:
+            column.rows.append(len(self._stamps) - 1)
+            column.values.append(value)
 
     def put_columns(self, table: str, instance: str, rows: NDArray[np.int64], columns: Mapping[str, Values]) -> None:
         """Add values of many samples, by their indices; NaN is no sample."""
         for column, values in columns.items():
             if column in self._tables[table].columns:
                 known = np.isfinite(values)
-                self._columns[(table, instance, column)] = _Column(rows[known].tolist(), values[known].tolist())
+                self._columns[(table, instance, column)] = RecordedColumn(rows[known].tolist(), values[known].tolist())
 
     def set_processors(self, count: int) -> None:
         """Note the number of processors of the host."""
@@ -140,6 +151,7 @@ class HostRecording:
 
     def log(self, options: ReadOptions, advice: str, *, in_utc: bool = False) -> Log:
         """Return the log. Raise Unusable, with `advice`, if no value was read."""
+        self._columns = {key: column for key, column in self._columns.items() if column.rows}
         if not self._columns:
             raise Unusable(f"{self.text.path}: holds no sample of {self.tool} that is read; {advice}")
         self._remark_left_out()
@@ -193,7 +205,7 @@ class HostRecording:
         shown = f"{table}({instance})" if instance else table
         return Series(self.host, measurement, tags, name, f"{self.tool} {shown} {column}")
 
-    def _filled(self, column: _Column) -> Values:
+    def _filled(self, column: RecordedColumn) -> Values:
         values = np.full(len(self._stamps), np.nan)
         # Of several values for one sample the first counts.
         values[column.rows[::-1]] = column.values[::-1]
@@ -237,10 +249,10 @@ class HostRecording:
 def number(cell: str | float) -> float | None:
     """Return the number in a cell, with a decimal comma too; None if it is none."""
     try:
-        value = float(cell.replace(",", ".") if isinstance(cell, str) else cell)
+        value = float(cell.replace(",", ".") if isinstance(cell, str) and "," in cell else cell)
     except (ValueError, TypeError):
         return None
-    return value if np.isfinite(value) else None
+    return value if isfinite(value) else None
 
 
 def wide_columns(tool: str, header: Sequence[str]) -> list[tuple[str, str, str] | None]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from plimsoll.ingest.formats.recorders.recording import HostRecording, wide_columns
+from plimsoll.ingest.formats.recorders.recording import HostRecording, RecordedColumn, wide_columns
 from plimsoll.ingest.formats.sadf.dates import parsed
 from plimsoll.ingest.reading import ReadOptions
 from plimsoll.ingest.shared.text import Text
@@ -60,7 +60,7 @@ class _WideRows:
         self.zone: Zone | None = None
         self.in_utc = False
         self._form = form
-        self._columns: list[tuple[str, str, str] | None] = []
+        self._columns: list[RecordedColumn | None] = []
         self._groups: list[str] = []
         self._is_first = False
         self._year = 0
@@ -85,7 +85,7 @@ class _WideRows:
     def _begin(self, names: list[str], number: int) -> None:
         if self._form.NAME == "dool":
             names = [_with_group(name, group) for name, group in zip(names, self._groups, strict=False)]
-        self._columns = wide_columns(self._form.NAME, names)
+        self._columns = [name and self.recording.column(*name) for name in wide_columns(self._form.NAME, names)]
         self._is_first = self._form.since_boot
         if self._before is not None:
             self.recording.headers.append(number)
@@ -123,13 +123,9 @@ class _WideRows:
             self.recording.remarks.add_once(Kind.NOTED, text, line=number)
             return
         self.recording.begin(instant(moment), number)
-        self._put(list(zip(columns, cells, strict=False)))
-
-    def _put(self, cells: Sequence[tuple[tuple[str, str, str] | None, str]]) -> None:
-        for name, cell in cells:
-            if name is not None and cell:
-                table, instance, column = name
-                self.recording.put(table, instance, [(column, cell)])
+        for column, cell in zip(columns, cells, strict=False):
+            if column is not None and cell:
+                self.recording.add(column, cell)
 
     def _moment(self, cell: str) -> datetime | None:
         """Return the time in a row's first cell; None if it is none. A time without a year is of the header's."""
