@@ -29,24 +29,35 @@ class Format(Protocol):
 
 
 class _Later:
-    """A format whose module is imported at its first use, as few logs need it."""
+    """A format whose module is imported at its first use, as few logs need it.
 
-    def __init__(self, module: str, member: str | None) -> None:
+    It is used only for content that begins with one of the bytes `begins`.
+    """
+
+    def __init__(self, module: str, member: str | None, begins: tuple[bytes, ...]) -> None:
         self._module = module
         self._member = member
+        self._begins = begins
+
+    def sniff(self, text: Text) -> bool:
+        return text.data[:4].startswith(self._begins) and self.__getattr__("sniff")(text)
 
     def __getattr__(self, name: str) -> Any:
         module = import_module(f"{__package__}.{self._module}")
         return getattr(getattr(module, self._member) if self._member else module, name)
 
 
-def _later(module: str, member: str | None = None) -> Format:
+def _later(module: str, member: str | None = None, begins: tuple[bytes, ...] = (b"",)) -> Format:
     """Return the format that a module is, or one of several in it."""
-    return cast("Format", _Later(module, member))
+    return cast("Format", _Later(module, member, begins))
 
 
 # Binary formats are recognised by the bytes of a file, before these are decoded as text.
-BINARY: tuple[Format, ...] = (blg, _later("load_results.gatling_binary"), _later("sysstat_binary"))
+BINARY: tuple[Format, ...] = (
+    blg,
+    _later("load_results.gatling_binary", begins=(b"\0\0\0\0",)),
+    _later("sysstat_binary", begins=(b"\x96\xd5", b"\xd5\x96")),
+)
 # The first format that recognises a log reads it. Resaved logs come first: their header often looks like the
 # original's.
 FORMATS: tuple[Format, ...] = (
