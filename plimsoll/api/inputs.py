@@ -17,6 +17,7 @@ from plimsoll.model.log import Log
 from plimsoll.model.names import Names, shipped
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark
+from plimsoll.model.series import host_key
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.receive.servers.address import ServerAddress, scheme_of
@@ -176,8 +177,10 @@ def _read_servers(inputs: Inputs) -> LogSet:
         start, end = _server_range(address.when or inputs.when, zone, files.logs)
         with kind.opened(address, signals, inputs.notify) as reader:
             logs, remarks = live(reader, start, end, hosts, zone, address.scheme, kind.title)
-        if not logs:
-            who = ", ".join(hosts) or "any host"
+        found = {host_key(host) for log in logs for host in log.hosts}
+        missing = [host for host in hosts if host_key(host) not in found]
+        if missing or not logs:
+            who = ", ".join(missing) or "any host"
             raise Unusable(
                 f"{address.name}: nothing of {who} that is judged, from {zone.clock(start)} to {zone.clock(end)}; "
                 f"name the time with {Parameter.FROM} and {Parameter.TO}, and see which hosts and metrics it has"

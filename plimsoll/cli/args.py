@@ -40,19 +40,9 @@ def typed_inputs(
     from plimsoll.model.time_arguments import TimeRange
 
     range_ = TimeRange(*when)
-    hosts, match = of_server
-    return Inputs(
-        tuple(sources),
-        zone,
-        format_,
-        encoding,
-        tuple(names or ()),
-        store,
-        range_,
-        notify=print_notice,
-        only_hosts=tuple(hosts or ()),
-        match=match,
-    )
+    of_logs = zone, format_, encoding, tuple(names or ()), store, range_
+    hosts, match = tuple(of_server[0] or ()), of_server[1]
+    return Inputs(tuple(sources), *of_logs, notify=print_notice, only_hosts=hosts, match=match)
 
 
 def typed_duration(option: str, text: str) -> int:

@@ -91,6 +91,8 @@ def test_what_is_no_server_is_told(plimsoll, monkeypatch, source, words):
 
 def test_a_host_that_it_has_not_is_told(plimsoll, server):
     assert "nothing of nobody" in said(plimsoll("review", server, "--last", "1h", "--host", "nobody"))
+    both = ("--host", "srv1", "--host", "gone")
+    assert "nothing of gone" in said(plimsoll("review", server, "--last", "1h", *both))
     assert "--host and --match are for a server" in said(plimsoll("review", ".", "--host", "web1"))
 
 

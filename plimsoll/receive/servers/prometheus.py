@@ -40,17 +40,10 @@ class PrometheusSamples(SampleReader):
         self, address: ServerAddress, signals: Mapping[str, Signal], notify: Callable[[str], None] = lambda _: None
     ) -> None:
         self.name = address.name
-        secrets = _secrets(os.environ)
+        is_near, secrets = is_loopback(address.url), _secrets(os.environ)
         place = f"{_TOKEN}, or {_USER} and {_PASSWORD}"
-        self._api = PrometheusApi(
-            address.name,
-            address.url,
-            "Prometheus",
-            secrets,
-            place,
-            is_near=is_loopback(address.url),
-            read_s=_PATIENCE_S,
-        )
+        named = address.name, address.url, "Prometheus", secrets, place
+        self._api = PrometheusApi(*named, is_near=is_near, read_s=_PATIENCE_S)
         self._matcher = address.settings.get("match", "").strip().removeprefix("{").removesuffix("}")
         self._history = History(Translator(signals, most_kept=1 << 62))
         self._notify = notify
