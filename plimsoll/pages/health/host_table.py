@@ -267,7 +267,7 @@ def _cause(hosts: HostOverview, key: HostKey) -> str:
 def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
     """Return the signals for columns: crossed signals, then judged signals that many hosts have.
 
-    The signals are in the order of `areas.yaml`; signals without limits are last.
+    Each kind is in the order of `areas.yaml`; signals without limits are last. Narrow windows show the first columns.
     """
     health = load_areas().health
     counts, judged_signals = Counter[str](), set[str]()
@@ -285,7 +285,8 @@ def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Ca
         return signal not in crossed, counts[signal] <= few, signal not in judged_signals, signal not in health.hosts
 
     best = sorted(signals, key=rank)[:MOST_COLUMNS]
-    return sorted((signal for signal in signals if signal in best), key=lambda signal: signal not in judged_signals)
+    shown = (signal for signal in signals if signal in best)
+    return sorted(shown, key=lambda signal: (signal not in crossed, signal not in judged_signals))
 
 
 def _row(host: _GradedHost, cells: Mapping[str, HostCell], signals: Sequence[str]) -> HostRow:
