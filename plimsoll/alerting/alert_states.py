@@ -33,7 +33,7 @@ class AlertStates:
         self._gone: dict[Key, tuple[RuleTarget, Healthy]] = {}
         self._hosts = HostRows(())
         self._retired: Collection[HostKey] = ()
-        self._resources: dict[str, set[Resource]] = {}
+        self._resources: dict[HostKey, set[Resource]] = {}
 
     def plan(self, targets: Sequence[RuleTarget]) -> None:
         """Replace the targets to judge; targets that were judged before keep their states."""
@@ -132,7 +132,7 @@ class AlertStates:
                 counts += np.bincount(hosts[batch.has_data | batch.active], minlength=len(counts))
         return {host: count for host, count in zip(self._hosts.hosts, counts.tolist(), strict=True) if count}
 
-    def judged_resources(self) -> dict[str, set[Resource]]:
+    def judged_resources(self) -> dict[HostKey, set[Resource]]:
         """Return the resources of which a warning or critical limit had data since it is judged, by host.
 
         `newest` says which of them have no new samples any more.

@@ -128,13 +128,16 @@ def health(
     warned = [problem for problem in mended if problem.severity == "warning"]
     mended = [problem for problem in mended if problem.severity != "warning"]
     fires = firing(file)
-    lost = {**progress.missing, **(missing or {})}
+    lost: dict[HostKey, Mapping[str, Resource | None]] = {
+        host: {**progress.missing.get(host, {}), **(missing or {}).get(host, {})}
+        for host in (*progress.missing, *(missing or {}))
+    }
     progress = replace(progress, missing=lost)
     host_healths = [*_hosts(file, fires, progress, now)]
     answer, reason = _answer(host_healths, fires, mended, progress, now)
     limits = counted(sum(progress.judged.values()), "limit")
     facts = [f"{', '.join(sorted(names))} of {host}" for host, names in sorted(progress.lacking.items())]
-    missing = f"Limits that need these facts are not judged; give them in plimsoll.toml: {listed(facts, 10)}."
+    without_facts = f"Limits that need these facts are not judged; give them in plimsoll.toml: {listed(facts, 10)}."
     shown = "what is shown is older" if progress.evaluated else "so hosts are not judged yet"
     return Health(
         answer=answer,
@@ -155,7 +158,7 @@ def health(
             *(f"{problem.text}." for problem in warned),
             *unscraped,
             *_never_sent(lost),
-            *([missing] if facts else []),
+            *([without_facts] if facts else []),
             *_left_out(written),
         ],
     )
@@ -262,7 +265,7 @@ def _unjudged(host: Host, progress: Progress, now: int) -> str:
         return f"not all judged: no new value of {names} for {length}; look at these inputs of its agent"
     if not progress.judged.get(host.host):
         return "not judged: none of its counters has a limit"
-    missing, judged = progress.missing.get(host.host, {}), progress.resources.get(host.host, ())
+    missing, judged = progress.missing.get(HostKey(host.host), {}), progress.resources.get(HostKey(host.host), ())
     names = [name for name, resource in missing.items() if resource not in judged]
     lacking = {*progress.required, *(missing[name] for name in names)} - {*judged}
     if not lacking:
