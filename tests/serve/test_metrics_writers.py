@@ -339,6 +339,7 @@ NOT_OF_HOSTMETRICS = {
     *("cpu.context_switches", "cpu.interrupts", "disk.bytes", "network.to_disk_bytes", "memory.oom_kills"),
     *("memory.stalled", "memory.stalled_now", "memory.waited_for", "disk.stalled", "cpu.waited_for"),
     *("network.accept_overflows", "network.connections_tracked", "system.open_files"),
+    *("tcp.segments_sent", "tcp.segments_retransmitted", "tcp.retransmitted_share"),
     "cpu.processor_busy",  # by default it adds processors up
     *("network.link_percent", "network.received_utilization", "network.sent_utilization"),
 }
