@@ -27,7 +27,7 @@ def mcp(
     ),
     store: args.FolderOption = None,
 ) -> None:
-    """Let an assistant read hosts, incidents, reviews and rules over the Model Context Protocol; it changes nothing.
+    """Let an assistant read hosts, incidents, reviews and rules over the Model Context Protocol.
 
     PLIMSOLL_TOKEN is the token of plimsoll up, if that needs one; PLIMSOLL_MCP_TOKEN the one that clients send with
     --http.
