@@ -44,7 +44,7 @@ def ingest(
     encoding: args.EncodingOption = None,
     names: args.NamesOption = None,
 ) -> None:
-    """Load the logs of a run into a store, or what a server recorded. Repeat an interrupted call: it continues."""
+    """Load the logs of a run into a store, or what a server recorded. Repeat a call to continue."""
     inputs = args.typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last), (host, match))
     if inputs.run is not None or inputs.hosts is not None:
         raise Unusable(f"{inputs.sources[0]}: is in a store already; name logs")
