@@ -24,7 +24,7 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
 FALSE_ALARMS = 0.025  # the chance that any signal of a phase is called different although none is
-_OF_COSTS = 0.6  # of that chance: processor time, of which the least differences matter; our choice
+_OF_COSTS, _OF_OTHERS = 0.6, 0.5  # of it: processor time, whose least differences matter, and others; our choice
 _ONE_OF_MANY = FALSE_ALARMS / 50  # of the chance: about as many critical signals are compared
 PERHAPS = 0.15  # the same chance, below which it is not known whether a signal is worse; our choice
 _FEWEST = 8  # samples; with fewer, nothing is said
@@ -280,8 +280,8 @@ def _within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
 def judged(signals: Sequence[Compared]) -> list[Compared]:
     """Return the comparisons of one phase, with p-values raised for the number of compared signals (Hochberg).
 
-    Of the chance of a false alarm, processor time has most; of the rest, each other primary kind of critical signals
-    has as large a part as all other critical ones. Equal constants cannot be a false alarm, and are not counted.
+    Of the chance of a false alarm, processor time has most; of another part, each other primary kind of critical
+    signals has as much as all other critical ones. Equal constants cannot be a false alarm, and are not counted.
     """
     telling = [signal for signal in signals if signal.between.error or signal.between.value]
     families = group_pairs(((signal.treatment.critical, signal.treatment.primary_kind), signal) for signal in telling)
@@ -289,7 +289,7 @@ def judged(signals: Sequence[Compared]) -> list[Compared]:
     others = sum(critical for critical, _ in families.keys() - costs)
     compareds = [signal for signal in signals if not (signal.between.error or signal.between.value)]
     for key, family in families.items():
-        part = 1.0 if not key[0] else _OF_COSTS if key in costs else (1 - _OF_COSTS) / others
+        part = 1.0 if not key[0] else _OF_COSTS if key in costs else _OF_OTHERS / others
         raised = hochberg(np.array([signal.between.chance for signal in family])) / part
         compareds += [
             replace(signal, chance=min(1.0, float(chance))) for signal, chance in zip(family, raised, strict=True)
