@@ -137,14 +137,14 @@ class ClockSkew:
             steady = (late for late in self._late.values() if late.last - late.first >= _STEADY)
             return {late.host: (late.lowest, late.newest) for late in steady}
 
-    def consensus(self, now: int, own: Collection[str]) -> int | None:
+    def consensus(self, now: int, local_hosts: Collection[str]) -> int | None:
         """Return how far (ns) this machine's clock is ahead (behind: below 0) of most hosts that sent lately.
 
-        It is 0 if most are on time, None if too few sent anything, or they differ. `own` are hosts that do not count.
+        It is 0 if most are on time, None if too few sent anything, or they differ. `local_hosts` do not count.
         """
-        ours = {host_key(host) for host in own}
+        local = {host_key(host) for host in local_hosts}
         with self._lock:
-            sent = [lag for key, lag in self._lags.items() if key not in ours and 0 <= now - lag.last <= _REMEMBERED]
+            sent = [lag for key, lag in self._lags.items() if key not in local and 0 <= now - lag.last <= _REMEMBERED]
         lags = np.array([lag.lag for lag in sent if abs(lag.lag) <= _TOLERATED or lag.last - lag.first >= _AGREED])
         if not len(lags):
             return None

@@ -44,7 +44,7 @@ class AlertLoop:
 
     Call `perform` about every second, and `written` with each batch of samples; both take the time (UTC ns), so that
     tests can simulate it. The loop calls `processes` for the top processes of hosts at an evaluation (a line each),
-    `troubles` for the problems of Plimsoll itself, and `on_step` after evaluations, with their time. `own` returns the
+    `troubles` for the problems of Plimsoll itself, and `on_step` after evaluations, with their time. `local_hosts` returns the
     hosts whose samples get their times from this machine.
     """
 
@@ -61,7 +61,7 @@ class AlertLoop:
         troubles: Callable[[], Sequence[Problem]] = lambda: (),
         on_step: Callable[[int], None] = lambda _: None,
         most_hosts: int = MOST_HOSTS,
-        own: Callable[[], Collection[str]] = tuple,
+        local_hosts: Callable[[], Collection[str]] = tuple,
     ) -> None:
         self._store = store
         self._site = site
@@ -79,7 +79,7 @@ class AlertLoop:
         self._duplicates = DuplicateHosts(
             site.catalogue.signals, lambda series: host_of(series, host_tags(site.catalogue.signals))
         )
-        self.clock = MachineClock(history.file, self._skew, own)
+        self.clock = MachineClock(history.file, self._skew, local_hosts)
         self._late_samples = LateSamples(store, history, self._skew, self._check)
         self._evaluator: Evaluator | None = None
         self._last: int | None = None

@@ -36,14 +36,14 @@ class MachineClock:
     """The trust in the clock of this machine.
 
     It is wrong if it differs from the last evaluation by a jump, and most hosts still send samples with the times of
-    before. `own` returns the hosts whose samples get their times from this clock. `deletes_until` is the time (UTC ns)
+    before. `local_hosts` returns the hosts whose samples get their times from this clock. `deletes_until` is the time (UTC ns)
     up to which samples may be deleted for their age.
     """
 
-    def __init__(self, file: AlertsFile, skew: ClockSkew, own: Callable[[], Collection[str]] = tuple) -> None:
+    def __init__(self, file: AlertsFile, skew: ClockSkew, local_hosts: Callable[[], Collection[str]] = tuple) -> None:
         self._file = file
         self._skew = skew
-        self._own = own
+        self._local_hosts = local_hosts
         self._jump: _Jump | None = None
         self._unconfirmed: int | None = None
         self.deletes_until: int | None = None
@@ -67,7 +67,7 @@ class MachineClock:
 
     def _doubt(self, jump: _Jump, now: int) -> str:
         """Return why a jump of the clock cannot be believed; empty, and forget the jump, if it can."""
-        ahead = self._skew.consensus(now, self._own())
+        ahead = self._skew.consensus(now, self._local_hosts())
         is_confirmed = ahead == 0 or _is_accepted(self._file, now)
         if not is_confirmed and ahead and ahead * jump.step > 0 and 2 * abs(ahead) >= abs(jump.step):
             side = "ahead of" if ahead > 0 else "behind"

@@ -142,7 +142,7 @@ class Up:
             troubles=self._troubles,
             on_step=self._stepped,
             most_hosts=self._settings.limits.hosts,
-            own=lambda: (*([setup.host] if setup.host else ()), *self._scraper.hosts),
+            local_hosts=lambda: (*([setup.host] if setup.host else ()), *self._scraper.hosts),
         )
         self.address = str(setup.url) if setup.url else setup.listen.url(tls=setup.certificate is not None)
         self._election = store.election

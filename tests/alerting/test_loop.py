@@ -433,7 +433,7 @@ def run_off(world, length, ahead, hosts=("web1", "db1")):
 @pytest.mark.parametrize("hosts", [("web1", "db1"), ()], ids=["agents", "alone"])
 @pytest.mark.parametrize("is_restarted", [False, True])
 def test_a_clock_that_was_ahead_stops_nothing_once_it_is_right(world, ahead, hosts, is_restarted):
-    world.restart(own=lambda: ("here",))
+    world.restart(local_hosts=lambda: ("here",))
     everything = dict.fromkeys(("here", *hosts), 60)
     world.run(15 * MINUTE, everything)
     right = world.loop.clock.deletes_until
@@ -446,7 +446,7 @@ def test_a_clock_that_was_ahead_stops_nothing_once_it_is_right(world, ahead, hos
         )
         assert (world.loop.clock.deletes_until or 0) - right <= 24 * HOUR
     if is_restarted:
-        world.restart(own=lambda: ("here",))
+        world.restart(local_hosts=lambda: ("here",))
     world.now -= ahead
     world.run(12 * MINUTE, {**everything, "here": 2})
     assert world.loop.progress.problem == ""
