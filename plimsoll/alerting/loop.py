@@ -44,8 +44,8 @@ class AlertLoop:
 
     Call `perform` about every second, and `written` with each batch of samples; both take the time (UTC ns), so that
     tests can simulate it. The loop calls `processes` for the top processes of hosts at an evaluation (a line each),
-    `troubles` for the problems of Plimsoll itself, and `on_step` after evaluations, with their time. `local_hosts` returns the
-    hosts whose samples get their times from this machine.
+    `troubles` for the problems of Plimsoll itself, and `on_step` after evaluations, with their time. `local_hosts`
+    returns the hosts whose samples get their times from this machine.
     """
 
     def __init__(

@@ -36,8 +36,8 @@ class MachineClock:
     """The trust in the clock of this machine.
 
     It is wrong if it differs from the last evaluation by a jump, and most hosts still send samples with the times of
-    before. `local_hosts` returns the hosts whose samples get their times from this clock. `deletes_until` is the time (UTC ns)
-    up to which samples may be deleted for their age.
+    before. `local_hosts` returns the hosts whose samples get their times from this clock. `deletes_until` is the time
+    (UTC ns) up to which samples may be deleted for their age.
     """
 
     def __init__(self, file: AlertsFile, skew: ClockSkew, local_hosts: Callable[[], Collection[str]] = tuple) -> None:
