@@ -108,7 +108,7 @@ class AlertHistory:
         return lost
 
     def return_to(self, at: int) -> None:
-        """Let no saved time be later than `at` (UTC ns), the last evaluation now: a wrong clock was set right."""
+        """Lower all saved times to at most `at` (UTC ns), the last evaluation, after a wrong clock was set right."""
         with self.file.transaction() as connection:
             for table, columns in _TIMES.items():
                 for column in columns:

@@ -135,7 +135,7 @@ class AlertStates:
     def judged_resources(self) -> dict[HostKey, set[Resource]]:
         """Return the resources of which a warning or critical limit had data since it is judged, by host.
 
-        `newest` says which of them have no new samples any more.
+        `newest` says which of these resources have no new samples any more.
         """
         before = self._resources
         resources = self._resources = {host: before.get(host, set[Resource]()) for host in self._hosts.hosts}

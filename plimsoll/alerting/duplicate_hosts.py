@@ -33,9 +33,9 @@ class _Watch:
     top: float | None = None
 
     def is_sign(self, time: int, value: float) -> bool:
-        """Take a sample; return whether only a second computer explains it.
+        """Take a sample; return whether only a second computer explains the sample.
 
-        Either the time has another value already, or a growing count that fell is back where it was before.
+        Either the sample's time already has another value, or a growing count that fell is back at its earlier value.
         """
         if time < self.time:
             return False
@@ -51,7 +51,7 @@ class _Watch:
 
 @dataclass(slots=True)
 class _Signs:
-    """The host's name, and when (UTC ns) the latest signs of a second computer came."""
+    """The name of a host, and the times (UTC ns) of the latest signs of a second computer."""
 
     name: str
     times: list[int] = field(default_factory=list[int])
@@ -70,7 +70,7 @@ class DuplicateHosts:
         self._lock = Lock()
 
     def written(self, points: Points, now: int) -> None:
-        """Look at a batch of samples that was written at `now` (UTC ns)."""
+        """Search a batch of samples, written at `now` (UTC ns), for signs of second computers."""
         watches = {at: watch for at, series in enumerate(points.series) if (watch := self._watch(series))}
         if not watches:
             return
@@ -84,7 +84,7 @@ class DuplicateHosts:
                     signs.times = [*signs.times[1 - _SIGNS :], now]
 
     def hosts(self, now: int) -> Mapping[HostKey, str]:
-        """Return the names of the hosts (by case-folded name) that two computers sent under in the last minutes."""
+        """Return, by case-folded name, the names of hosts under which two computers sent in the last minutes."""
         with self._lock:
             self._signs = {key: signs for key, signs in self._signs.items() if 0 <= now - signs.times[-1] <= _WITHIN}
             return {

@@ -196,7 +196,7 @@ class AlertLoop:
         self._on_step(now)
 
     def _return_to(self, at: int) -> None:
-        """Go on after `at` (UTC ns), after evaluations at later times by a clock that was wrong."""
+        """Continue after `at` (UTC ns), although a wrong clock led to evaluations at later times."""
         self._history.return_to(at)
         self._last, self._reading, self._evaluator, self._last_samples = at, None, None, {}
         self._late_samples = LateSamples(self._store, self._history, self._skew, self._check)

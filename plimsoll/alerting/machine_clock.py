@@ -85,7 +85,7 @@ _TO_DO = "set it right, or accept it: plimsoll alerts accept-clock"
 
 
 def accept(file: AlertsFile, now: int) -> None:
-    """Accept the present time of this machine's clock (UTC ns) for evaluations, whatever hosts say."""
+    """Accept the present time of this machine's clock (UTC ns) for evaluations, even if hosts send other times."""
     with file.transaction() as connection:
         connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_ACCEPTED, now))
 

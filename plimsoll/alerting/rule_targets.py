@@ -27,7 +27,8 @@ MOST = 50_000
 class Site:
     """The rules to judge, and the settings of hosts in plimsoll.toml.
 
-    `labels` are by case-folded host; `judge` are the resources without a judged limit of which no host is healthy.
+    `labels` are by case-folded host. `judge` are the required resources: a host is healthy only if a limit of each is
+    judged.
     """
 
     catalogue: Catalogue

@@ -225,7 +225,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _filled_from(self) -> NDArray[np.intp]:
-        """The first evaluation of each stretch whose window is filled with data; worst values are taken from there on.
+        """The first evaluation of each stretch with a filled window; worst values are taken from there on.
 
         At the start of the data, a window contains only a sample or two.
         """
@@ -239,14 +239,14 @@ class EvaluationMatrix:
 
     @cached_property
     def _filled_crossings(self) -> NDArray[np.intp]:
-        """The first evaluation of each crossing with a filled window, or its first if it ended before there was one."""
+        """The first evaluation of each crossing with a filled window; its first evaluation if no window was filled."""
         first, stop, _ = self._true
         begins = self._filled_from[np.searchsorted(self._stretches.first, first, "right") - 1]
         return np.where(begins < stop, np.maximum(first, begins), first)
 
     @property
     def _filled(self) -> NDArray[np.bool_]:
-        """Whether the window of each evaluation is filled; all of a crossing that ended before, and of an empty row."""
+        """Whether the window of each evaluation is filled; true in crossings and rows without a filled window."""
         edges = np.zeros(self.values.size + 1, dtype=np.int8)
         first, stop, _ = self._true
         over = self._filled_crossings < self._filled_from[np.searchsorted(self._stretches.first, first, "right") - 1]
@@ -362,7 +362,7 @@ class EvaluationMatrix:
 
 
 class _Places:
-    """The indices of a flattened matrix at which a mask is true, as the edges of its runs."""
+    """The indices of a flattened matrix at which a mask is true, as the edges of runs of true values."""
 
     def __init__(self, matrix: NDArray[np.bool_]) -> None:
         self._mask = matrix.ravel()
@@ -380,7 +380,7 @@ class _Places:
 
 
 def _reduced(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], stop: NDArray[np.intp]) -> Values:
-    """Return `ufunc.reduce(values[first:stop])` for each of several spans in order, which do not overlap."""
+    """Return `ufunc.reduce(values[first:stop])` for each of several spans, which are in order and do not overlap."""
     bounds = np.column_stack((first, stop)).ravel()
     return ufunc.reduceat(values, bounds[:-1] if bounds[-1] == len(values) else bounds)[::2]
 

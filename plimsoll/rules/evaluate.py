@@ -364,7 +364,7 @@ class RuleEvaluator:
     def _idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
         """Return which values are times per request over windows with no requests, or too few to judge.
 
-        A single False stands for none of them.
+        A single False means that no value is.
         """
         idle = np.zeros(values.shape if rows else (), dtype=bool)
         if rows and rows.rated:

@@ -1,1 +1,1 @@
-"""Recorders of Unix hosts other than sar: a reader for each, and a table of what its columns mean."""
+"""Recorders of Unix hosts other than sar: a reader for each, and a table of the series of its columns."""

@@ -1,6 +1,6 @@
-"""Reads what `atop -P` prints: lines that begin with a label, the host and the time since 1970.
+"""Reads the output of `atop -P`: lines that begin with a label, the host and the time since 1970.
 
-After RESET a sample is since boot, and left out. SEP ends a sample.
+A sample after RESET covers the time since boot, and is left out. SEP ends a sample.
 """
 
 import re
@@ -39,7 +39,7 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the samples as one log. Raise Unusable if there are several hosts, or no sample but those since boot."""
+    """Return the samples as one log. Raise Unusable if there are several hosts, or only samples since boot."""
     recording = HostRecording(text, NAME)
     before, is_since_boot = "", False
     for line_number, line in recording.lines():

@@ -1,6 +1,6 @@
 """Reads nmon's file for Linux (`nmon -f`): a header line for each section, and a line for each section and snapshot.
 
-ZZZZ has the time of each snapshot. AIX' nmon has other sections, and is refused.
+ZZZZ has the time of each snapshot. nmon of AIX has other sections, and is refused.
 """
 
 import re
@@ -23,7 +23,7 @@ _ADVICE = "record it again with: nmon -f -s 15 -c 240"
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is one of nmon's facts."""
+    """Return whether the first line is one of nmon's lines of facts."""
     return text.header.startswith(b"AAA,")
 
 

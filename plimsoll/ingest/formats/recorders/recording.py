@@ -1,7 +1,7 @@
 """Collects the samples of a recorder whose output is tables of columns, and returns them as a log.
 
 A table beside each reader (`nmon.yaml`) gives the series of each column. The series are those of sysstat, which rules
-read from sadf as well; a value below 0 is none, as the recorders write -1 for what they do not know.
+read from sadf as well. A value below 0 is no value, as recorders write -1 for unknown values.
 """
 
 import re
@@ -35,7 +35,7 @@ _MOST_NAMED = 5
 class RecorderTable:
     """One table of a recorder: the measurement of its series, and the target of each column.
 
-    A target is `[MEASUREMENT[(INSTANCE)] ]FIELD[ * FACTOR][ / s]`; with `/ s` it counts since the sample before.
+    A target is `[MEASUREMENT[(INSTANCE)] ]FIELD[ * FACTOR][ / s]`; with `/ s` the column counts since the last sample.
     `whole` are columns that add up to 100 %; if they are `ticks`, each becomes its share of their sum. `total` names
     the instance of columns without one, `keep` matches the instances that are read.
     """
@@ -51,7 +51,7 @@ class RecorderTable:
 
 @dataclass(frozen=True)
 class Recorder:
-    """A recorder's tables, and the patterns of its columns' names if these hold the table and the instance."""
+    """A recorder's tables, and the patterns of its columns' names if the names contain table and instance."""
 
     tables: Mapping[str, RecorderTable]
     names: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ class HostRecording:
         yield from enumerate((line.rstrip("\r") for line in lines), 1)
 
     def begin(self, stamp: int, line: int, seconds: float = np.nan) -> None:
-        """Begin a sample at a time (ns), `seconds` after the one before, where the recorder says so."""
+        """Begin a sample at a time (ns), `seconds` after the previous sample if the recorder states that."""
         if not clock.EARLIEST <= stamp <= clock.LATEST:
             raise Unusable(f"{self.text.path}:{line}: the time of this sample is damaged; delete the sample")
         self._stamps.append(stamp)
@@ -212,7 +212,7 @@ class HostRecording:
         return values
 
     def _check_shares(self, filled: dict[tuple[str, str, str], Values]) -> None:
-        """Make ticks shares; leave out shares that do not add up to 100, as on KVM, where all can be 0."""
+        """Convert ticks to shares; leave out shares that do not add up to 100, as on KVM, where all can be 0."""
         wrong: Times = np.zeros(len(self._stamps), dtype=np.int64)
         for table, instance in dict.fromkeys((table, instance) for table, instance, _ in filled):
             known = self._tables[table]
@@ -247,7 +247,7 @@ class HostRecording:
 
 
 def number(cell: str | float) -> float | None:
-    """Return the number in a cell, with a decimal comma too; None if it is none."""
+    """Return the number in a cell, also with a decimal comma; None if the cell holds no number."""
     try:
         value = float(cell.replace(",", ".") if isinstance(cell, str) and "," in cell else cell)
     except (ValueError, TypeError):
@@ -256,7 +256,7 @@ def number(cell: str | float) -> float | None:
 
 
 def wide_columns(tool: str, header: Sequence[str]) -> list[tuple[str, str, str] | None]:
-    """Return the table, instance and column that each name of a header holds; None for other names."""
+    """Return the table, instance and column in each name of a header; None for other names."""
     patterns = [re.compile(pattern) for pattern in recorder(tool).names]
     matches = [next(filter(None, (pattern.fullmatch(name) for pattern in patterns)), None) for name in header]
     return [match and (match["table"], match["instance"] or "", match["column"]) for match in matches]

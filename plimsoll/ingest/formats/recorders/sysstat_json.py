@@ -1,7 +1,7 @@
 """Reads the JSON of iostat, mpstat and sadf (`-o JSON`, `sadf -j`), and sadf's XML (`sadf -x`).
 
-iostat's first report is an average since boot and left out, and so is a report of mpstat that is alone. A file that was
-not closed, as when its recorder was killed, is read to its last whole report.
+iostat's first report is an average since boot and left out, as is a single report of mpstat. A file that was not
+closed, because its recorder was killed, is read to its last whole report.
 """
 
 import json
@@ -86,7 +86,7 @@ def _host(data: str) -> Mapping[str, Any]:
 
 
 def _of_xml(element: Element) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the rows of each table in a report, as they stand in JSON."""
+    """Yield the name and the rows of each table in a report, in the form that JSON has."""
     for table in element:
         rows: dict[str, list[dict[str, str]]] = {}
         leaves = {child.tag: child.text for child in table if child.text and not len(child) and child.text.strip()}

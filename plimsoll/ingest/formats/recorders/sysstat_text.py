@@ -1,7 +1,7 @@
-"""Reads what iostat, mpstat and pidstat of sysstat print, with a time for each report.
+"""Reads the text that iostat, mpstat and pidstat of sysstat print, with a time for each report.
 
-iostat's first report, and a report of mpstat or pidstat without an interval, whose row has the header's time, are
-averages since boot and left out.
+Averages since boot are left out: iostat's first report, and a report of mpstat or pidstat without an interval, whose
+row has the header's time.
 """
 
 import re
@@ -30,14 +30,14 @@ _SINCE_BOOT = "the first report is an average since the host started: left out"
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is sysstat's, and a table of one of the three follows."""
+    """Return whether the first line is sysstat's, and a table of iostat, mpstat or pidstat follows."""
     start = text.first_line[1]
     head = text.data[start : start + 8192].decode("utf-8", errors="replace")
     return _BANNER.match(head) is not None and _HEADERS.search(head) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return all reports as one log. Raise Unusable if reports have no time, or if only one since boot is there."""
+    """Return all reports as one log. Raise Unusable if reports have no time, or if all are averages since boot."""
     reports = _Reports(text)
     for number, line in reports.recording.lines():
         reports.take(line, number)

@@ -1,4 +1,4 @@
-"""Reads what `vmstat -t` prints. Its first line of values is an average since boot, and left out."""
+"""Reads the output of `vmstat -t`. Its first line of values is an average since boot, and left out."""
 
 import re
 from dataclasses import replace
@@ -22,7 +22,7 @@ _FEWEST_ALIKE = 3  # rows; fewer may be equal by chance
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is vmstat's line of groups."""
+    """Return whether the first line is vmstat's line of column groups."""
     return _GROUPS.match(text.header) is not None
 
 
@@ -54,7 +54,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _put(recording: HostRecording, rows: list[tuple[int, int, dict[str, str]]]) -> None:
-    """Add all rows but the first; without memory if that stays as in the first row (procps 4.0.2)."""
+    """Add all rows but the first; without memory if its values never change from the first row on (procps 4.0.2)."""
     memory = {tuple(row.get(name) for name in _MEMORY) for _, _, row in rows}
     is_stale = len(rows) >= _FEWEST_ALIKE and len(memory) == 1
     if is_stale:

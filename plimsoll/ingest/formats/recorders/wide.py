@@ -36,7 +36,7 @@ class WideFormat:
     since_boot: bool = False
 
     def sniff(self, text: Text) -> bool:
-        """Return whether the file begins as the recorder's does, and has its header soon."""
+        """Return whether the file begins as the recorder's files do, and soon has the recorder's header."""
         head = text.data[: text.first_line[1] + _HEAD].decode("utf-8", errors="replace")[text.first_line[1] :]
         return bool(re.match(self.begins, head) and re.search(self.header, head, re.MULTILINE))
 
@@ -91,7 +91,7 @@ class _WideRows:
             self.recording.headers.append(number)
 
     def _note(self, line: str) -> None:
-        """Note what a line before the rows says of the host, its clock and its processors."""
+        """Note the host, its clock and its processors from a line before the rows."""
         if match := re.search(r'(?:^# Host: +|^"Host:",")(\w[\w.-]*)', line):
             self.recording.host = match[1]
         if match := re.search(r"^# Date: .*TZ: ([+-]\d\d)(\d\d)", line):
@@ -128,7 +128,7 @@ class _WideRows:
                 self.recording.add(column, cell)
 
     def _moment(self, cell: str) -> datetime | None:
-        """Return the time in a row's first cell; None if it is none. A time without a year is of the header's."""
+        """Return the time in a row's first cell, else None; a time without a year is in the header's year."""
         if re.fullmatch(r"\d{10}(\.\d+)?", cell):
             self.in_utc = True
             return datetime.fromtimestamp(float(cell), UTC)
@@ -140,7 +140,7 @@ class _WideRows:
         return None
 
     def _in_year(self, moment: datetime, has_year: bool) -> datetime:
-        """Return a time in the next year if, without a year, it steps back from December to January."""
+        """Return a time without a year, moved to the next year if it steps back from December to January."""
         if has_year:
             return moment
         if not self._year:
@@ -152,7 +152,7 @@ class _WideRows:
 
 
 def _filled(cells: Sequence[str]) -> Iterator[str]:
-    """Yield the group of each column; a group stands over its first column only."""
+    """Yield the group of each column; the header names a group over its first column only."""
     group = ""
     for cell in cells:
         group = cell or group
