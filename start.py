@@ -103,7 +103,7 @@ def venv_version() -> "str | None":
 
 
 def make_venv() -> None:
-    """Make .venv again, whatever was there."""
+    """Make .venv again, deleting any earlier one."""
     missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
     if missing and sys.base_prefix == "/usr" and shutil.which("apt"):
         sudo = "" if os.geteuid() == 0 else "sudo "
@@ -116,22 +116,22 @@ def make_venv() -> None:
         )
     say("Making .venv with Python %d.%d.%d" % sys.version_info[:3])
     command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
-    made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if made.returncode != 0:
-        why = (made.stdout.strip() or "no reason given").splitlines()[-1]
+    completed = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if completed.returncode != 0:
+        why = (completed.stdout.strip() or "no reason given").splitlines()[-1]
         raise Unable(
             "making .venv failed (%s); check the free disk space and who owns .venv, then run this again" % why
         )
 
 
-def pip_install(what: str, *arguments: str) -> None:
+def pip_install(values: str, *arguments: str) -> None:
     """Install into .venv; pip itself reports errors."""
-    say("Installing " + what)
+    say("Installing " + values)
     pip = ["python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet"]
     if call([*pip, *arguments]) != 0:
         raise Unable(
             "installing %s failed, see pip's words above; check the network and the free disk space, "
-            "then run this again" % what
+            "then run this again" % values
         )
 
 
@@ -144,15 +144,15 @@ def set_up(locks: list[str]) -> None:
         make_venv()
         version = venv_version()
         installed = set[str]()
-    wanted = ["python %s" % version, "checkout %s" % ROOT]
+    entries = ["python %s" % version, "checkout %s" % ROOT]
     for name in [*locks, "pyproject.toml"]:
-        wanted.append("%s %s" % (name, hashlib.sha256((ROOT / name).read_bytes()).hexdigest()))
-    if installed.issuperset(wanted):
+        entries.append("%s %s" % (name, hashlib.sha256((ROOT / name).read_bytes()).hexdigest()))
+    if installed.issuperset(entries):
         return
     STAMP.unlink(missing_ok=True)  # interrupted from here on, .venv is made anew next time
     pip_install("the packages that %s pins" % locks[-1], "--require-hashes", "-r", locks[-1])
     pip_install("plimsoll", "--no-deps", "--no-build-isolation", "-e", ".")
-    STAMP.write_text("\n".join(wanted) + "\n", "utf-8")
+    STAMP.write_text("\n".join(entries) + "\n", "utf-8")
 
 
 def test(arguments: list[str]) -> int:
@@ -175,7 +175,7 @@ def test(arguments: list[str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Return the exit status: that of the main job, or 2 if it could not be started."""
+    """Return the exit status: the status of the main job, or 2 if the job could not be started."""
     if arguments in (["-h"], ["--help"]):
         print(USAGE)
         return 0

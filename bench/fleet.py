@@ -41,17 +41,17 @@ def hosts(count: int) -> list[Host]:
 
 def series_of(host: Host, signals: Sequence[str] = (), *, every: bool = False) -> list[tuple[Series, Selection]]:
     """Return the series of a host with their selections, from the best source of each signal or from all sources."""
-    found: dict[object, tuple[Series, Selection]] = {}
+    result: dict[object, tuple[Series, Selection]] = {}
     for name, signal in load_signals().items():
         if signal.derived or (signals and name not in signals):
             continue
-        taken = [one for one in selections(name, load_signals()) if one.collector == host.collector]
+        taken = [entry for entry in selections(name, load_signals()) if entry.collector == host.collector]
         for selection in taken if every else taken[:1]:
-            for one in _series(host.name, selection):
+            for item in _series(host.name, selection):
                 for field in selection.source.fields or (selection.field,):
-                    series = replace(one, field=field)
-                    found.setdefault(series.key, (series, selection))
-    return list(found.values())
+                    series = replace(item, field=field)
+                    result.setdefault(series.key, (series, selection))
+    return list(result.values())
 
 
 def log(host: Host, times: Times, signals: Sequence[str] = (), *, every: bool = False) -> Log:
@@ -59,7 +59,7 @@ def log(host: Host, times: Times, signals: Sequence[str] = (), *, every: bool = 
     random = np.random.default_rng([*host.name.encode()])
     recorded = series_of(host, signals, every=every)
     columns = [_values(selection, len(times), random) for _, selection in recorded]
-    series = tuple(one for one, _ in recorded)
+    series = tuple(item for item, _ in recorded)
     return Log(Path("fleet"), "fleet", times, tuple(columns), series, Zone.parse("UTC"), sha256="")
 
 

@@ -36,7 +36,7 @@ class Fleet:
         self._samples: dict[Series, Samples] = {}
         times: Times = np.arange(_START - _BEFORE, _START + 20 * EVALUATION_INTERVAL, 10 * SECOND, dtype=np.int64)
         recorded = [log(Host(name, kind), times) for name, kind in (("WIN", "windows"), ("lnx", "telegraf"))]
-        columns = [[one.column(at) for at in range(len(one.series))] for one in recorded]
+        columns = [[item.column(at) for at in range(len(item.series))] for item in recorded]
         for host in range(hosts):
             kind = host % 2
             shifted = times + host % 10 * SECOND
@@ -50,8 +50,8 @@ class Fleet:
     def read(self, series: list[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
         """Return samples as a store does: each series in arrays of its own."""
         begun = time.process_time()
-        found = [self._samples[one].between(start, end) for one in series]
-        copies = [Samples(one.times.copy(), one.values.copy()) for one in found]
+        rows = [self._samples[item].between(start, end) for item in series]
+        copies = [Samples(item.times.copy(), item.values.copy()) for item in rows]
         self.seconds += time.process_time() - begun
         return copies
 
@@ -69,12 +69,12 @@ def evaluation(hosts: int) -> tuple[float, float]:
     judge = Evaluator(store, Site(load()), {}, {})  # pyright: ignore[reportArgumentType]
     judge.advance(np.array([_START], dtype=np.int64))
     # What is held of samples: arrays, and the objects of the windows.
-    held = tracemalloc.take_snapshot().filter_traces(
+    filter_traces = tracemalloc.take_snapshot().filter_traces(
         [tracemalloc.Filter(True, f"*{name}") for name in ("buffers.py", "samples.py", "one_clock.py")]
     )
     tracemalloc.stop()
     samples = judge._samples.size
-    bytes_each = sum(one.size for one in held.statistics("filename")) / samples
+    bytes_each = sum(statistic.size for statistic in filter_traces.statistics("filename")) / samples
     seconds: list[float] = []
     for at in range(1, _EVALUATIONS + 1):
         start = time.process_time() - store.seconds
@@ -88,8 +88,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=1000)
     hosts = parser.parse_args().hosts
-    seconds, each = evaluation(hosts)
-    print(f"{hosts:,} hosts with {_SERIES} series: {seconds:.2f} CPU s an evaluation, {each:.0f} bytes a sample held")
+    seconds, item = evaluation(hosts)
+    print(f"{hosts:,} hosts with {_SERIES} series: {seconds:.2f} CPU s an evaluation, {item:.0f} bytes a sample held")
 
 
 if __name__ == "__main__":

@@ -61,9 +61,9 @@ def outcome(path: Path) -> str:
     try:
         log = read_log(path)
     except Unusable as error:
-        said = str(error)
-        assert said.isprintable(), said
-        assert 20 < len(said) < 600, said
+        text = str(error)
+        assert text.isprintable(), text
+        assert 20 < len(text) < 600, text
         return "refused"
     assert (np.diff(log.times) > 0).all() or log.format != "BLG"
     for column in log.columns:

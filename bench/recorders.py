@@ -50,12 +50,12 @@ def recorded(points: Points) -> Recorded:
     return {series: Samples(points.times[at], points.values[at]) for series, at in rows.items()}
 
 
-def means(found: Recorded) -> dict[tuple[str, str], Mean]:
+def means(value: Recorded) -> dict[tuple[str, str], Mean]:
     """Return the mean of each signal of a host and its standard error, by signal and instance."""
     signals = load().signals
-    finder = Finder(signals, list(found), lambda _: True)
+    finder = Finder(signals, list(value), lambda _: True)
     pairs = (
-        (name, subject, signal_samples(origin, found.__getitem__, where_shared=True))
+        (name, subject, signal_samples(origin, value.__getitem__, where_shared=True))
         for name, signal in signals.items()
         if not signal.fact
         for subject, origin in finder.find(name).values()
@@ -127,17 +127,17 @@ def trial(seconds: int, folder: Path) -> Iterator[tuple[str, Recorded]]:
         yield "sadc", dict(zip(log.series, columns, strict=True))
 
 
-def table(found: dict[str, dict[tuple[str, str], Mean]]) -> Iterator[str]:
+def table(value: dict[str, dict[tuple[str, str], Mean]]) -> Iterator[str]:
     """Yield the lines of a table in Markdown: the signals that two recorders have or more."""
-    yield f"| signal | {' | '.join(found)} | apart |"
-    yield "|---" * (len(found) + 2) + "|"
-    for key in sorted({key for values in found.values() for key in values}):
-        measured = [of[key] for of in found.values() if key in of]
+    yield f"| signal | {' | '.join(value)} | apart |"
+    yield "|---" * (len(value) + 2) + "|"
+    for key in sorted({key for values in value.values() for key in values}):
+        measured = [of[key] for of in value.values() if key in of]
         values, errors = (np.array(part) for part in zip(*measured, strict=True))
         if len(values) > 1 and values.any():
             middle, apart = abs(values.mean()), np.ptp(values)
             differs = apart > max(APART * middle, 2 * float(np.hypot.reduce(errors)))
-            cells = [f"{of[key][0]:.4g}" if key in of else "" for of in found.values()]
+            cells = [f"{of[key][0]:.4g}" if key in of else "" for of in value.values()]
             shown = f"{apart / middle:.1%}" + " **\\***" * bool(differs)
             yield f"| {' '.join(key).strip()} | {' | '.join(cells)} | {shown} |"
 
@@ -150,8 +150,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     seconds = options.seconds
     with tempfile.TemporaryDirectory() as folder:
-        found = {name: means(samples) for name, samples in trial(seconds, Path(folder))}
-    text = "\n".join(table(found))
+        result = {name: means(samples) for name, samples in trial(seconds, Path(folder))}
+    text = "\n".join(table(result))
     print(text)
     if options.write:
         (ROOT / "bench" / "recorders.md").write_text(f"{text}\n", "utf-8")

@@ -104,28 +104,28 @@ def padded(data: bytes, to: int = 8) -> bytes:
 
 def names(host: str, by_number: Mapping[int, str]) -> list[bytes]:
     """Return messages with names, each of at most 8000 bytes."""
-    found = [utf16(f"\\\\{host}")]
+    entries = [utf16(f"\\\\{host}")]
     for number, name in by_number.items():
         pair = utf16(str(number)) + utf16(name)
-        if len(found[-1]) + len(pair) > _FRAGMENT:
-            found.append(utf16(f"\\\\{host}"))
-        found[-1] += pair
-    return found
+        if len(entries[-1]) + len(pair) > _FRAGMENT:
+            entries.append(utf16(f"\\\\{host}"))
+        entries[-1] += pair
+    return entries
 
 
 def counter_list(entries: Iterable[Entry]) -> bytes:
     """Return the list of recorded counters."""
     out = struct.pack("<II", 0x6FF, 0x00020008)
-    for one in entries:
+    for entry in entries:
         texts, places = b"", []
-        for text in (f"\\\\{one.host}", one.object, one.instance, one.parent, one.counter):
+        for text in (f"\\\\{entry.host}", entry.object, entry.instance, entry.parent, entry.counter):
             places.append(-1 if text is None else len(texts))
             texts += b"" if text is None else utf16(text)
         machine, object_, instance, parent, counter = places
         size = 52 + len(texts)
         size += -size % 8
-        head = struct.pack("<IIIIqi", size, one.kind, 0, one.type, one.timebase, 0)
-        out += padded(head + struct.pack("<iiiiIi", machine, object_, instance, parent, one.number, counter) + texts)
+        head = struct.pack("<IIIIqi", size, entry.kind, 0, entry.type, entry.timebase, 0)
+        out += padded(head + struct.pack("<iiiiIi", machine, object_, instance, parent, entry.number, counter) + texts)
     return out
 
 
@@ -152,29 +152,29 @@ def whole_object(
         reach += counter.size
     reach += -reach % 8
     definitions = b"".join(
-        struct.pack("<IIIIIiIIII", 40, one.name, 0, one.name + 1, 0, 0, 100, one.type, one.size, place)
-        for one, place in zip(counters, places, strict=True)
+        struct.pack("<IIIIIiIIII", 40, item.name, 0, item.name + 1, 0, 0, 100, item.type, item.size, place)
+        for item, place in zip(counters, places, strict=True)
     )
     bodies, count = b"", -1
 
     def values(of: Sequence[int]) -> bytes:
         out = bytearray(reach)
         struct.pack_into("<I", out, 0, reach)
-        for one, place, value in zip(counters, places, of, strict=True):
-            if one.size:
-                struct.pack_into("<I" if one.size == 4 else "<q", out, place, value)
+        for counter, place, value in zip(counters, places, of, strict=True):
+            if counter.size:
+                struct.pack_into("<I" if counter.size == 4 else "<q", out, place, value)
         return bytes(out)
 
     if instances and isinstance(instances[0], int):
         bodies = values(instances)  # pyright: ignore
     else:
         count = len(instances)
-        for one in instances:
-            assert isinstance(one, Instance)
-            name = utf16(one.name)
+        for instance in instances:
+            assert isinstance(instance, Instance)
+            name = utf16(instance.name)
             size = 24 + len(name)
-            head = struct.pack("<IIIiII", size + -size % 8, *one.parent, one.unique, 24, len(name))
-            bodies += padded(head + name) + values(one.values)
+            head = struct.pack("<IIIiII", size + -size % 8, *instance.parent, instance.unique, 24, len(name))
+            bodies += padded(head + name) + values(instance.values)
     total = 64 + len(definitions) + len(bodies)
     head = struct.pack("<IIIIIIII", total, 64 + len(definitions), 64, number, 0, number + 1, 0, 100)
     head += struct.pack("<IiiI", len(counters), 0, count, 0) + struct.pack("<qq", clocks.object, clocks.object_per_s)
@@ -220,7 +220,7 @@ def catalogue(first: int, last: int, samples: int) -> bytes:
 
 def log(messages: Iterable[Message], recorder: Recorder = Recorder()) -> bytes:
     """Return the file, with buffers in the order of the messages."""
-    held: list[bytes] = []
+    result: list[bytes] = []
     stamps: list[int] = []
     buffer = b""
     ahead = (
@@ -229,23 +229,23 @@ def log(messages: Iterable[Message], recorder: Recorder = Recorder()) -> bytes:
         else -(recorder.bias + recorder.standard_bias)
     )
     utc = recorder.started
-    for one in messages:
-        utc = one.stamp - ahead * 60 * SECOND
-        pieces = [one.content[at : at + _FRAGMENT] for at in range(0, len(one.content), _FRAGMENT)] or [b""]
+    for message in messages:
+        utc = message.stamp - ahead * 60 * SECOND
+        pieces = [message.content[at : at + _FRAGMENT] for at in range(0, len(message.content), _FRAGMENT)] or [b""]
         for number, piece in enumerate(pieces, 1):
-            event = padded(_event(one, number, len(pieces), piece, recorder))
+            event = padded(_event(message, number, len(pieces), piece, recorder))
             if 72 + len(buffer) + len(event) > recorder.buffer:
-                held.append(buffer)
+                result.append(buffer)
                 stamps.append(utc)
                 buffer = b""
             buffer += event
-    held.append(buffer)
+    result.append(buffer)
     stamps.append(utc)
-    system = _system_events(recorder, len(held) + 1)
+    system = _system_events(recorder, len(result) + 1)
     first = _buffer(0, 4, system, recorder.started if recorder.pointer == 4 else 0, recorder.buffer)
     return first + b"".join(
         _buffer(at, 0, content, stamp, recorder.buffer)
-        for at, (content, stamp) in enumerate(zip(held, stamps, strict=True), 1)
+        for at, (content, stamp) in enumerate(zip(result, stamps, strict=True), 1)
     )
 
 

@@ -149,11 +149,11 @@ def rule_page(name: str) -> str:
 
 def packs_page() -> str:
     """Return the page on packs: the hand-written part, then all fields."""
-    how, _, _ = (HERE / "packs.md").read_text(encoding="utf-8").partition(_PACKS)
+    result, _, _ = (HERE / "packs.md").read_text(encoding="utf-8").partition(_PACKS)
     schema = schema_of(Pack)
     parts = {"Pack": schema} | schema["$defs"]
     sections = [_section(name, parts[name]) for name in _in_order(schema, schema["$defs"])]
-    return "\n".join([f"{how}{_PACKS}", *sections])
+    return "\n".join([f"{result}{_PACKS}", *sections])
 
 
 def compatibility_page() -> str:
@@ -173,7 +173,7 @@ def compatibility_page() -> str:
 
 
 def evidence_page() -> str:
-    """Return the page of the limits on what is received, and of the promises of safety with their tests."""
+    """Return the page of the limits on received data, and of the promises of safety with their tests."""
     evidence = yaml.safe_load((HERE / "security.yaml").read_text(encoding="utf-8"))
     limits = [f"| {row['of']} | {row['limit']} | {row['answer']} |" for row in evidence["limits"]]
     promises = [
@@ -189,13 +189,13 @@ def evidence_page() -> str:
 
 def _in_order(part: Any, named: Mapping[str, Any]) -> list[str]:
     """Return the names of a schema's parts in order of first reference."""
-    found = {"Pack": part}
+    fields = {"Pack": part}
     left = [part]
-    for one in left:
-        for name in (name for name in _named(one) if name in named and name not in found):
-            found[name] = named[name]
+    for item in left:
+        for name in (name for name in _named(item) if name in named and name not in fields):
+            fields[name] = named[name]
             left.append(named[name])
-    return list(found)
+    return list(fields)
 
 
 def _named(part: Any) -> Iterator[str]:

@@ -50,11 +50,11 @@ def main() -> None:
 def report(browser: Browser) -> bytes:
     """Return the picture of the report of the demo with 4 GB, with the text of its first screen in it."""
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "report.html"
-        run = next(one for one in write_runs(Path(folder)) if one.name == "4GB")
-        made.write_text(render(Insights(review_inputs(Inputs((str(run),)), ReviewSettings()))), encoding="utf-8")
+        result = Path(folder) / "report.html"
+        run = next(write_run for write_run in write_runs(Path(folder)) if write_run.name == "4GB")
+        result.write_text(render(Insights(review_inputs(Inputs((str(run),)), ReviewSettings()))), encoding="utf-8")
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        page.goto(made.as_uri())
+        page.goto(result.as_uri())
         page.locator(".chart canvas").first.wait_for()
         text = "\n".join(page.locator(part).inner_text() for part in FIRST_SCREEN)
         picture = page.screenshot()
@@ -107,9 +107,9 @@ def _take(browser: Browser, address: str, drawn: str, to: Path) -> None:
 @contextmanager
 def _up() -> Generator[tuple[Path, str]]:
     """Yield the data folder and the address of a running demo."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        listen = f"127.0.0.1:{one.getsockname()[1]}"
+    with socket.socket() as item:
+        item.bind(("127.0.0.1", 0))
+        listen = f"127.0.0.1:{item.getsockname()[1]}"
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "plimsoll", "up", "--demo", "--store", folder, "--listen", listen]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -128,8 +128,8 @@ def _first_alert(folder: Path) -> int:
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until:
         command = [sys.executable, "-m", "plimsoll", "alerts", "list", "--store", str(folder), "--json", "-"]
-        found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)["alerts"]
-        if numbers := [one["id"] for one in found if one["host"] == "demo-sql" and one["severity"] != "info"]:
+        load = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)["alerts"]
+        if numbers := [item["id"] for item in load if item["host"] == "demo-sql" and item["severity"] != "info"]:
             return numbers[0]
         time.sleep(2)
     raise SystemExit(f"no alert fired within {_PATIENCE_S} s")

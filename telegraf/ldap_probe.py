@@ -74,8 +74,8 @@ class Settings:
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Settings":
         """The settings in an environment. Wrong if one cannot be used; messages never contain the password."""
-        given = {name: value for name, value in environment.items() if value}
-        url = urlsplit(given.get("LDAP_URL", "ldap://localhost"))
+        result = {name: value for name, value in environment.items() if value}
+        url = urlsplit(result.get("LDAP_URL", "ldap://localhost"))
         if url.scheme not in _PORTS or not url.hostname or url.username is not None or url.path.strip("/"):
             raise Wrong("LDAP_URL is not of the form ldap://host:port or ldaps://host:port")
         try:
@@ -83,31 +83,31 @@ class Settings:
         except ValueError:
             raise Wrong("LDAP_URL has an invalid port") from None
         try:
-            timeout = float(given.get("LDAP_TIMEOUT", "5"))
+            timeout = float(result.get("LDAP_TIMEOUT", "5"))
         except ValueError:
             timeout = 0.0
         if not 0 < timeout < math.inf:
             raise Wrong("LDAP_TIMEOUT is not a number of seconds above 0")
-        starttls = given.get("LDAP_STARTTLS", "0")
+        starttls = result.get("LDAP_STARTTLS", "0")
         if starttls not in ("0", "1") or (starttls == "1" and url.scheme == "ldaps"):
             raise Wrong("LDAP_STARTTLS is 0 or 1, and 1 only with an ldap:// LDAP_URL")
-        filter_ = given.get("LDAP_FILTER", "(objectClass=*)")
+        filter_ = result.get("LDAP_FILTER", "(objectClass=*)")
         try:
             parse_filter(filter_, None, auto_escape=True, auto_encode=False, validator=None, check_names=False)
         except LDAPException:
             raise Wrong(f"LDAP_FILTER {filter_} is not a filter") from None
         # A DN without a password would bind anonymously, and servers report success.
-        if ("LDAP_BIND_DN" in given) != ("LDAP_BIND_PASSWORD" in given):
+        if ("LDAP_BIND_DN" in result) != ("LDAP_BIND_PASSWORD" in result):
             raise Wrong("LDAP_BIND_DN and LDAP_BIND_PASSWORD must be set together")
         return cls(
             url.hostname,
             port,
             url.scheme == "ldaps",
             starttls == "1",
-            given.get("LDAP_TLS_CA"),
-            given.get("LDAP_BIND_DN"),
-            given.get("LDAP_BIND_PASSWORD"),
-            given.get("LDAP_BASE", ""),
+            result.get("LDAP_TLS_CA"),
+            result.get("LDAP_BIND_DN"),
+            result.get("LDAP_BIND_PASSWORD"),
+            result.get("LDAP_BASE", ""),
             filter_,
             timeout,
         )

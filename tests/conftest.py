@@ -157,12 +157,12 @@ def real_logs():
     return REAL_LOGS
 
 
-def lacking(what, how):
+def lacking(value, values):
     """Skips the test for want of a server; where CI=true says that all of them are to be had, fails it."""
-    said = f"{what} is not here; {how}"
+    text = f"{value} is not here; {values}"
     if os.environ.get("CI") == "true":
-        pytest.fail(said)
-    pytest.skip(said)
+        pytest.fail(text)
+    pytest.skip(text)
 
 
 def built(name):
@@ -226,9 +226,11 @@ class Bucket:
         )
 
     @classmethod
-    def first(cls, made):
+    def first(cls, values):
         """The bucket that an InfluxDB is set up with."""
-        return cls._of(made[tokens.URL], made[tokens.ORG], made[tokens.BUCKET], made[tokens.ADMIN_TOKEN], made)
+        return cls._of(
+            values[tokens.URL], values[tokens.ORG], values[tokens.BUCKET], values[tokens.ADMIN_TOKEN], values
+        )
 
 
 @pytest.fixture(scope="session")
@@ -238,8 +240,8 @@ def influxdb(tmp_path_factory):
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent  # where the folders of all workers are
-    with shared_influxdb(folder / "influxdb") as made:
-        yield Bucket.first(made).fresh()
+    with shared_influxdb(folder / "influxdb") as result:
+        yield Bucket.first(result).fresh()
 
 
 @pytest.fixture
@@ -350,8 +352,8 @@ def here(duckdb, tmp_path):
     """A server of `plimsoll up` on the loopback address, with an embedded store."""
     from tests.serve.site import site
 
-    with site(duckdb, tmp_path / "data") as made:
-        yield made
+    with site(duckdb, tmp_path / "data") as result:
+        yield result
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Runs one test for each of many cases and tells of all that fail, by name."""
+"""Runs one test for each of many cases, and reports all failed cases by name."""
 
 import functools
 import inspect
@@ -12,19 +12,19 @@ def each(cases: Iterable[Any] | Callable[[], Iterable[Any]], named):
     For tables of hundreds of rows, where a test of its own for each would take longer to list than to run. `named`
     gives the name of a case. Cases that take long to make are given as a function, which is called when they are run.
     """
-    made = cases if callable(cases) else [*cases].copy
+    result = cases if callable(cases) else [*cases].copy
 
     def decorated(test):
         signature = inspect.signature(test)
         fixtures = list(signature.parameters.values())[1:]
 
         @functools.wraps(test)
-        def run(**given):
+        def run(**options):
             failed = []
-            cases = [*made()]
+            cases = [*result()]
             for case in cases:
                 try:
-                    test(case, **given)
+                    test(case, **options)
                 except Exception as error:
                     why = str(error) if isinstance(error, AssertionError) else repr(error)
                     failed.append(f"{named(case)}: {why}")

@@ -24,10 +24,10 @@ def shared_influxdb(folder: Path) -> Generator[dict[str, str]]:
         fcntl.flock(turn, fcntl.LOCK_EX)
         fcntl.flock(users, fcntl.LOCK_SH)
         server = InfluxDB(folder)
-        made = server.running() or server.start()
+        result = server.running() or server.start()
         fcntl.flock(turn, fcntl.LOCK_UN)
         try:
-            yield made
+            yield result
         finally:
             fcntl.flock(turn, fcntl.LOCK_EX)
             try:

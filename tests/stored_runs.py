@@ -21,10 +21,10 @@ def points_of(log):
 
 def store_run(store, folder, name, labels=None, host=None, *, merge=False):
     """Load the logs in a folder as a run; `host` renames their host."""
-    found = read_files(find_logs([folder]), ReadOptions(), whole=True)
-    logs = [replace(log, series=tuple(map(partial(_of, host), log.series))) if host else log for log in found.logs]
-    found = found._replace(logs=logs)
-    load(store, run_to_store(found, name, labels or {}), logs, merge=merge)
+    files = read_files(find_logs([folder]), ReadOptions(), whole=True)
+    logs = [replace(log, series=tuple(map(partial(_of, host), log.series))) if host else log for log in files.logs]
+    files = files._replace(logs=logs)
+    load(store, run_to_store(files, name, labels or {}), logs, merge=merge)
 
 
 def _of(host, series):

@@ -24,17 +24,17 @@ def judged(tmp_path):
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m plimsoll "$@"\n')
         program.chmod(0o755)
         summary, report = tmp_path / "summary", tmp_path / "report.html"
-        usual = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
-        given = {
+        usual = {name: item.get("default", "") for name, item in ACTION["inputs"].items()}
+        fields = {
             **usual,
             "report": str(report),
             **{name.replace("_", "-"): str(value) for name, value in inputs.items()},
         }
-        own = {name: given[text.split("inputs.")[1].split(" ")[0]] for name, text in JUDGE["env"].items()}
+        result = {name: fields[text.split("inputs.")[1].split(" ")[0]] for name, text in JUDGE["env"].items()}
         env = {"RUNNER_TEMP": str(tmp_path), "GITHUB_STEP_SUMMARY": str(summary), "PYTHONPATH": str(ROOT)}
         path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", JUDGE["run"]]
-        done = subprocess.run(command, env={**os.environ, **env, **own, "PATH": path}, cwd=tmp_path, check=False)
+        done = subprocess.run(command, env={**os.environ, **env, **result, "PATH": path}, cwd=tmp_path, check=False)
         return done.returncode, summary.read_text("utf-8") if summary.exists() else "", report.exists()
 
     return run

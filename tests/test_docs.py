@@ -1,4 +1,4 @@
-"""Generated pages are what their generator writes, and pages name files that are there."""
+"""Generated pages equal their generator's output, and pages name only files that exist."""
 
 import re
 import runpy
@@ -39,16 +39,16 @@ def test_no_page_is_left_of_what_is_no_longer_written():
 @each(WRITTEN, str)
 def test_paths_of_a_page_exist(name):
     text = (ROOT / name).read_text(encoding="utf-8")
-    named = {found.rstrip("./") for found in PATH.findall(LINK.sub("", text)) if not NEW.search(found)}
+    named = {result.rstrip("./") for result in PATH.findall(LINK.sub("", text)) if not NEW.search(result)}
     assert sorted(path for path in named if not any(ROOT.glob(path))) == []
-    linked = {(ROOT / name).parent / found for found in LINK.findall(re.sub("`[^`]*`", "", text))}
+    linked = {(ROOT / name).parent / result for result in LINK.findall(re.sub("`[^`]*`", "", text))}
     assert sorted(str(path) for path in linked if not path.exists()) == []
 
 
 def test_ci_runs_modules_that_exist():
-    """The first lines of .ci/run do not run where tests do."""
+    """The first lines of .ci/run are not executed by tests."""
     modules = re.findall(r"python3 -m ([\w.]+)", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
-    assert [one for one in modules if not (ROOT / f"{one.replace('.', '/')}.py").is_file()] == []
+    assert [module for module in modules if not (ROOT / f"{module.replace('.', '/')}.py").is_file()] == []
     assert len(modules) == 3
 
 

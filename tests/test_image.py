@@ -42,9 +42,9 @@ def test_its_command_starts_and_is_found_healthy(tmp_path):
     words = [word.replace(DATA, str(tmp_path / "data")).replace("8087", port) for word in words]
     python, *check = [word.replace("8087", port) for word in CHECK]
     assert (program, python) == ("plimsoll", "python")
-    found = shutil.which(str(program), path=str(Path(sys.executable).parent))
-    assert found
-    with subprocess.Popen([found, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
+    which = shutil.which(str(program), path=str(Path(sys.executable).parent))
+    assert which
+    with subprocess.Popen([which, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
         try:
             until = time.monotonic() + 300
             while (unwell := subprocess.run([sys.executable, *check], capture_output=True, check=False)).returncode:

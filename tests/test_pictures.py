@@ -1,4 +1,4 @@
-"""The picture of the report in README.md shows what the report of today says."""
+"""The picture of the report in README.md shows the text of the current report."""
 
 import importlib.util
 from pathlib import Path
@@ -10,11 +10,11 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 @pytest.fixture
 def pictures():
-    found = importlib.util.spec_from_file_location("pictures", DOCS / "pictures.py")
-    assert found
-    assert found.loader
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
+    spec = importlib.util.spec_from_file_location("pictures", DOCS / "pictures.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 

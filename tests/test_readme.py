@@ -67,11 +67,11 @@ def test_every_line_is_a_command_this_test_knows():
 
 def test_start_py_takes_what_the_page_gives_it_and_the_page_shows_all_it_takes():
     usage = runpy.run_path(str(ROOT / "start.py"))["USAGE"]
-    given = [shlex.split(line, comments=True)[2:] for line in START]
-    assert [] in given
-    known = set(re.findall(r"(?:--)?\b[a-z-]+", usage.partition("start.py")[2]))
-    assert {arguments[0] for arguments in given if arguments} <= known
-    assert [word for word in known if word not in README] == []
+    rows = [shlex.split(line, comments=True)[2:] for line in START]
+    assert [] in rows
+    result = set(re.findall(r"(?:--)?\b[a-z-]+", usage.partition("start.py")[2]))
+    assert {arguments[0] for arguments in rows if arguments} <= result
+    assert [word for word in result if word not in README] == []
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def started(after_the_demo):
         process = subprocess.Popen(command, cwd=after_the_demo, env=environment, stdout=subprocess.PIPE, text=True)
         processes.append(process)
         assert process.stdout
-        assert any("Ctrl-C" in said for said in process.stdout)
+        assert any("Ctrl-C" in result for result in process.stdout)
 
     yield start
     for process in processes:

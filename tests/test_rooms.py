@@ -1,4 +1,4 @@
-"""What holds of the rooms as a whole."""
+"""Rules for the rooms as a whole."""
 
 import ast
 import re

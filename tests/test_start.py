@@ -220,11 +220,11 @@ def test_locks_pin_what_pyproject_asks_for_and_name_no_registry():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups = project["dependency-groups"]
     assert groups["build"] == project["build-system"]["requires"]
-    asked = project["project"]["dependencies"] + groups["build"]
-    tests = [one for one in groups["test"] if isinstance(one, str)]
-    for lock, wanted in (("install/requirements.txt", asked), ("install/requirements-test.txt", asked + tests)):
-        pinned = {pin.partition("==")[0] for one in LOCKS[: LOCKS.index(lock) + 1] for pin in pins(one)}
-        names = {name.group().replace(".", "-") for one in wanted if (name := re.match(r"[a-z0-9.-]+", one))}
+    result = project["project"]["dependencies"] + groups["build"]
+    tests = [group for group in groups["test"] if isinstance(group, str)]
+    for lock, outcome in (("install/requirements.txt", result), ("install/requirements-test.txt", result + tests)):
+        pinned = {pin.partition("==")[0] for text in LOCKS[: LOCKS.index(lock) + 1] for pin in pins(text)}
+        names = {name.group().replace(".", "-") for item in outcome if (name := re.match(r"[a-z0-9.-]+", item))}
         assert names <= pinned, f"{lock}: its first lines say how to make it anew"
         assert "://" not in (ROOT / lock).read_text(encoding="utf-8")
 

@@ -35,8 +35,8 @@ def build(source, folder, *kinds):
 
 @pytest.fixture(scope="module")
 def wheel(built):
-    (made,) = built.glob("*.whl")
-    return made
+    (result,) = built.glob("*.whl")
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +83,12 @@ def test_the_source_archive_builds_the_same_wheel(built, wheel, tmp_path):
         packed.extractall(tmp_path, filter="data")
     (source,) = tmp_path.iterdir()
     build(source, tmp_path, "wheel")
-    (made,) = tmp_path.glob("*.whl")
-    assert set(zipfile.ZipFile(made).namelist()) == set(zipfile.ZipFile(wheel).namelist())
+    (result,) = tmp_path.glob("*.whl")
+    assert set(zipfile.ZipFile(result).namelist()) == set(zipfile.ZipFile(wheel).namelist())
 
 
 def test_the_wheel_holds_what_telegraf_collects(installed):
-    """They are the very files that live hosts get."""
+    """They are the files that live hosts get."""
     code = "from plimsoll.model.shipped_tables import shipped_files; print(shipped_files('telegraf'))"
     folder = run(sys.executable, "-P", "-c", code, env={**os.environ, "PYTHONPATH": str(installed)}).strip()
     assert Path(folder).is_relative_to(installed)

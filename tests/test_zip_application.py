@@ -32,14 +32,14 @@ def pack(*arguments):
 
 
 def test_a_zip_application_runs_where_only_python_is(packages, tmp_path):
-    made = tmp_path / "plimsoll.pyz"
-    done = pack(made, "--packages", packages)
+    result = tmp_path / "plimsoll.pyz"
+    done = pack(result, "--packages", packages)
     if "No matching distribution" in done.stderr or "Connection" in done.stderr:
         lacking("shiv", "pip cannot reach the package registry")
     assert done.returncode == 0, done.stderr
     environment = {"PATH": os.environ["PATH"], "SHIV_ROOT": str(tmp_path / "unpacked")}
     ran = subprocess.run(
-        [sys.executable, "-I", made], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
+        [sys.executable, "-I", result], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
     )
     assert ran.stdout == "it runs\n", ran.stderr
 
@@ -49,10 +49,10 @@ def test_a_folder_for_windows_has_its_python_and_finds_the_packages(packages, tm
     with zipfile.ZipFile(python, "w") as packed:
         packed.writestr("python.exe", "")
         packed.writestr("python313._pth", "python313.zip\n.\n")
-    made = tmp_path / "plimsoll.zip"
-    done = pack("--windows", made, "--with-python", python, "--packages", packages)
+    result = tmp_path / "plimsoll.zip"
+    done = pack("--windows", result, "--with-python", python, "--packages", packages)
     assert done.returncode == 0, done.stderr
-    with zipfile.ZipFile(made) as packed:
+    with zipfile.ZipFile(result) as packed:
         names = set(packed.namelist())
         assert {"plimsoll/python/python.exe", "plimsoll/site/plimsoll/__main__.py", "plimsoll/plimsoll.cmd"} <= names
         assert packed.read("plimsoll/python/python313._pth").decode() == "python313.zip\n.\n..\\site\n"

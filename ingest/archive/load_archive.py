@@ -45,8 +45,8 @@ class Run:
 
 def mark_of(log: Path) -> str:
     """Return a text that changes when a log is replaced by another."""
-    found = log.stat()
-    return f"{log}|{found.st_size}|{found.st_mtime_ns}"
+    stat = log.stat()
+    return f"{log}|{stat.st_size}|{stat.st_mtime_ns}"
 
 
 class Wrong(Exception):
@@ -55,40 +55,40 @@ class Wrong(Exception):
 
 def by_folder(archive: Path, prefix: str) -> list[Run]:
     """Return a run for each folder with logs, named by its path within the archive."""
-    found: dict[Path, list[Path]] = defaultdict(list)
+    paths: dict[Path, list[Path]] = defaultdict(list)
     for log in logs_in(archive):
-        found[log.parent].append(log)
-    names = {folder: folder.relative_to(archive).as_posix() if folder != archive else archive.name for folder in found}
-    return [Run(prefix + names[folder], tuple(logs), (folder,)) for folder, logs in found.items()]
+        paths[log.parent].append(log)
+    names = {folder: folder.relative_to(archive).as_posix() if folder != archive else archive.name for folder in paths}
+    return [Run(prefix + names[folder], tuple(logs), (folder,)) for folder, logs in paths.items()]
 
 
 def by_day(archive: Path, prefix: str) -> list[Run]:
     """Return a run for each day in the names of logs or of their folders. Raise Wrong if a log has no day."""
-    found: dict[str, list[Path]] = defaultdict(list)
+    paths: dict[str, list[Path]] = defaultdict(list)
     lost: list[Path] = []
     for log in logs_in(archive):
         day = day_of(log.relative_to(archive))
         if day is None:
             lost.append(log)
         else:
-            found[day].append(log)
+            paths[day].append(log)
     if lost:
-        more = f" (and {len(lost) - 1:,} more)" if len(lost) > 1 else ""
-        raise Wrong(f"{lost[0]}: its path tells no day, such as 20240115 or 2024-01-15{more}; use --by folder")
-    return [Run(prefix + day, tuple(logs), tuple(logs)) for day, logs in sorted(found.items())]
+        result = f" (and {len(lost) - 1:,} more)" if len(lost) > 1 else ""
+        raise Wrong(f"{lost[0]}: its path tells no day, such as 20240115 or 2024-01-15{result}; use --by folder")
+    return [Run(prefix + day, tuple(logs), tuple(logs)) for day, logs in sorted(paths.items())]
 
 
 def logs_in(archive: Path) -> list[Path]:
     """Return the files of an archive that may be logs, sorted, without hidden files."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for folder, folders, files in os.walk(archive):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [
+        paths += [
             Path(folder, name)
             for name in sorted(files)
             if not name.startswith(".") and Path(name).suffix.lower() not in NO_LOGS
         ]
-    return found
+    return paths
 
 
 def day_of(path: Path) -> str | None:
@@ -115,8 +115,8 @@ class Loaded:
         self._begun: dict[str, list[str]] = {}
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             try:
-                known = json.loads(line)
-                self._note(known["run"], known["state"], known["logs"])
+                loads = json.loads(line)
+                self._note(loads["run"], loads["state"], loads["logs"])
             except (ValueError, KeyError, TypeError):
                 continue  # the last line of a call that was cut off
         path.touch()  # tells at once that it cannot be written
@@ -124,7 +124,7 @@ class Loaded:
     def left(self, run: Run) -> list[Run]:
         """Return the parts of a run that are still to load: first a begun load with its logs, then logs added since."""
         left = {mark_of(log): log for log in run.logs if mark_of(log) not in self._logs}
-        found: list[Run] = []
+        runs: list[Run] = []
         number = 1
         while left:
             name = run.name if number == 1 else f"{run.name} ({number})"
@@ -134,8 +134,8 @@ class Loaded:
             begun = [left.pop(mark) for mark in self._begun.get(name, ()) if mark in left]
             logs = tuple(begun or left.values())
             left = left if begun else {}
-            found.append(Run(name, logs, run.sources if logs == run.logs else logs))
-        return found
+            runs.append(Run(name, logs, run.sources if logs == run.logs else logs))
+        return runs
 
     def write(self, run: Run, state: str) -> None:
         """Record that a run was begun, was loaded or failed."""
@@ -157,7 +157,7 @@ class Loaded:
 
 
 class Progress:
-    """A line for each run on stdout; on a terminal also one that shows how far the load is."""
+    """A line for each run on stdout; on a terminal also a line with the progress of the load."""
 
     def __init__(self, total: int, out: TextIO) -> None:
         self._total, self._out = total, out
@@ -200,9 +200,9 @@ def load(runs: Sequence[Run], loaded: Loaded, command: Sequence[str], options: S
             loaded.write(run, LOADED)
             progress.end(f"{about}: loaded", size)
             continue
-        said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        line = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         failed.append(run.name)
-        progress.end(f"{about}: FAILED: {said}", size)
+        progress.end(f"{about}: FAILED: {line}", size)
         if done.returncode == UNREACHABLE:
             print("the store cannot be reached: repeat the call when it can", file=sys.stderr)
             return UNREACHABLE
@@ -227,22 +227,22 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="only list the runs and their logs")
     parser.epilog = "What follows -- is passed to plimsoll ingest: -- --store URL"
     at = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
-    given, options = parser.parse_args(sys.argv[1:at]), sys.argv[at + 1 :]
+    result, options = parser.parse_args(sys.argv[1:at]), sys.argv[at + 1 :]
     try:
-        if not given.archive.is_dir():
-            raise Wrong(f"{given.archive}: is no folder")
-        archive = given.archive.resolve()
-        runs = (by_day if given.by == "day" else by_folder)(archive, given.prefix)
+        if not result.archive.is_dir():
+            raise Wrong(f"{result.archive}: is no folder")
+        archive = result.archive.resolve()
+        runs = (by_day if result.by == "day" else by_folder)(archive, result.prefix)
         if not runs:
-            raise Wrong(f"{given.archive}: has no logs")
-        if given.list:
+            raise Wrong(f"{result.archive}: has no logs")
+        if result.list:
             for run in runs:
                 print(f"{run.name}: {', '.join(str(log.relative_to(archive)) for log in run.logs)}")
             return 0
-        program = shutil.which(str(given.plimsoll))
+        program = shutil.which(str(result.plimsoll))
         if program is None:
-            raise Wrong(f"{given.plimsoll}: is no program; give the path of plimsoll with --plimsoll")
-        return load(runs, Loaded(given.state or archive / STATE), [program], options)
+            raise Wrong(f"{result.plimsoll}: is no program; give the path of plimsoll with --plimsoll")
+        return load(runs, Loaded(result.state or archive / STATE), [program], options)
     except (Wrong, OSError) as error:
         print(f"load_archive: {error}", file=sys.stderr)
         return 2

@@ -151,7 +151,7 @@ def block_lengths(values: Values, covariances: Values) -> Values:
 
 
 def _bandwidths(values: Values, covariances: Values, most: int, insignificant: int) -> NDArray[np.intp]:
-    """Return twice the lag before `insignificant` consecutive insignificant autocorrelations of a row, at most `most`."""
+    """Return twice the lag before `insignificant` consecutive insignificant autocorrelations of a row, up to `most`."""
     rows = values.shape[1]
     squares = np.cumsum((values - values.mean(axis=1, keepdims=True)) ** 2, axis=1)
     lags = np.arange(most + 1)

@@ -1,4 +1,4 @@
-"""A store for tests of what judges live samples."""
+"""A store in memory, for tests of the evaluation of live samples."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from plimsoll.store.protocol import FoundSeries, SampleReader
 
 
 class InMemory(SampleReader):
-    """A store of live samples that answers as any does (tests/store/test_contract.py): here the judging is tested."""
+    """A store of live samples that answers as any store does (tests/store/test_contract.py)."""
 
     def __init__(self):
         self._samples: dict[Series, dict[int, float]] = {}
@@ -18,15 +18,15 @@ class InMemory(SampleReader):
             self._samples.setdefault(points.series[which], {})[time] = value
 
     def series(self, start, end, hosts=()):
-        there = [one for one, held in self._samples.items() if any(start <= time <= end for time in held)]
-        return FoundSeries(there, 0)
+        items = [item for item, sample in self._samples.items() if any(start <= time <= end for time in sample)]
+        return FoundSeries(items, 0)
 
     def read(self, series, start, end):
-        return [self._between(self._samples.get(one, {}), start, end) for one in series]
+        return [self._between(self._samples.get(item, {}), start, end) for item in series]
 
-    def _between(self, held, start, end):
-        times = sorted(time for time in held if start <= time <= end)
-        return Samples(np.array(times, dtype=np.int64), np.array([held[time] for time in times], dtype=np.float64))
+    def _between(self, values, start, end):
+        times = sorted(time for time in values if start <= time <= end)
+        return Samples(np.array(times, dtype=np.int64), np.array([values[time] for time in times], dtype=np.float64))
 
     def close(self):
         pass

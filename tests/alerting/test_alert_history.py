@@ -1,4 +1,4 @@
-"""Alerts are kept whole or not at all, and come back as they were."""
+"""Alerts are stored completely or not at all, and are read back unchanged."""
 
 import math
 import os
@@ -44,7 +44,7 @@ def test_an_alert_from_firing_to_recovery(world, file):
     assert alert_queries.firing(file) == []
     (ended,) = alert_queries.history(file, T0, world.at)
     assert (ended.fired_at, ended.ended_at, ended.ended_how) == (T0 + EVERY, world.at, "recovered")
-    assert [one.what for one in alert_queries.events(file, ended.id)] == ["fired", "stale", "recovered"]
+    assert [event.what for event in alert_queries.events(file, ended.id)] == ["fired", "stale", "recovered"]
 
 
 def test_what_fires_is_as_the_file_has_it_whoever_changed_it(world, file, tmp_path):
@@ -59,7 +59,7 @@ def test_what_fires_is_as_the_file_has_it_whoever_changed_it(world, file, tmp_pa
     other = AlertsFile(tmp_path / NAME)
     with other.transaction() as connection:
         connection.execute("UPDATE alerts SET last = 99")
-    assert [one.last for one in firing(file).all_alerts] == [99.0]
+    assert [alert.last for alert in firing(file).all_alerts] == [99.0]
     with other.transaction() as connection:
         connection.execute("UPDATE alerts SET ended_at = 1, ended_how = 'recovered'")
     other.close()
@@ -75,8 +75,8 @@ def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):
     ]
     key, status = changes[0].key, Status(State.FIRING, times[-1])
     assert not world.book.step(times[-1], changes, {key: status}, now=times[-1], readings={key: 99.0}, quiet=True)
-    found = [(one.fired_at, one.ended_at, one.worst) for one in alert_queries.history(file, T0, times[-1])]
-    assert sorted(found) == [(times[0], times[1], 95.0), (times[2], None, 95.0)]
+    rows = [(alert.fired_at, alert.ended_at, alert.worst) for alert in alert_queries.history(file, T0, times[-1])]
+    assert sorted(rows) == [(times[0], times[1], 95.0), (times[2], None, 95.0)]
 
 
 def test_statuses_survive_a_restart(world, file, tmp_path):
@@ -86,9 +86,9 @@ def test_statuses_survive_a_restart(world, file, tmp_path):
     again = AlertHistory(AlertsFile(tmp_path / NAME), world.catalogue.signals)
     assert last_evaluation(again.file) == world.at
     assert again.statuses() == {(CPU, "web02", None): Status(State.FIRING, T0 + EVERY)}
-    assert [one.host for one in alert_queries.firing(again.file)] == ["WEB02"]
+    assert [item.host for item in alert_queries.firing(again.file)] == ["WEB02"]
     if sys.platform != "win32":
-        assert {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.glob(NAME + "*")} == {0o600}
+        assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob(NAME + "*")} == {0o600}
     with pytest.raises(ValueError, match="not after the last one"):
         again.step(world.at, [], {}, now=world.at)
     again.file.close()
@@ -106,15 +106,17 @@ def test_late_samples_amend_the_history(world, file):
     world.book.amend(
         key, T0, [episode(first, first + HOUR), episode(second - 5, second + HOUR), episode(still - 5, None)], now=1
     )
-    found = [(one.fired_at, one.ended_at, one.late, one.hush) for one in alert_queries.history(file, T0, world.at)]
-    assert found == [
+    rows = [
+        (alert.fired_at, alert.ended_at, alert.late, alert.hush) for alert in alert_queries.history(file, T0, world.at)
+    ]
+    assert rows == [
         (first, first + HOUR, False, False),
         (second - 5, second + HOUR, True, True),
         (still - 5, None, True, False),
     ]
     assert len(alert_queries.history(file, T0, world.at, replaced=True)) == 4
     world.book.amend(key, T0, [], now=1)  # what fires is not ended by it: the next evaluation decides
-    assert [one.firing for one in alert_queries.history(file, T0, world.at)] == [True]
+    assert [alert.firing for alert in alert_queries.history(file, T0, world.at)] == [True]
 
 
 def test_a_rule_that_is_gone_has_no_alerts(world, file):
@@ -164,7 +166,7 @@ def test_files_that_cannot_be_used(tmp_path):
     ],
 )
 def test_a_file_that_another_program_changed_is_refused(change, tmp_path):
-    """A trigger could delete each alert as it begins, and a view in place of a table ended the judging."""
+    """A trigger could delete each new alert; a view in place of a table ended the evaluations."""
     AlertsFile(tmp_path / NAME).close()
     connection = sqlite3.connect(tmp_path / NAME)
     connection.execute(change)
@@ -194,7 +196,7 @@ def test_a_file_that_another_program_changed_is_refused(change, tmp_path):
     ],
 )
 def test_a_row_that_cannot_be_read_is_found_before_it_ends_the_judging(change, world, file, tmp_path):
-    """One flipped bit in an alert that fires was a defect at each evaluation, and nobody was notified."""
+    """One flipped bit in a firing alert caused a defect at each evaluation, and nobody was notified."""
     world.step("WEB01", "WEB02")
     file.close()
     path = tmp_path / NAME
@@ -270,20 +272,20 @@ def test_after_a_kill_each_step_is_there_whole_or_not_at_all(tmp_path):
             [sys.executable, "-c", STEPPER, path], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
         )
         assert process.stdout
-        said = process.stdout.readline()
+        line = process.stdout.readline()
         time.sleep(chance.uniform(0.01, 0.15))
         os.kill(process.pid, signal.SIGKILL)
         rest, _ = process.communicate()
-        acknowledged = int((said + rest).rpartition("\n")[0].split()[-1])
+        acknowledged = int((line + rest).rpartition("\n")[0].split()[-1])
         file = AlertsFile(path)
         book = World(file).book
         last = last_evaluation(file)
         assert last in (acknowledged, acknowledged + EVERY)
-        firing = [one for one in alert_queries.firing(file) if one.kind == "rule"]
+        firing = [item for item in alert_queries.firing(file) if item.kind == "rule"]
         odd = (last - T0) // EVERY % 2
-        assert {one.host for one in firing} == {f"H{2 * one + odd}" for one in range(20)}
-        assert {one.fired_at for one in firing} == {last}
-        assert {key[1] for key in book.statuses()} == {one.host.casefold() for one in firing}
+        assert {item.host for item in firing} == {f"H{2 * index + odd}" for index in range(20)}
+        assert {item.fired_at for item in firing} == {last}
+        assert {key[1] for key in book.statuses()} == {item.host.casefold() for item in firing}
         assert file.rows("PRAGMA integrity_check")[0][0] == "ok"
         file.close()
 
@@ -293,5 +295,5 @@ def test_the_book_stays_small(world, file):
     world.step()
     world.step("WEB02")
     world.step("WEB02", every=500 * 24 * 60 * MINUTE)
-    assert [one.host for one in alert_queries.history(file, 0, world.at)] == ["WEB02"]
-    assert [one["alert"] for one in file.rows("SELECT DISTINCT alert FROM events")] == [2]
+    assert [alert.host for alert in alert_queries.history(file, 0, world.at)] == ["WEB02"]
+    assert [row["alert"] for row in file.rows("SELECT DISTINCT alert FROM events")] == [2]

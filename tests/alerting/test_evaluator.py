@@ -1,4 +1,4 @@
-"""Rules stepped live give the states that a replay over columns gives, whatever restarts lie in between."""
+"""Rules stepped live have the states that a replay gives, even with restarts in between."""
 
 import numpy as np
 import pytest
@@ -32,29 +32,32 @@ def site(rule, signals):
 
 
 def points(samples):
-    """All present samples, by series."""
+    """Return all present samples, by series."""
     series = list(samples)
-    present = [one.present for one in samples.values()]
-    which = np.repeat(np.arange(len(series), dtype=np.int32), [len(one.times) for one in present])
+    present = [sample.present for sample in samples.values()]
+    which = np.repeat(np.arange(len(series), dtype=np.int32), [len(item.times) for item in present])
     return Points(
-        series, which, np.concatenate([one.times for one in present]), np.concatenate([one.values for one in present])
+        series,
+        which,
+        np.concatenate([item.times for item in present]),
+        np.concatenate([item.values for item in present]),
     )
 
 
 def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
-    """The state, and whether it is stale, at each evaluation: points arrive just in time for each."""
-    given = {Subject("h"): facts or {}}
-    live = Evaluator(store, site(rule, signals), given, {})
+    """Return the state at each evaluation, and whether it is stale; points arrive just before each evaluation."""
+    fields = {Subject("h"): facts or {}}
+    live = Evaluator(store, site(rule, signals), fields, {})
     live.advance(seen_before(store, samples, int(at[0])))
     live.states.forget([*live.states.statuses])
-    every = points(samples)
+    item = points(samples)
     sent, states = -(10**18), []
     for e in at.tolist():
-        arrived = (every.times > sent) & (every.times <= e)
-        store.write_points(Points(every.series, every.which[arrived], every.times[arrived], every.values[arrived]))
+        arrived = (item.times > sent) & (item.times <= e)
+        store.write_points(Points(item.series, item.which[arrived], item.times[arrived], item.values[arrived]))
         sent = e
         if e in restarts:
-            live = Evaluator(store, site(rule, signals), given, live.states.statuses)
+            live = Evaluator(store, site(rule, signals), fields, live.states.statuses)
         live.advance(np.array([e], dtype=np.int64))
         key = ("r", "h", None)
         states.append(
@@ -64,11 +67,13 @@ def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
 
 
 def seen_before(store, samples, start):
-    """Samples of an earlier time, so that the sampling intervals are known; the evaluation after them."""
+    """Return samples of an earlier time, which tell the sampling intervals, and the evaluation after them."""
     at = (start - 2400 * SECOND) // EVALUATION_INTERVAL * EVALUATION_INTERVAL
     earlier = {
-        series: Samples(at - np.arange(2, -1, -1, dtype=np.int64) * (one.interval or EVALUATION_INTERVAL), np.zeros(3))
-        for series, one in samples.items()
+        series: Samples(
+            at - np.arange(2, -1, -1, dtype=np.int64) * (sample.interval or EVALUATION_INTERVAL), np.zeros(3)
+        )
+        for series, sample in samples.items()
     }
     store.write_points(points(earlier))
     return np.array([at], dtype=np.int64)
@@ -98,11 +103,11 @@ def test_worked_case(case):
 
 @st.composite
 def cases(draw):
-    """A rule, perhaps with a second condition, the samples of two series, and when live judging starts again."""
+    """Return a rule, perhaps with a second condition, the samples of two series, and when live evaluation restarts."""
     operator = draw(st.sampled_from(["<", ">"]))
     # Samples are lost only where windows are so long that no interval learned from the rest would widen them.
     loses = draw(st.booleans())
-    every = draw(st.sampled_from([5, 10, 15] if loses else [5, 10, 15, 30]))
+    item = draw(st.sampled_from([5, 10, 15] if loses else [5, 10, 15, 30]))
     rows = draw(st.integers(6, 40))
     lost = draw(st.sets(st.integers(2, rows - 1), max_size=rows // 3)) if loses else set[int]()
     rule = {
@@ -126,9 +131,9 @@ def cases(draw):
     shift = draw(st.integers(0, 9)) * SECOND
     sampled = {
         Series("h", "m", (), name): Samples(
-            kept * every * SECOND + shift,
+            kept * item * SECOND + shift,
             np.array([draw(st.floats(0, 100, width=16)) for _ in kept]),
-            every * SECOND,
+            item * SECOND,
         )
         for name in ("x", "y")
     }
@@ -156,23 +161,23 @@ def test_generated_case(case):
     signals = RATES if is_rate else SIGNALS
     finder = Finder(signals, list(samples), lambda _: True)
     judge = RuleEvaluator(finder.find, samples.__getitem__, lambda subject, fact: 1.0)
-    times = np.unique(np.concatenate([one.times for one in samples.values()]))
+    times = np.unique(np.concatenate([sample.times for sample in samples.values()]))
     (track,) = judge.evaluate(rule, lambda subject: evaluation_times(times, EVALUATION_INTERVAL, LONGEST))
     # Where a judge that has just been started learns the declared interval from the samples there are.
-    (declared,) = {one.declared for one in samples.values()}
+    (declared,) = {sample.declared for sample in samples.values()}
     later = [e for e in track.times.tolist() if sampling_interval(times[times <= e]) == declared]
     again = {later[at % len(later)] for at in restarts if later}
     assert stepped(InMemory(), samples, rule, signals, track.times, restarts=again) == in_columns(track)
 
 
 def test_windows_follow_the_sampling_interval():
-    given = {"id": "r", "signal": "s.x", "healthy": "< 50", "over": 30, "severity": "warning", "summary": "s"}
-    rule = Rule.model_validate({**given, "sources": [{"document": "d", "place": "p"}]})
+    fields = {"id": "r", "signal": "s.x", "healthy": "< 50", "over": 30, "severity": "warning", "summary": "s"}
+    rule = Rule.model_validate({**fields, "sources": [{"document": "d", "place": "p"}]})
     times = np.concatenate((np.arange(0, 600, 10), np.arange(600, 2400, 60))) * SECOND
     samples = {Series("h", "m", (), "x"): Samples(times, np.full(len(times), 10.0))}
     at = np.arange(0, 2400, 10) * SECOND
-    found = stepped(InMemory(), samples, rule, SIGNALS, at)
-    without = [int(e) // SECOND for e, (state, _) in zip(at, found, strict=True) if state != State.OK]
+    result = stepped(InMemory(), samples, rule, SIGNALS, at)
+    without = [int(e) // SECOND for e, (state, _) in zip(at, result, strict=True) if state != State.OK]
     # Until five steps have shown that it is another one.
     assert without
     assert max(without) < 960
@@ -192,7 +197,7 @@ def test_windows_follow_the_sampling_interval():
     ids=["memory", "connections"],
 )
 def test_a_host_of_which_a_fact_is_not_known_stops_the_judging_of_no_other(series):
-    """The rule about installed memory needs a fact that neither an agent of SQL Server nor plimsoll.toml gave."""
+    """The rule on installed memory needs a fact that neither the agent of SQL Server nor plimsoll.toml gave."""
     busy = Series("S2", "win_cpu", (("instance", "_Total"), ("objectname", "Processor")), "Percent_Processor_Time")
     times = np.arange(T0, T0 + 900 * SECOND, 10 * SECOND, dtype=np.int64)
     store = InMemory()

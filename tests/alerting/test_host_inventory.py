@@ -1,4 +1,4 @@
-"""Silent hosts: one of ten is an alert and mutes its rules, all of them are one alert, a retired one is none."""
+"""Silent hosts: one of ten has an alert that mutes its rules, all together have one alert, a retired host has none."""
 
 import pytest
 
@@ -11,7 +11,7 @@ TEN = [f"WEB{n:02}" for n in range(10)]
 
 
 class Network:
-    """Ten hosts that send every 10 s, a roster that watches them, and a phone."""
+    """Ten hosts that send every 10 s, an inventory that watches them, and a phone."""
 
     def __init__(self, world, phone, listed=()):
         self.world, self.phone, self.seen = world, phone, {}
@@ -31,9 +31,9 @@ class Network:
 
 @pytest.fixture
 def network(world, phone):
-    made = Network(world, phone)
-    made.run(11)
-    return made
+    result = Network(world, phone)
+    result.run(11)
+    return result
 
 
 def test_one_silent_host_of_ten_is_an_alert_and_mutes_its_own_rules(network, phone):
@@ -43,9 +43,9 @@ def test_one_silent_host_of_ten_is_an_alert_and_mutes_its_own_rules(network, pho
     network.run(30, sending=TEN[1:], firing=[(CPU, "WEB00", str(n)) for n in range(100)] + [(CPU, "WEB01")])
     assert phone.titles[before:] == ["CRITICAL: WEB01 is short of processors (Processor time 95 %)"]
     network.run(5, firing=[(CPU, "WEB00", "3"), (CPU, "WEB00", "70"), (CPU, "WEB01")])
-    assert "WEB00 sends again, after 35 min 10 s" in "".join(one.body for _, one in phone.sent)
-    assert "Processor time on WEB00, 70: 95 %" in "".join(one.body for _, one in phone.sent)
-    assert "Processor time of WEB00, 71 is 95 %" not in "".join(one.body for _, one in phone.sent)
+    assert "WEB00 sends again, after 35 min 10 s" in "".join(item.body for _, item in phone.sent)
+    assert "Processor time on WEB00, 70: 95 %" in "".join(item.body for _, item in phone.sent)
+    assert "Processor time of WEB00, 71 is 95 %" not in "".join(item.body for _, item in phone.sent)
 
 
 def test_ten_hosts_that_fall_silent_at_once_are_one_message(network, phone, file):
@@ -91,7 +91,7 @@ def test_a_retired_host_is_expected_no_more_until_it_sends_again(network, phone,
     assert firing(file) == []
     network.run(1)
     network.run(4, sending=TEN[1:])
-    assert [one.host for one in firing(file)] == ["WEB00"]
+    assert [item.host for item in firing(file)] == ["WEB00"]
     with pytest.raises(Unusable, match='host "WEB99" is not known'):
         retire(file, "WEB99", world.at)
 
@@ -100,8 +100,8 @@ def test_listed_hosts_are_expected_at_once_others_after_ten_minutes(world, phone
     network = Network(world, phone, listed=["DB01"])
     network.run(9, sending=["WEB00"])
     network.run(5, sending=["WEB01"])
-    assert [one.host for one in firing(file)] == ["DB01"]
-    assert {one.name: bool(one.expected) for one in hosts(file)} == {"DB01": True, "WEB00": False, "WEB01": False}
+    assert [item.host for item in firing(file)] == ["DB01"]
+    assert {host.name: bool(host.expected) for host in hosts(file)} == {"DB01": True, "WEB00": False, "WEB01": False}
     assert "it never sent one" in phone.sent[0][1].body
 
 
@@ -113,4 +113,4 @@ def test_hosts_with_long_intervals_are_waited_for(world, phone, file):
     assert firing(file) == []
     for n in range(300, 300 + 6 * 21):
         roster.step({}, world.at + n * EVERY)
-    assert [one.host for one in firing(file)] == ["LOGGER"]
+    assert [item.host for item in firing(file)] == ["LOGGER"]

@@ -1,4 +1,4 @@
-"""The alert loop over a store: what is kept, what is amended, and what follows an interruption."""
+"""The alert loop over a store: which alerts are saved and amended, and what follows an interruption."""
 
 import random
 from dataclasses import replace
@@ -45,7 +45,7 @@ CPU = "cpu-busy"
 
 
 class World:
-    """Hosts whose processors are busy at times, a loop over what they send, and a clock."""
+    """Hosts whose processors are busy at times, an alert loop over their samples, and a clock."""
 
     def __init__(self, folder, store=None):
         self.store = store or InMemory()
@@ -70,7 +70,7 @@ class World:
         return self.points_of({host: idle}, times)
 
     def points_of(self, idle, times):
-        """The same times of several hosts, in one batch."""
+        """Return samples of several hosts at the same times, in one batch."""
         fields = ("usage_idle", "usage_iowait", "usage_steal")
         series = [
             self.series.setdefault((host, field), Series(host, "cpu", (("cpu", "cpu-total"),), field))
@@ -79,25 +79,25 @@ class World:
         ]
         times = np.asarray(times, np.int64)
         which = np.repeat(np.arange(len(series), dtype=np.int32), len(times))
-        values = [value for one in idle.values() for value in (float(one), 0.0, 0.0)]
+        values = [value for item in idle.values() for value in (float(item), 0.0, 0.0)]
         return Points(series, which, np.tile(times, len(series)), np.repeat(values, len(times)))
 
     def send(self, points):
         self.store.write_points(points)
         self.loop.written(points, self.now)
 
-    def run(self, length, idle, every=MINUTE):
-        """Let time pass: as often as it says, each host sends a sample for every 10 s, and what is due is performed."""
+    def run(self, length, idle, item=MINUTE):
+        """Let time pass: hosts send a sample every 10 s, and due evaluations are performed, `times` times."""
         end = self.now + length
         sending = {host: value for host, value in idle.items() if value is not None}
         while self.now < end:
-            before, self.now = self.now, min(self.now + every, end)
+            before, self.now = self.now, min(self.now + item, end)
             if sending:
                 self.send(self.points_of(sending, range(before + EVERY, self.now + 1, EVERY)))
             self.loop.perform(self.now)
 
     def pass_at_once(self, length, idle):
-        """The same, but each host sends all of it at the end, and the loop catches up."""
+        """Let time pass as `run` does, but each host sends all its samples at the end, and the loop catches up."""
         times = range(self.now + EVERY, self.now + length + 1, EVERY)
         self.now += length
         self.send(self.points_of(idle, times))
@@ -110,21 +110,25 @@ class World:
 
 @pytest.fixture
 def world(tmp_path):
-    made = World(tmp_path)
-    yield made
-    made.close()
+    result = World(tmp_path)
+    yield result
+    result.close()
 
 
 @pytest.fixture
 def stored_world(tmp_path):
     """A world whose samples are in an embedded store."""
-    made = World(tmp_path, open_embedded(tmp_path / "plimsoll.duckdb").live)
-    yield made
-    made.close()
+    result = World(tmp_path, open_embedded(tmp_path / "plimsoll.duckdb").live)
+    yield result
+    result.close()
 
 
 def alerts(world, kind="rule"):
-    return [(one.rule, one.host, one.ended_at is None) for one in history(world.file, 0, 2**62) if one.kind == kind]
+    return [
+        (alert.rule, alert.host, alert.ended_at is None)
+        for alert in history(world.file, 0, 2**62)
+        if alert.kind == kind
+    ]
 
 
 def rules_of(world):
@@ -132,28 +136,30 @@ def rules_of(world):
 
 
 def test_rules_of_a_pack_of_ones_own_can_be_silenced(world, tmp_path):
-    own = Path(__file__).parents[2] / "rules" / "new_pack.yaml"
-    (tmp_path / "own.yaml").write_bytes(own.read_bytes())
+    result = Path(__file__).parents[2] / "rules" / "new_pack.yaml"
+    (tmp_path / "own.yaml").write_bytes(result.read_bytes())
     site = Site(load([str(tmp_path / "own.yaml")]))
-    wanted = "my-pack-*", "*", "*", MINUTE, "work", Actor("joe"), START
+    entries = "my-pack-*", "*", "*", MINUTE, "work", Actor("joe"), START
     with pytest.raises(Unusable, match="no rule matches"):
-        silence(world.file, *wanted)
+        silence(world.file, *entries)
     book = AlertHistory(world.file, site.catalogue.signals)
     AlertLoop(world.store, site, {}, book, HostInventory(world.file)).perform(START)
-    assert silence(world.file, *wanted).until == START + MINUTE
+    assert silence(world.file, *entries).until == START + MINUTE
 
 
 def kept(world):
     return sorted(
-        (one.key, one.since, one.fired_at, one.ended_at) for one in history(world.file, 0, 2**62) if one.kind == "rule"
+        (alert.key, alert.since, alert.fired_at, alert.ended_at)
+        for alert in history(world.file, 0, 2**62)
+        if alert.kind == "rule"
     )
 
 
 def replayed(world, start=START):
     last = last_evaluation(world.file)
     assert last is not None
-    found = replay(world.store, SITE, {}, start, last)
-    return sorted((one.key, one.since, one.fired_at, one.ended_at) for one in found)
+    result = replay(world.store, SITE, {}, start, last)
+    return sorted((alert.key, alert.since, alert.fired_at, alert.ended_at) for alert in result)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -204,14 +210,14 @@ def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
     world.run(16 * MINUTE, {"web1": None})
     world.send(world.points("web1", range(silent + EVERY, silent + 14 * MINUTE, EVERY), 2))
     world.run(10 * MINUTE, {"web1": 60})
-    late = [one for one in history(world.file, 0, 2**62) if one.kind == "rule"]
-    assert CPU in {one.rule for one in late}
-    assert all(one.late and one.hush for one in late)
+    late = [alert for alert in history(world.file, 0, 2**62) if alert.kind == "rule"]
+    assert CPU in {alert.rule for alert in late}
+    assert all(alert.late and alert.hush for alert in late)
     assert kept(world) == replayed(world)
 
 
 def flush(world, minutes, idle):
-    """Let time pass while a host sends its samples of the last minutes at the end of them."""
+    """Let time pass, while a host sends the samples of the last minutes only at the end."""
     begun = world.now
     world.run(minutes * MINUTE, {"web1": None})
     world.send(world.points("web1", range(begun + EVERY, world.now + 1, EVERY), idle))
@@ -220,27 +226,27 @@ def flush(world, minutes, idle):
 def test_what_samples_of_an_agent_that_writes_every_five_minutes_show_to_be_true_fires_and_ends(world):
     for _ in range(4):
         flush(world, 5, 60)
-    assert "rule" not in {one.kind for one in history(world.file, 0, 2**62)}
+    assert "rule" not in {item.kind for item in history(world.file, 0, 2**62)}
     for _ in range(4):
         flush(world, 5, 2)
     world.run(MINUTE, {"web1": None})
-    (alert,) = [one for one in firing(world.file) if one.rule == CPU]
+    (alert,) = [item for item in firing(world.file) if item.rule == CPU]
     assert not alert.hush  # it is notified
     for _ in range(4):
         flush(world, 5, 60)
     world.run(2 * MINUTE, {"web1": None})
-    assert [one for one in firing(world.file) if one.kind == "rule"] == []
+    assert [item for item in firing(world.file) if item.kind == "rule"] == []
     assert kept(world) == replayed(world)
 
 
 def test_what_late_samples_show_to_be_pending_fires_when_its_time_is_up(world):
-    """The time that a condition was true before the newest samples were sent counts."""
+    """The time before the newest samples were sent counts, if the condition was true in it."""
     world.run(5 * MINUTE, {"db1": 60})
     flush(world, 5, 60)
     since = world.now
     flush(world, 5, 2)
     world.run(2 * MINUTE, {"web1": 2})
-    (alert,) = [one for one in firing(world.file) if one.rule == CPU]
+    (alert,) = [item for item in firing(world.file) if item.rule == CPU]
     assert alert.fired_at <= since + 6 * MINUTE
     assert not alert.hush
     assert kept(world) == replayed(world)
@@ -258,18 +264,18 @@ def test_what_was_pending_at_a_crash_is_so_since_then_when_its_samples_come(worl
         read, sent = world.store.read, []
 
         def read_before(*args, **kwargs):
-            found = read(*args, **kwargs)
+            content = read(*args, **kwargs)
             if not sent and args[2] > crashed:
                 sent.append(missed)
                 world.send(missed)
-            return found
+            return content
 
         monkeypatch.setattr(world.store, "read", read_before)
     world.loop.perform(world.now)
     if not is_during:
         world.send(missed)
     world.run(3 * MINUTE, {"web1": 2})
-    (alert,) = [one for one in firing(world.file) if one.rule == CPU]
+    (alert,) = [item for item in firing(world.file) if item.rule == CPU]
     assert not alert.hush
     assert kept(world) == replayed(world)
 
@@ -280,7 +286,7 @@ def test_late_samples_of_very_many_series_do_not_hold_up_the_judging(world, monk
     world.send(world.points("web1", np.arange(START - 60 * MINUTE, START, EVERY), 2))
     world.run(14 * MINUTE, {"web1": 2})
     assert world.loop.progress.problem == ""
-    assert CPU in {one.rule for one in firing(world.file)}
+    assert CPU in {item.rule for item in firing(world.file)}
     assert "web1: its history is not amended" in caplog.text
 
 
@@ -297,7 +303,7 @@ def test_a_store_that_does_not_answer_is_caught_up_with(world, monkeypatch):
         assert alerts(world) == []
     world.run(MINUTE, {"web1": 2})
     assert not world.loop.progress.problem
-    assert CPU in {one.rule for one in firing(world.file)}
+    assert CPU in {item.rule for item in firing(world.file)}
     assert kept(world) == replayed(world)
 
 
@@ -306,7 +312,7 @@ def test_a_retired_host_whose_samples_are_in_the_windows_still_raises_no_alert_u
     linux = Series("web1", "kernel", (), "context_switches")  # for rules with windows of ten minutes
     world.send(Points([linux], np.zeros(1, np.int32), np.array([world.now]), np.ones(1)))
     world.run(14 * MINUTE, {"web1": 2, "db1": 60})
-    assert "linux-cpu-busy" in {one.rule for one in firing(world.file)}
+    assert "linux-cpu-busy" in {item.rule for item in firing(world.file)}
     world.run(2 * MINUTE, {"db1": 60})
     retire(world.file, "WEB1", world.now)
     if is_away:
@@ -314,22 +320,22 @@ def test_a_retired_host_whose_samples_are_in_the_windows_still_raises_no_alert_u
         world.pass_at_once(12 * MINUTE, {"db1": 60})
     world.run(15 * MINUTE, {"db1": 60})
     assert firing(world.file) == []
-    assert {one.ended_how for one in history(world.file, 0, 2**62)} == {"retired"}
-    assert [one.host for one in hosts(world.file) if one.retired_at is not None] == ["web1"]
+    assert {alert.ended_how for alert in history(world.file, 0, 2**62)} == {"retired"}
+    assert [host.host for host in hosts(world.file) if host.retired_at is not None] == ["web1"]
     world.run(14 * MINUTE, {"web1": 2, "db1": 60})
-    assert {one.host for one in firing(world.file)} == {"web1"}
-    assert [one.host for one in hosts(world.file) if one.retired_at is not None] == []
+    assert {item.host for item in firing(world.file)} == {"web1"}
+    assert [host.host for host in hosts(world.file) if host.retired_at is not None] == []
 
 
 def test_what_fires_goes_on_under_settings_that_were_read_anew(world, tmp_path):
     world.pass_at_once(15 * MINUTE, {"web1": 2, "web2": 2})
-    before = {one.host: one.id for one in firing(world.file) if one.rule == CPU}
+    before = {item.host: item.id for item in firing(world.file) if item.rule == CPU}
     assert set(before) == {"web1", "web2"}
-    told = parse('[hosts.web2.rules.cpu-busy]\noff = true\nreason = "known"\n', tmp_path / "plimsoll.toml")
-    overrides = told.overrides(tmp_path / "plimsoll.toml", SITE.catalogue.rules, SITE.catalogue.signals)
+    result = parse('[hosts.web2.rules.cpu-busy]\noff = true\nreason = "known"\n', tmp_path / "plimsoll.toml")
+    overrides = result.overrides(tmp_path / "plimsoll.toml", SITE.catalogue.rules, SITE.catalogue.signals)
     world.loop.judge_by(replace(SITE, overrides=overrides), {})
     world.run(2 * MINUTE, {"web1": 2, "web2": 2})
-    assert {one.host: one.id for one in firing(world.file) if one.rule == CPU} == {"web1": before["web1"]}
+    assert {item.host: item.id for item in firing(world.file) if item.rule == CPU} == {"web1": before["web1"]}
 
 
 def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path):
@@ -340,7 +346,7 @@ def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path)
         world.run(8 * MINUTE, {"web1": 2, "db1": 60})
         world.restart()
         world.run(2 * MINUTE, {"web1": 2, "db1": 60})
-        assert CPU in {one.rule for one in firing(world.file)}
+        assert CPU in {item.rule for item in firing(world.file)}
         world.run(4 * MINUTE, {"web1": 60, "db1": 60})
         assert firing(world.file) == []
         assert kept(world) == replayed(world)
@@ -361,12 +367,12 @@ class AtOnce(VictoriaSamples):
 
 def test_what_agents_write_to_victoriametrics_is_judged_just_the_same_and_not_while_it_is_away(tmp_path):
     (tmp_path / "vm").mkdir()
-    with VictoriaMetrics(tmp_path / "vm") as made:
+    with VictoriaMetrics(tmp_path / "vm") as result:
         live = AtOnce(
-            VictoriaMetricsServer(VictoriaMetricsAddress.parse(f"victoriametrics://{made.address}"), read_s=0.1),
+            VictoriaMetricsServer(VictoriaMetricsAddress.parse(f"victoriametrics://{result.address}"), read_s=0.1),
             Measurements(),
         )
-        live.made = made
+        live.made = result
         world = World(tmp_path, live)
         start = world.now = 1_700_000_000 * SECOND
         try:
@@ -374,12 +380,12 @@ def test_what_agents_write_to_victoriametrics_is_judged_just_the_same_and_not_wh
             world.run(8 * MINUTE, {"web1": 2, "db1": 60})
             world.restart()
             world.run(2 * MINUTE, {"web1": 2, "db1": 60})
-            assert CPU in {one.rule for one in firing(world.file)}
-            made.end()
+            assert CPU in {item.rule for item in firing(world.file)}
+            result.end()
             world.run(MINUTE, {})
             assert "is VictoriaMetrics running there" in world.loop.progress.problem
-            assert CPU in {one.rule for one in firing(world.file)}
-            made.start()
+            assert CPU in {item.rule for item in firing(world.file)}
+            result.start()
             world.run(4 * MINUTE, {"web1": 60, "db1": 60})
             assert world.loop.progress.problem == ""
             assert firing(world.file) == []
@@ -389,7 +395,7 @@ def test_what_agents_write_to_victoriametrics_is_judged_just_the_same_and_not_wh
 
 
 def run_behind(world, length, lag, every=MINUTE):
-    """Let a host send as often as it says what its clock stamps with a time that is `lag` ago."""
+    """Let a host send repeatedly, with a clock that is `lag` behind."""
     for _ in range(length // every):
         start = world.now
         world.run(every, {"db1": 60})
@@ -398,17 +404,17 @@ def run_behind(world, length, lag, every=MINUTE):
 
 def test_samples_that_are_up_to_a_minute_late_are_judged(world):
     run_behind(world, 14 * MINUTE, 30 * SECOND, every=3 * EVERY)
-    assert ("web1", CPU) in {(one.host, one.rule) for one in firing(world.file)}
+    assert ("web1", CPU) in {(item.host, item.rule) for item in firing(world.file)}
     assert alerts(world, "host-silent") == []
 
 
 def test_a_silent_host_whose_clock_is_ahead_has_that_as_the_reason(world):
     world.run(15 * MINUTE, {"web1": 60, "db1": 60})
     run_behind(world, 5 * MINUTE, -HOUR)
-    (alert,) = [one for one in firing(world.file) if one.kind == "host-silent"]
+    (alert,) = [item for item in firing(world.file) if item.kind == "host-silent"]
     assert "its clock is 1 h ahead; set it right." in fired_sentence(alert, Zone.parse("UTC"))
     world.run(10 * MINUTE, {"db1": 60})  # it sends nothing any more: that is no longer the reason that is known
-    (alert,) = [one for one in firing(world.file) if one.kind == "host-silent"]
+    (alert,) = [item for item in firing(world.file) if item.kind == "host-silent"]
     assert "clock" not in fired_sentence(alert, Zone.parse("UTC"))
 
 
@@ -422,7 +428,7 @@ def test_a_host_whose_clock_is_ahead_is_silent_as_soon_as_it_sends_no_more(world
 
 
 def run_off(world, length, ahead, hosts=("web1", "db1")):
-    """Let this machine's clock be ahead of those of the hosts, which send every minute; its own host is here."""
+    """Let this machine's clock be ahead of the hosts' clocks; the hosts send every minute, as does this machine."""
     for _ in range(length // MINUTE):
         start = world.now
         world.run(MINUTE, {"here": 60})
@@ -450,7 +456,7 @@ def test_a_clock_that_was_ahead_stops_nothing_once_it_is_right(world, ahead, hos
     world.now -= ahead
     world.run(12 * MINUTE, {**everything, "here": 2})
     assert world.loop.progress.problem == ""
-    assert [(one.host, one.since < world.now) for one in firing(world.file) if one.rule == CPU] == [("here", True)]
+    assert [(item.host, item.since < world.now) for item in firing(world.file) if item.rule == CPU] == [("here", True)]
     assert alerts(world, "host-silent") == alerts(world, "all-silent") == []
 
 
@@ -490,14 +496,14 @@ def test_two_computers_under_one_name_are_named_and_raise_no_alert(world, shift)
     assert world.loop.progress.duplicates == {"web1": "web1"}
     fired = history(world.file, 0, 2**62)  # what fired for the first one goes on, and nothing else fires
     assert fired
-    assert all(one.fired_at < START + 60 * EVERY and one.firing for one in fired)
+    assert all(alert.fired_at < START + 60 * EVERY and alert.firing for alert in fired)
 
 
 def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(world):
     world.restart(most_hosts=2)
     world.pass_at_once(5 * MINUTE, {"web1": 60, "web2": 60})
     world.run(15 * MINUTE, {"web1": 2, "web2": 60, **{f"a{at}": 2 for at in range(20)}})
-    assert {one.host for one in firing(world.file)} == {"web1"}
+    assert {item.host for item in firing(world.file)} == {"web1"}
     assert world.loop.progress.left_out == 20
     assert set(world.loop.progress.judged) == {"web1", "web2"}
 
@@ -510,7 +516,7 @@ def test_a_restart_judges_the_hosts_that_were_there_first(world):
 
 
 def test_no_name_of_an_instance_ends_the_judging(world):
-    """A number of more than 4,300 digits was an error of Python, at each evaluation, for all hosts."""
+    """A number of over 4,300 digits caused an error of Python at each evaluation, for all hosts."""
     long, odd = "9" * 5000, []
     for host, name in {"a": long, "b": f"{long},0", "c": f"0,{long}", "d": f"{long} C:"}.items():
         tags = (("instance", name), ("objectname", "Processor Information"), ("source", host))

@@ -1,4 +1,4 @@
-"""What the planning of rules costs, counted in calls."""
+"""The cost of planning rules, counted in calls of functions."""
 
 from cProfile import Profile
 from dataclasses import replace
@@ -17,19 +17,19 @@ from plimsoll.store.duck.duck_store import open_embedded
 
 
 def calls(function):
-    """How many calls of Python functions a function makes."""
+    """Return how many calls of Python functions a function makes."""
     profile = Profile(builtins=False)
     profile.runcall(function)
-    return sum(one.callcount for one in profile.getstats())
+    return sum(getstat.callcount for getstat in profile.getstats())
 
 
 def test_planning_costs_a_host_the_same_however_many_there_are():
     site = Site(load())
-    every = [series for kind in ("telegraf", "windows") for series, _ in series_of(Host("h", kind))]
+    item = [series for kind in ("telegraf", "windows") for series, _ in series_of(Host("h", kind))]
 
     def cost(hosts):
-        series = [replace(one, host=f"h{at}") for at in range(hosts) for one in every]
-        plan(site, series[: len(every)], Facts())  # what is made once
+        series = [replace(entry, host=f"h{at}") for at in range(hosts) for entry in item]
+        plan(site, series[: len(item)], Facts())  # what is made once
         return calls(lambda: plan(site, series, Facts())) / hosts
 
     assert cost(12) <= 1.05 * cost(3)
@@ -40,22 +40,22 @@ NAMES = ["{} C:", "{}", "0,{}", "disk {}"]
 
 
 def of_one_host(count):
-    """The series of a host with so many disks, network adapters and processors of each kind of name."""
+    """Return the series of a host with this number of disks, network adapters and processors of each naming."""
     for kind in ("telegraf", "windows"):
         first = {}
-        for one, _ in series_of(Host("h", kind)):
-            tags = [tag for tag in one.tags if tag[0] in ("instance", "name", "device", "cpu", "interface")]
-            known = first.setdefault((one.measurement, one.field), one)
-            if tags and known is one:
+        for item, _ in series_of(Host("h", kind)):
+            tags = [tag for tag in item.tags if tag[0] in ("instance", "name", "device", "cpu", "interface")]
+            setdefault = first.setdefault((item.measurement, item.field), item)
+            if tags and setdefault is item:
                 for at, name in product(range(count), NAMES):
-                    named = tuple((key, name.format(at) if (key, value) in tags else value) for key, value in one.tags)
-                    yield replace(one, tags=named)
+                    named = tuple((key, name.format(at) if (key, value) in tags else value) for key, value in item.tags)
+                    yield replace(item, tags=named)
             elif not tags:
-                yield one
+                yield item
 
 
 def test_planning_and_judging_cost_an_instance_the_same_however_many_a_host_has(tmp_path):
-    """A host of 1,000 disks took 65 s to plan, and one of 2,000 four times that; nothing else was judged meanwhile."""
+    """Planning took 65 s for a host of 1,000 disks, and four times that for 2,000, while nothing was judged."""
     site, now = Site(load()), 1_800_000_000 * SECOND
 
     def cost(count):
@@ -71,5 +71,5 @@ def test_planning_and_judging_cost_an_instance_the_same_however_many_a_host_has(
             store.close()
 
     cost(0)  # what is made once
-    few, some, many = cost(1), cost(2), cost(5)
-    assert (many - some) / 3 <= 1.1 * (some - few)
+    few, result, many = cost(1), cost(2), cost(5)
+    assert (many - result) / 3 <= 1.1 * (result - few)

@@ -58,14 +58,14 @@ class World:
     def step(self, *firing, quiet=False, value=95.0, processes=None, every=EVERY):
         """One evaluation at which exactly these (rule, host, instance) fire."""
         self.at += every
-        wanted = {(one if isinstance(one, tuple) else (CPU, one)) for one in firing}
-        wanted = {(*one, None)[:3] for one in wanted}
-        transitions = [self.transition(one, State.FIRING, value) for one in wanted - self.firing.keys()]
-        transitions += [self.transition(one, State.OK, 5.0) for one in self.firing.keys() - wanted]
-        self.firing = {one: self.firing.get(one, self.at) for one in wanted}
-        statuses = {one.key: Status() for one in transitions}
-        statuses |= {self.key(one): Status(State.FIRING, since) for one, since in self.firing.items()}
-        readings = {self.key(one): value for one in wanted}
+        rows = {(item if isinstance(item, tuple) else (CPU, item)) for item in firing}
+        rows = {(*item, None)[:3] for item in rows}
+        transitions = [self.transition(key, State.FIRING, value) for key in rows - self.firing.keys()]
+        transitions += [self.transition(key, State.OK, 5.0) for key in self.firing.keys() - rows]
+        self.firing = {item: self.firing.get(item, self.at) for item in rows}
+        statuses = {transition.key: Status() for transition in transitions}
+        statuses |= {self.key(item): Status(State.FIRING, since) for item, since in self.firing.items()}
+        readings = {self.key(item): value for item in rows}
         return self.book.step(
             self.at,
             transitions,
@@ -76,15 +76,15 @@ class World:
             quiet=quiet,
         )
 
-    def key(self, one) -> Key:
-        rule, host, instance = one
+    def key(self, item) -> Key:
+        rule, host, instance = item
         return rule, *Subject(host, instance).key
 
-    def transition(self, one, after, value):
-        rule = self.catalogue.rules[one[0]]
+    def transition(self, item, after, value):
+        rule = self.catalogue.rules[item[0]]
         before = State.FIRING if after == State.OK else State.OK
         since = self.at if after == State.FIRING else None
-        return StateChange(self.at, rule, Subject(*one[1:]), before, after, since, value, rule.healthy)
+        return StateChange(self.at, rule, Subject(*item[1:]), before, after, since, value, rule.healthy)
 
 
 class Phone:
@@ -108,9 +108,9 @@ class Phone:
         self.now = self.world.at + 30 * SECOND if now is None else now
         self.target.tick(self.now)
 
-    def step(self, *firing, times=1, **given):
+    def step(self, *firing, times=1, **options):
         for _ in range(times):
-            self.world.step(*firing, **given)
+            self.world.step(*firing, **options)
             self.tick()
 
     @property

@@ -1,4 +1,4 @@
-"""The stationary bootstrap gives what the package arch gives; what it says of a mean holds as often as it says."""
+"""The stationary bootstrap agrees with the package arch, and its intervals hold as often as they claim."""
 
 import json
 from pathlib import Path
@@ -17,15 +17,15 @@ REFERENCE = json.loads((Path(__file__).parents[1] / "data/bootstrap-reference.js
 @pytest.mark.parametrize("name", SERIES)
 def test_it_agrees_with_arch(name):
     values, expected = SERIES[name], REFERENCE[name]
-    found = estimate(values)
+    result = estimate(values)
     assert block_lengths(values[np.newaxis], autocovariances(values[np.newaxis]))[0] == pytest.approx(
         max(1.0, expected["block"]), rel=1e-9
     )
     # 5,000 draws know a standard error to 1 %, and the ends of an interval to 4 % of it; a skewed mean is not normal.
-    assert found.error == pytest.approx(expected["error"], rel=0.03)
-    slack = (0.25 if name in ("skewed", "short") else 0.1) * found.error
-    assert found.mean - 1.96 * found.error == pytest.approx(expected["low"], abs=slack)
-    assert found.mean + 1.96 * found.error == pytest.approx(expected["high"], abs=slack)
+    assert result.error == pytest.approx(expected["error"], rel=0.03)
+    slack = (0.25 if name in ("skewed", "short") else 0.1) * result.error
+    assert result.mean - 1.96 * result.error == pytest.approx(expected["low"], abs=slack)
+    assert result.mean + 1.96 * result.error == pytest.approx(expected["high"], abs=slack)
 
 
 def test_the_interval_of_a_difference_holds_the_true_one_as_often_as_it_says():
@@ -62,5 +62,5 @@ def test_blocks_do_not_reach_across_a_long_pause():
 
 
 def test_samples_that_never_change_are_known_exactly():
-    found = estimate(np.full(100, 7.25))
-    assert (found.mean, found.error, found.effective) == (7.25, 0.0, 100.0)
+    result = estimate(np.full(100, 7.25))
+    assert (result.mean, result.error, result.effective) == (7.25, 0.0, 100.0)

@@ -18,8 +18,8 @@ def series(seed, changes=(), spread=0.02):
 
 
 def test_a_change_of_a_tenth_is_found_within_two_runs():
-    found = [change_points(series(seed, [(18, 1.1)]), *KNOWN) for seed in range(30)]
-    assert sum(len(one) == 1 and abs(one[0].first - 18) <= 2 for one in found) >= 27
+    rows = [change_points(series(seed, [(18, 1.1)]), *KNOWN) for seed in range(30)]
+    assert sum(len(item) == 1 and abs(item[0].first - 18) <= 2 for item in rows) >= 27
 
 
 def test_runs_alike_have_none():

@@ -6,7 +6,7 @@ from plimsoll.analysis.lag import lag
 
 
 def test_stairs_of_equal_steps_have_no_lag_of_a_step():
-    """A load test whose mix varies: a step later the line happens to fit better."""
+    """In a load test with a varying mix, a lag of one step fits better by chance."""
     rng = np.random.default_rng(1)
     load = np.repeat([1.0, 2, 3, 4, 5, 6], 24)
     use = np.repeat([1.5, 1, 2, 3, 4, 5], 24) + rng.normal(0, 0.05, 144)

@@ -58,12 +58,12 @@ KNOWN = [
 def test_boundaries_are_within_two_per_cent_of_the_run(case):
     _, shape, noise, begin, end = case
     seeds = SEEDS if case is KNOWN[0] or case is KNOWN[1] else 2
-    every = [found(shape, noise, seed) for seed in range(seeds)]
-    missed = [one for one in every if isinstance(one, str)]
+    rows = [found(shape, noise, seed) for seed in range(seeds)]
+    missed = [item for item in rows if isinstance(item, str)]
     most = 1 if seeds == SEEDS else 0
     assert len(missed) <= most, missed[:3]
     for at, true in enumerate((begin, end)):
-        errors = [abs(one[at] - true) for one in every if not isinstance(one, str)]
+        errors = [abs(item[at] - true) for item in rows if not isinstance(item, str)]
         far = sum(error > NEAR for error in errors) + len(missed)
         assert far <= most, f"{far} of {seeds} are further away"
         assert np.median(errors) <= 0.01
@@ -99,7 +99,7 @@ def test_the_longest_part_with_a_load_has_a_steady_state(case):
         state = steady_state(np.arange(len(shape)) * SECOND, values)
         if isinstance(state, SteadyState):
             shares = [
-                one.at / SECOND / (len(shape) - 1) if one else at for at, one in ((0, state.begin), (1, state.end))
+                item.at / SECOND / (len(shape) - 1) if item else at for at, item in ((0, state.begin), (1, state.end))
             ]
             right += abs(shares[0] - begin) <= NEAR and abs(shares[1] - end) <= NEAR
             assert name != CUT[0][0] or state.confidence < 0.95  # rules are judged by the other test, too
@@ -194,12 +194,12 @@ def test_too_little_tells_nothing(values):
 
 
 def test_a_long_series_takes_no_longer(monkeypatch):
-    """What is slow gets a few hundred values, however many there are."""
-    given: list[int] = []
+    """The slow part of the fit gets a few hundred values at most."""
+    result: list[int] = []
 
     def counting(slow):
         def call(*values):
-            given.append(len(values[-1]))
+            result.append(len(values[-1]))
             return slow(*values)
 
         return call
@@ -208,5 +208,5 @@ def test_a_long_series_takes_no_longer(monkeypatch):
     monkeypatch.setattr(plateaus, "described", counting(plateaus.described))
     values = up(20_000, 0.2) + ar1(np.random.default_rng(1), 20_000, deviation=0.1)
     assert isinstance(steady_state(np.arange(20_000) * SECOND, values), SteadyState)
-    assert len(given) == 2
-    assert max(given) <= 600
+    assert len(result) == 2
+    assert max(result) <= 600

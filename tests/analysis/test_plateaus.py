@@ -36,12 +36,12 @@ def found(values, keep=None):
     """The rows of the plateaus."""
     rows = np.arange(len(values)) if keep is None else np.flatnonzero(keep)
     samples = Samples(rows * SECOND, np.asarray(values, dtype=float)[rows])
-    return [(one.start // SECOND, one.end // SECOND) for one in plateaus(samples)]
+    return [(plateau.start // SECOND, plateau.end // SECOND) for plateau in plateaus(samples)]
 
 
 def is_right(values, spans, keep=None):
-    one = found(values, keep)
-    return len(one) == len(spans) and np.abs(np.array(one) - spans).max() <= 0.02 * len(values)
+    item = found(values, keep)
+    return len(item) == len(spans) and np.abs(np.array(item) - spans).max() <= 0.02 * len(values)
 
 
 UP = np.arange(1, 7) * 100.0
@@ -67,8 +67,8 @@ STEP_TESTS = {
 @pytest.mark.parametrize("name", STEP_TESTS)
 def test_steps_are_counted_and_their_edges_found_but_for_one_seed(name):
     levels, rows, deviation, lengths, ramp = STEP_TESTS[name]
-    made = {seed: stairs(np.random.default_rng(seed), rows, levels, deviation, lengths, ramp) for seed in SEEDS}
-    wrong = [seed for seed in SEEDS if not is_right(*made[seed])]
+    result = {seed: stairs(np.random.default_rng(seed), rows, levels, deviation, lengths, ramp) for seed in SEEDS}
+    wrong = [seed for seed in SEEDS if not is_right(*result[seed])]
     assert len(wrong) <= 1, wrong
 
 

@@ -1,4 +1,4 @@
-"""A signal that is higher during events is found; one that is not is found as often as chance says."""
+"""A signal that is higher during events is found; other signals are found only as often as chance allows."""
 
 import numpy as np
 import pytest
@@ -16,16 +16,16 @@ def compared(values, times=TIMES):
 
 def test_what_is_higher_during_events_is_found_with_both_means():
     inside = ((TIMES - 24) % PERIOD < WIDTH) & (TIMES >= 24)
-    found = compared(10 + 4 * inside + ar1(np.random.default_rng(1), ROWS))
-    assert found is not None
-    assert found.chance < 1e-6
-    assert (found.inside, found.between) == pytest.approx((14, 10), abs=0.3)
+    result = compared(10 + 4 * inside + ar1(np.random.default_rng(1), ROWS))
+    assert result is not None
+    assert result.chance < 1e-6
+    assert (result.inside, result.between) == pytest.approx((14, 10), abs=0.3)
 
 
 @pytest.mark.parametrize("autocorrelation", [0.0, 0.9])
 def test_grouping_is_higher_during_events_as_often_as_chance_says(autocorrelation):
-    every = [compared(ar1(np.random.default_rng(seed), ROWS, autocorrelation)) for seed in range(300)]
-    chances = np.array([one.chance for one in every if one])
+    rows = [compared(ar1(np.random.default_rng(seed), ROWS, autocorrelation)) for seed in range(300)]
+    chances = np.array([item.chance for item in rows if item])
     assert len(chances) == 300
     assert np.mean(chances < 0.05) == pytest.approx(0.05, abs=0.035)
 

@@ -1,4 +1,4 @@
-"""Spikes at regular intervals are found, with jitter and missing beats, and no rhythm is seen where there is none."""
+"""Regular spikes are found despite jitter and missing beats; irregular spikes have no rhythm."""
 
 from dataclasses import dataclass
 
@@ -78,28 +78,28 @@ def test_a_period_with_jitter_and_missing_beats_is_found(name):
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         at = beats(rng, case.period, case.length, case.jitter, case.missing)
-        one = found(spiking(rng, at, rows=int(case.length / case.step), step=case.step, width=case.width), case.step)
-        right += one is not None and abs(one.period_s / case.period - 1) < 0.03
+        item = found(spiking(rng, at, rows=int(case.length / case.step), step=case.step, width=case.width), case.step)
+        right += item is not None and abs(item.period_s / case.period - 1) < 0.03
     assert right >= 57
 
 
 def test_the_spikes_of_a_rhythm_are_measured():
     rng = np.random.default_rng(1)
     at = [start for start in range(300, 9000, 300) if start != 3000]
-    one = found(spiking(rng, at, width=20, height=400, noise=0, base=2))
-    assert one is not None
-    assert one.period_s == pytest.approx(300)
-    assert (len(one.first), one.missing, one.level, one.width_s) == (28, 1, 2, 20)
-    assert 400 * 0.7 < np.median(one.tops) < 400 * 1.3
+    item = found(spiking(rng, at, width=20, height=400, noise=0, base=2))
+    assert item is not None
+    assert item.period_s == pytest.approx(300)
+    assert (len(item.first), item.missing, item.level, item.width_s) == (28, 1, 2, 20)
+    assert 400 * 0.7 < np.median(item.tops) < 400 * 1.3
 
 
 def test_a_rhythm_is_seen_through_a_change_of_level():
     # While users log on, the level is more than twice that of the steady state.
     rng = np.random.default_rng(2)
     level = np.where(np.arange(ROWS) < 240, 68, 30)
-    one = found(spiking(rng, range(120, 9000, 300), height=25, noise=2) + level)
-    assert one is not None
-    assert one.period_s == pytest.approx(300, rel=0.01)
+    item = found(spiking(rng, range(120, 9000, 300), height=25, noise=2) + level)
+    assert item is not None
+    assert item.period_s == pytest.approx(300, rel=0.01)
 
 
 def test_counters_that_are_updated_at_intervals_have_no_rhythm():
@@ -114,5 +114,5 @@ def test_counters_that_are_updated_at_intervals_have_no_rhythm():
 def test_events_by_chance_reach_the_agreement_of_a_rhythm_once_in_a_thousand_times(intervals):
     rng = np.random.default_rng(4)
     apart = 0.35 + rng.exponential(0.65, (800, intervals))
-    seen = sum(rhythm(np.concatenate(([0.0], np.cumsum(one))), shortest=0.0) is not None for one in apart)
-    assert seen <= 5  # two measures, each 0.8 on average
+    total = sum(rhythm(np.concatenate(([0.0], np.cumsum(item))), shortest=0.0) is not None for item in apart)
+    assert total <= 5  # two measures, each 0.8 on average

@@ -17,15 +17,15 @@ def measured(contention, coherency, loads=LOADS, seed=0, deviation=0.02):
 
 @pytest.mark.parametrize("loads", [LOADS, np.arange(20, 140, 20.0)])
 def test_the_intervals_hold_the_true_values_in_90_of_100_seeds(loads):
-    held = {"contention": 0, "peak": 0}
+    fields = {"contention": 0, "peak": 0}
     for seed in range(SEEDS):
         rates = measured(0.02, 0.0005, loads, seed)
         law = scalability(loads, rates, 0.02 * rates)
         assert isinstance(law, Law)
         assert law.peak
-        held["contention"] += law.contention.low <= 0.02 <= law.contention.high
-        held["peak"] += law.peak.low <= np.sqrt(0.98 / 0.0005) <= law.peak.high
-    assert min(held.values()) >= 90
+        fields["contention"] += law.contention.low <= 0.02 <= law.contention.high
+        fields["peak"] += law.peak.low <= np.sqrt(0.98 / 0.0005) <= law.peak.high
+    assert min(fields.values()) >= 90
 
 
 def test_the_law_fits_better_than_a_straight_line():

@@ -16,13 +16,13 @@ def test_the_chance_is_that_of_mann_and_whitney(sizes, levels):
         first, second = (random.integers(0, levels, size).astype(float) for size in sizes)
         if np.ptp(np.concatenate((first, second))) == 0:
             continue
-        found = rank_test(first, second)
-        side = "greater" if found.higher else "less"
+        result = rank_test(first, second)
+        side = "greater" if result.higher else "less"
         expected = mannwhitneyu(second, first, alternative=side, method="asymptotic")
-        assert found.higher == (expected.statistic > len(first) * len(second) / 2)
-        assert found.chance == pytest.approx(min(0.5, expected.pvalue), rel=1e-12)
+        assert result.higher == (expected.statistic > len(first) * len(second) / 2)
+        assert result.chance == pytest.approx(min(0.5, expected.pvalue), rel=1e-12)
 
 
 def test_equal_values_tell_nothing():
-    found = rank_test(np.full(5, 3.0), np.full(7, 3.0))
-    assert (found.chance, found.higher) == (0.5, False)
+    result = rank_test(np.full(5, 3.0), np.full(7, 3.0))
+    assert (result.chance, result.higher) == (0.5, False)

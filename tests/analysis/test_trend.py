@@ -1,4 +1,4 @@
-"""A climb throughout is found with its slope; noise, saw-teeth, steps and what levels off are none."""
+"""A climb throughout is found with its slope; noise, saw-teeth, steps and series that level off are no trends."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ STEP = 5.0
 
 def directions(make, rows):
     x = np.arange(rows) / rows
-    every = [trend(np.arange(rows) * STEP, make(np.random.default_rng(seed), x)) for seed in SEEDS]
-    return [one.direction if one else 0 for one in every], [one for one in every if one]
+    item = [trend(np.arange(rows) * STEP, make(np.random.default_rng(seed), x)) for seed in SEEDS]
+    return [entry.direction if entry else 0 for entry in item], [entry for entry in item if entry]
 
 
 WITHOUT_TREND = {
@@ -59,16 +59,16 @@ def test_a_climb_and_a_fall_are_found(kind):
 @pytest.mark.parametrize("rows", [240, 2000])
 def test_the_interval_holds_the_slope(rows, autocorrelation):
     true = 10 / (rows * STEP)
-    _, found = directions(lambda rng, x: 100 + 10 * x + ar1(rng, len(x), autocorrelation), rows)
-    assert np.mean([one.interval[0] <= true <= one.interval[1] for one in found]) >= 0.9
-    assert np.mean([one.slope for one in found]) == pytest.approx(true, rel=0.1)
+    _, result = directions(lambda rng, x: 100 + 10 * x + ar1(rng, len(x), autocorrelation), rows)
+    assert np.mean([item.interval[0] <= true <= item.interval[1] for item in result]) >= 0.9
+    assert np.mean([item.slope for item in result]) == pytest.approx(true, rel=0.1)
 
 
 def test_a_line_without_noise_is_exact():
-    found = trend(np.arange(100.0), 5 + 0.25 * np.arange(100.0))
-    assert found is not None
-    assert found.direction == 1
-    assert (found.slope, found.start, found.end) == pytest.approx((0.25, 5, 29.75))
+    result = trend(np.arange(100.0), 5 + 0.25 * np.arange(100.0))
+    assert result is not None
+    assert result.direction == 1
+    assert (result.slope, result.start, result.end) == pytest.approx((0.25, 5, 29.75))
 
 
 def test_too_few_samples_tell_nothing():

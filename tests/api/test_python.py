@@ -40,9 +40,9 @@ def test_the_import_loads_no_library_and_review_stays_a_function():
     loaded = python("import sys, plimsoll; dir(plimsoll); print(*sys.modules)").split()
     assert {"polars", "numpy", "pydantic", "scipy", "duckdb", "jinja2", "typer"}.isdisjoint(loaded)
     code = "import plimsoll.review.findings, plimsoll; plimsoll.compare; from plimsoll import review; print(review.__name__, plimsoll.review.__name__, *plimsoll.__all__)"
-    said = python(code).split()
-    assert said[:2] == ["review", "review"]
-    assert set(said[2:]) <= set(dir(plimsoll))
+    result = python(code).split()
+    assert result[:2] == ["review", "review"]
+    assert set(result[2:]) <= set(dir(plimsoll))
     with pytest.raises(AttributeError, match="has no attribute 'reviews'"):
         plimsoll.reviews  # type: ignore[attr-defined]  # noqa: B018
 
@@ -50,11 +50,11 @@ def test_the_import_loads_no_library_and_review_stays_a_function():
 def test_the_example_of_the_page_runs(runs):
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     example, _ = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)  # the other one: tests/pages/test_http_api.py
-    said = python(example, runs)
-    assert "shape: (3, 2)" in said
-    assert "\nNot healthy. " in said
-    assert "\ncritical " in said
-    assert "\nworse\n" in said
+    result = python(example, runs)
+    assert "shape: (3, 2)" in result
+    assert "\nNot healthy. " in result
+    assert "\ncritical " in result
+    assert "\nworse\n" in result
 
 
 def test_a_review_is_that_of_the_command(runs, plimsoll_command, monkeypatch):
@@ -72,9 +72,9 @@ def test_a_comparison_is_that_of_the_command(plimsoll_command, monkeypatch):
     monkeypatch.chdir(ROOT / "examples" / "windows-today")
     arguments = ("healthy", "trouble")
     result = plimsoll.compare(*map(Path, arguments))
-    told = plimsoll_command("compare", *arguments, "--json", "-")
-    assert told.status == 0, told.err
-    assert json.loads(result.to_json()) == json.loads(told.out)
+    outcome = plimsoll_command("compare", *arguments, "--json", "-")
+    assert outcome.status == 0, outcome.err
+    assert json.loads(result.to_json()) == json.loads(outcome.out)
     assert list(result.answers) == [plimsoll.Answer.WORSE]
 
 
@@ -105,12 +105,12 @@ def test_what_cannot_be_used_is_told_as_the_command_tells_it(tmp_path, plimsoll_
     (tmp_path / "notes.txt").write_text("Dear all,\n")
     with pytest.raises(plimsoll.Unusable, match="no log in it could be read") as error:
         plimsoll.review(tmp_path)
-    told = plimsoll_command("review", tmp_path)
-    assert told.status == 2
-    assert [line for line in told.err.splitlines() if line.startswith("remark: ")] == [
+    result = plimsoll_command("review", tmp_path)
+    assert result.status == 2
+    assert [line for line in result.err.splitlines() if line.startswith("remark: ")] == [
         f"remark: {note}" for note in error.value.__notes__
     ]
-    assert told.err.splitlines()[-1] == f"plimsoll: {error.value}"
+    assert result.err.splitlines()[-1] == f"plimsoll: {error.value}"
     for call in (plimsoll.read, plimsoll.review):
         with pytest.raises(plimsoll.Unusable, match="name a log"):
             call()

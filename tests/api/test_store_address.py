@@ -1,4 +1,4 @@
-"""Where the address of the store and its token are from: both from one place."""
+"""The address of the store and its token come from the same place."""
 
 import pytest
 
@@ -11,9 +11,9 @@ THERE = "http://10.0.0.1:8086"
 
 
 def store_address(typed, environment):
-    found = finding.store_address(typed, environment)
-    assert found is not None
-    return found
+    result = finding.store_address(typed, environment)
+    assert result is not None
+    return result
 
 
 @pytest.fixture(autouse=True)
@@ -30,8 +30,8 @@ def test_an_env_file_that_is_not_ours_names_no_store(tmp_path):
 
 def test_an_env_file_of_ours_is_read_however_it_is_written(tmp_path):
     (tmp_path / ".env").write_text('\ufeffexport INFLUX_URL="http://10.0.0.1:8086"\n# more\nINFLUX_TOKEN=t\n', "utf-8")
-    found = store_address(None, {})
-    assert (found.url, found.token) == ("http://10.0.0.1:8086", "t")
+    result = store_address(None, {})
+    assert (result.url, result.token) == ("http://10.0.0.1:8086", "t")
 
 
 def test_the_token_of_a_server_with_tls_is_not_sent_without(tmp_path):
@@ -41,8 +41,8 @@ def test_the_token_of_a_server_with_tls_is_not_sent_without(tmp_path):
 
 
 def test_the_address_says_org_and_bucket():
-    found = store_address("http://h:1?org=o&bucket=b", {"INFLUX_TOKEN": "t", "INFLUX_ORG": "x"})
-    assert (found.url, found.org, found.bucket) == ("http://h:1", "o", "b")
+    result = store_address("http://h:1?org=o&bucket=b", {"INFLUX_TOKEN": "t", "INFLUX_ORG": "x"})
+    assert (result.url, result.org, result.bucket) == ("http://h:1", "o", "b")
 
 
 def test_a_password_in_the_address_is_not_shown():
@@ -64,7 +64,7 @@ def env_file(tmp_path, *lines):
 
 
 def test_an_env_file_does_not_direct_a_token_to_its_address(tmp_path):
-    """As in a folder of logs from someone else."""
+    """Such a file may be in a folder of foreign logs."""
     file = env_file(tmp_path, f"INFLUX_URL={THERE}")
     with pytest.raises(Unusable, match="is not sent") as refused:
         store_address(None, {"INFLUX_TOKEN": "mine"})
@@ -79,8 +79,8 @@ def test_an_env_file_does_not_direct_a_token_to_its_address(tmp_path):
 def test_a_token_in_an_env_file_is_for_the_address_there(tmp_path):
     file = env_file(tmp_path, f"INFLUX_URL={THERE}", "INFLUX_TOKEN=its")
     for environment in ({}, {"INFLUX_TOKEN": "mine"}, {"INFLUX_URL": THERE}):
-        found = store_address(None, environment)
-        assert (found.url, found.token, found.token_file) == (THERE, "its", file)
+        result = store_address(None, environment)
+        assert (result.url, result.token, result.token_file) == (THERE, "its", file)
     assert store_address(None, {"INFLUX_URL": "http://h:2", "INFLUX_TOKEN": "mine"}).token == "mine"
     for typed, environment in (("http://h:1", {}), (None, {"INFLUX_URL": "http://h:1"})):
         with pytest.raises(Unusable, match="no token"):

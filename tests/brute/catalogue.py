@@ -161,8 +161,8 @@ def can_be(signal: dict[str, Any], reduce: str) -> tuple[float, float]:
 def _rule(data: dict[str, Any], units: dict[str, str]) -> Rule:
     return Rule(
         id=data["id"],
-        conditions=tuple(_condition(one, units) for one in (data, *data.get("and", ()))),
-        when_phase_unknown=tuple(_condition(one, units) for one in data.get("when_phase_unknown", ())),
+        conditions=tuple(_condition(datum, units) for datum in (data, *data.get("and", ()))),
+        when_phase_unknown=tuple(_condition(datum, units) for datum in data.get("when_phase_unknown", ())),
         for_=duration(data.get("for", 0)),
         recover=limit(data["recover"], units[data["signal"]]) if "recover" in data else None,
         phase=data.get("phase"),

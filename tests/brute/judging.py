@@ -164,10 +164,10 @@ def _run_states(moments: list[Moment], for_: int, recover: Limit | None):
         moment.alert, before = alert, moment.at
 
 
-def _runs(moments: list[Moment], wanted) -> list[list[Moment]]:
+def _runs(moments: list[Moment], values) -> list[list[Moment]]:
     """Maximal runs of neighbouring evaluations that are as wanted."""
     runs: list[list[Moment]] = []
-    for moment in filter(wanted, moments):
+    for moment in filter(values, moments):
         if runs and runs[-1][-1].at == moment.at - EVERY:
             runs[-1].append(moment)
         else:

@@ -109,13 +109,13 @@ class Finder:
         full: set[str | None] = set()
         for source in described["sources"]:
             details = source if isinstance(source, dict) else {}
-            found = self._from(source)
+            result = self._from(source)
             if "across" in details:
-                found = self._across(found, details)
-            elif details.get("fallback") and described.get("instances") == "each" and None in found:
-                found = {} if full else {"_Total": found[None]}
+                result = self._across(result, details)
+            elif details.get("fallback") and described.get("instances") == "each" and None in result:
+                result = {} if full else {"_Total": result[None]}
             names = {(name or "").casefold(): name for name in recorded}
-            for name, signal in found.items():
+            for name, signal in result.items():
                 key = (name or "").casefold()
                 if key not in names or (names[key] not in full and _has_samples(signal)):
                     recorded.pop(names.get(key, name), None)
@@ -123,10 +123,10 @@ class Finder:
                     full |= {name} if _has_samples(signal) else set()
         return recorded
 
-    def _across(self, found: Instances, details: dict[str, Any]) -> Instances:
+    def _across(self, instances: Instances, details: dict[str, Any]) -> Instances:
         sign = details.get("part_after")
         wholes: dict[str | None, list[Signal]] = {}
-        for name, signal in found.items():
+        for name, signal in instances.items():
             if _has_samples(signal):
                 wholes.setdefault(str(name).split(sign)[0] if sign else None, []).append(signal)
         return {whole: Derived(details["across"], parts) for whole, parts in wholes.items()}
@@ -135,9 +135,9 @@ class Finder:
         self, weights: Any = None, *, partial: bool = False, times: str | None = None, **operation: list[str]
     ) -> Instances:
         """Join operands on the instance where they have one; what has none is the same for every instance."""
-        ((how, names),) = operation.items()
+        ((result, names),) = operation.items()
         if times:
-            how, names = "product", [*names, times]
+            result, names = "product", [*names, times]
         operands = [self.find(name) for name in names]
         if partial:  # of whatever operands there are
             recorded = dict.fromkeys(name for operand in operands for name in operand)
@@ -148,7 +148,7 @@ class Finder:
         common = [name for name in several[0] if all(name in other for other in several)] if several else [None]
         factors = [float((weights or {}).get(name, {}).get("unknown", 1)) for name in names]  # by facts nobody told
         return {
-            name: Derived(how, [operand[name if name in operand else None] for operand in operands], factors)
+            name: Derived(result, [operand[name if name in operand else None] for operand in operands], factors)
             for name in common
         }
 
@@ -174,8 +174,8 @@ _OTHER = "\0"  # of a column that a source does not mean
 def _instance(column: Column, source: dict[str, Any]) -> str | None:
     """The instance a column is of as the source takes it; None if the source keeps none."""
     object_, instance, counter = split(source["path"].lstrip("\\"))
-    own = re.sub(r"^mssql\$.*?:", "sqlserver:", column.object.casefold())
-    if not fnmatch.fnmatchcase(own, object_.casefold()) or column.counter.casefold() != counter.casefold():
+    result = re.sub(r"^mssql\$.*?:", "sqlserver:", column.object.casefold())
+    if not fnmatch.fnmatchcase(result, object_.casefold()) or column.counter.casefold() != counter.casefold():
         return _OTHER
     name = (column.instance or "").casefold()
     if instance == "*":

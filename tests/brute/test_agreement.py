@@ -66,17 +66,17 @@ def evaluate(rule, catalogue, columns, instance):
     """What a review must say of a rule for a subject."""
     finder = Finder(catalogue, columns)
     facts = FACTS | ({"processors": float(finder.processors)} if finder.processors else {})
-    own = finder.find(rule.conditions[0].signal)[instance]
+    result = finder.find(rule.conditions[0].signal)[instance]
     conditions = []
     for condition in (*rule.conditions, *(rule.when_phase_unknown if rule.phase else ())):
-        signal = own if condition is rule.conditions[0] else joined(finder, condition.signal, instance)
+        signal = result if condition is rule.conditions[0] else joined(finder, condition.signal, instance)
         if signal is None and condition.counts_unrecorded:
             continue
         possible = can_be(catalogue[condition.signal], condition.reduce)
         limit = condition.limit.times(facts[condition.scale] if condition.scale else 1.0)
         conditions.append((replace(condition, limit=limit, can_be=possible), signal))
     times = [time for column in columns for time in (*column.times[:1], *column.times[-1:])]
-    over = width(own, rule.conditions[0].over)
+    over = width(result, rule.conditions[0].over)
     return judge(rule, conditions, grid(min(times), max(times)), over, max(times) // 1000 * 1000) | {
         "limit": conditions[0][0].limit.number
     }
@@ -84,8 +84,8 @@ def evaluate(rule, catalogue, columns, instance):
 
 def joined(finder, name, instance):
     """The signal of a further condition for an instance: of the same name, else of the host."""
-    found = {(other or "").casefold(): signal for other, signal in finder.find(name).items()}
-    return found.get((instance or "").casefold(), found.get(""))
+    result = {(other or "").casefold(): signal for other, signal in finder.find(name).items()}
+    return result.get((instance or "").casefold(), result.get(""))
 
 
 def of_program(rule):
@@ -95,8 +95,15 @@ def of_program(rule):
         "limit": rule["threshold"]["limit"],
         "worst": rule["worst"],
         "breaches": [
-            [ms(one["start"]), ms(one["end"]), ms(one["fired_at"]), one["duration_s"] * 1000, one["worst"], one["mean"]]
-            for one in rule["breaches"]
+            [
+                ms(item["start"]),
+                ms(item["end"]),
+                ms(item["fired_at"]),
+                item["duration_s"] * 1000,
+                item["worst"],
+                item["mean"],
+            ]
+            for item in rule["breaches"]
         ],
         "brief": [rule["brief_crossings"]["count"], rule["brief_crossings"]["longest_s"] * 1000],
         "share_of_time": rule["share_of_time"],

@@ -44,21 +44,21 @@ def test_alerts_are_listed_silenced_and_acknowledged_while_up_writes(alerts, wor
     running = Thread(target=up)
     running.start()
     try:
-        made = alerts("silence", "windows-*", "--host", "web*", "--for", "2h", "--reason", "maintenance")
+        result = alerts("silence", "windows-*", "--host", "web*", "--for", "2h", "--reason", "maintenance")
         number = firing(file)[0].id
         acked = alerts("ack", number, "--note", "known")
     finally:
         stop.set()
         running.join()
-    assert "it matches 1 alert firing now" in made.out
+    assert "it matches 1 alert firing now" in result.out
     assert acked.status == 0
     listed = alerts("list").out
     assert listed.count("[acknowledged by ") == 1
     assert listed.count("silenced]") == 1
     assert ": maintenance" in listed
     document = json.loads(alerts("list", "--json", "-").out)
-    assert {one["host"]: one["worst"] for one in document["alerts"]} == {"WEB01": 97.0, "DB01": 97.0}
-    assert [one["reason"] for one in document["silences"]] == ["maintenance"]
+    assert {load["host"]: load["worst"] for load in document["alerts"]} == {"WEB01": 97.0, "DB01": 97.0}
+    assert [load["reason"] for load in document["silences"]] == ["maintenance"]
     assert alerts("unsilence", 1).status == 0
     assert silences.active(file, time.time_ns()) == []
     world.step()
@@ -71,8 +71,8 @@ def test_alerts_are_listed_silenced_and_acknowledged_while_up_writes(alerts, wor
 
 def test_a_silence_is_planned_listed_and_taken_back(alerts, world, file):
     world.step("WEB01")
-    made = alerts("silence", "*", "--host", "web01", "--at", "23:59", "--for", "2h", "--reason", "patches")
-    assert made.out.startswith("Silence 1 is planned from 20")
+    result = alerts("silence", "*", "--host", "web01", "--at", "23:59", "--for", "2h", "--reason", "patches")
+    assert result.out.startswith("Silence 1 is planned from 20")
     now = time.time_ns()
     assert silences.active(file, now) == []
     (planned,) = silences.planned(file, now)
@@ -86,14 +86,14 @@ def test_a_retired_host_is_taken_off(alerts, world, file):
     HostInventory(file).step({"WEB01": LastSample(world.at)}, world.at)
     world.step("WEB01", "WEB02")
     assert "WEB01 is retired, 1 alert closed" in alerts("retire", "web01").out
-    assert [one.host for one in firing(file)] == ["WEB02"]
+    assert [item.host for item in firing(file)] == ["WEB02"]
     assert "retired 20" in alerts("list", "--hosts").out
 
 
 def test_what_cannot_be_done_is_said(alerts, world, plimsoll, tmp_path):
     world.step("WEB01")
     world.step()
-    for arguments, said in (
+    for arguments, result in (
         (("ack", 1), "alert 1 has ended"),
         (("ack", 9), "there is no alert 9"),
         (("show", 9), "there is no alert 9"),
@@ -111,7 +111,7 @@ def test_what_cannot_be_done_is_said(alerts, world, plimsoll, tmp_path):
         (("test",), "names nobody to notify"),
     ):
         done = alerts(*arguments)
-        assert (done.status, said in done.err) == (2, True), done.err
+        assert (done.status, result in done.err) == (2, True), done.err
     done = plimsoll("alerts", "list", "--store", tmp_path / "none")
     assert (done.status, "plimsoll up makes it" in done.err) == (2, True)
 

@@ -13,7 +13,7 @@ def runs(tmp_path_factory):
 
 def rows_of(lines: list[str], heading: str) -> list[str]:
     """The rows of the table under a heading."""
-    first = next(at for at, one in enumerate(lines) if heading in one.split("  ")) + 1
+    first = next(at for at, line in enumerate(lines) if heading in line.split("  ")) + 1
     return lines[first : lines.index("", first) if "" in lines[first:] else None]
 
 
@@ -22,25 +22,25 @@ def test_a_comparison_is_told_on_one_screen(runs, width):
     lines = on_a_terminal(width, "compare", *runs)
     assert lines[0].startswith("Worse.")
     assert len(lines) <= 60
-    assert [one for one in lines if len(one) > width] == []
+    assert [line for line in lines if len(line) > width] == []
     rows = rows_of(lines, "Worse")
     assert rows[1].split("  ")[1] == "Disk reads"
-    assert all("SQLSRV01" in one or "OCSFE0" in one for one in rows[1:9])  # a row each
+    assert all("SQLSRV01" in row or "OCSFE0" in row for row in rows[1:9])  # a row each
     assert lines[-1].startswith("--details prints the rest")
 
 
 def test_the_details_of_a_comparison_have_all_of_it(runs):
-    brief, all_of_it = (on_a_terminal(120, "compare", *runs, *more) for more in ((), ("--details",)))
+    brief, all_of_it = (on_a_terminal(120, "compare", *runs, *result) for result in ((), ("--details",)))
     assert brief[0] == all_of_it[0]
     assert "No difference that matters" not in brief
     assert {"Load", "No difference that matters", "Beyond the means"} <= {*all_of_it}
-    assert [one for one in all_of_it if len(one) > 120] == []
+    assert [item for item in all_of_it if len(item) > 120] == []
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_capacity_is_told_on_one_screen(runs, width):
     lines = on_a_terminal(width, "capacity", runs[0])
     assert len(lines) <= 40
-    assert [one for one in lines if len(one) > width] == []
+    assert [line for line in lines if len(line) > width] == []
     rows = rows_of(lines, "Resource")
-    assert all(" of SQLSRV01" in one or " of OCSFE0" in one for one in rows)  # a row each
+    assert all(" of SQLSRV01" in row or " of OCSFE0" in row for row in rows)  # a row each

@@ -8,9 +8,9 @@ def write_log(path, loads):
     names = r"\\WEB01\Web Service(_Total)\Total Method Requests/sec", r"\\WEB01\Processor(_Total)\% Processor Time"
     lines = ['"(PDH-CSV 4.0) (UTC)(0)","' + '","'.join(names) + '"']
     for at, load in enumerate(loads):
-        asked = load * (1 + 0.02 * (at % 3 - 1))
+        result = load * (1 + 0.02 * (at % 3 - 1))
         time = f"01/15/2026 10:{at // 4:02}:{at % 4 * 15:02}.000"
-        lines.append(f'"{time}","{asked}","{10 + 0.1 * asked + (at % 5 - 2) / 4}"')
+        lines.append(f'"{time}","{result}","{10 + 0.1 * result + (at % 5 - 2) / 4}"')
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
@@ -79,7 +79,7 @@ def test_the_page_has_a_curve_of_each_resource(plimsoll, tmp_path):
 
 
 def test_what_is_short_already_stands_in_the_answer(plimsoll, request):
-    """Memory has no line to its limit: the load at which a processor is full must not hide it."""
+    """Memory has no line to its limit; the load that fills a processor must not hide that memory is short."""
     done = plimsoll("capacity", request.config.rootpath / "examples" / "messaging" / "trouble")
     first = done.out.splitlines()[0]
     assert "too little memory" in first

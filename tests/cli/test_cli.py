@@ -23,11 +23,11 @@ def commands(command, *names):
         yield from commands(inner, *names, name)
 
 
-@each(commands(get_command(cli.app), "plimsoll"), lambda one: one[0])
+@each(commands(get_command(cli.app), "plimsoll"), lambda item: item[0])
 def test_every_command_and_all_it_takes_is_explained(one):
     _, command = one
     assert command.help
-    assert [one.name for one in command.params if not one.help] == []
+    assert [param.name for param in command.params if not param.help] == []
 
 
 def one_line(outcome):
@@ -95,8 +95,8 @@ def test_a_part_of_a_log_in_an_hour_that_comes_twice(plimsoll, tmp_path):
     header = r'"(PDH-CSV 4.0) (W. Europe Daylight Time)(-120)","\\H\System\Threads"'
     log, out = tmp_path / "log.csv", tmp_path / "out.lp"
     log.write_text("\n".join([header, *(f'"{row:%m/%d/%Y %H:%M:%S}.000","{n}"' for n, row in enumerate(rows))]) + "\n")
-    asked = ("--from", "02:50", "--to", "02:10", "--zone", "Europe/Berlin")
-    assert plimsoll("convert", log, "--as", "lp", "--out", out, *asked).status == 0
+    entries = ("--from", "02:50", "--to", "02:10", "--zone", "Europe/Berlin")
+    assert plimsoll("convert", log, "--as", "lp", "--out", out, *entries).status == 0
     assert [line.split("Threads=")[1].split()[0] for line in out.read_text().splitlines()] == [
         "22.0",
         "23.0",
@@ -119,16 +119,16 @@ def test_folders_in_a_folder_are_not_looked_into_and_that_is_told(plimsoll, tmp_
     for name in ("a", "b", "c", "d", ".git"):
         (tmp_path / name).mkdir()
     a_log(tmp_path / "a" / "log.csv")
-    told = f"4 folders inside not looked into ({tmp_path / 'a'}, {tmp_path / 'b'}, {tmp_path / 'c'} and 1 more)"
+    text = f"4 folders inside not looked into ({tmp_path / 'a'}, {tmp_path / 'b'}, {tmp_path / 'c'} and 1 more)"
     line = one_line(plimsoll("review", tmp_path))
     assert "no log in it could be read" in line
-    assert told in line
+    assert text in line
     a_log(tmp_path / "other.csv")
     for command in ("show", "review"):
         outcome = plimsoll(command, tmp_path)
         assert outcome.status == 0
         assert outcome.err.count("not looked into") == 1
-        assert told in outcome.err
+        assert text in outcome.err
     named = [tmp_path / name for name in ("a", "b", "c")]
     assert f"1 folder inside not looked into ({tmp_path / 'd'})" in plimsoll("show", tmp_path, *named).err
     assert "not looked into" not in plimsoll("show", *named).err

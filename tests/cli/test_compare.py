@@ -57,14 +57,14 @@ def test_the_demo_tells_the_story_of_the_study_on_the_first_screen(runs, monkeyp
     status, out, _ = compare(monkeypatch, capsys, eight, four, "--fail-on", "regression")
     assert status == 1
     first_screen = "\n".join(out.splitlines()[:3])
-    for told in (
+    for text in (
         "Worse. The load was the same in the steady phase: batch requests 724 /s in both (",
         "disk reads of SQLSRV01, 2 E: (and 1 more) rose from 0.563 /s to 47.3 /s",
         "It crossed limits that “36 users/s, 8 GB” held: Page life expectancy",
         "Probably too little memory for the buffer cache of SQL Server on SQLSRV01 limits it.",
         "17 signals did not change.",
     ):
-        assert told in first_screen
+        assert text in first_screen
 
 
 def test_what_is_written_says_the_same(runs, monkeypatch, capsys, tmp_path):
@@ -73,20 +73,20 @@ def test_what_is_written_says_the_same(runs, monkeypatch, capsys, tmp_path):
     options = [part for pair in zip(("--out", "--json", "--junit"), outputs, strict=True) for part in pair]
     status, _, _ = compare(monkeypatch, capsys, eight, four, eight, *options)
     assert status == 0
-    found = json.loads(outputs[1].read_text(encoding="utf-8"))
-    assert found["schema"] == "plimsoll.comparison/1"
-    worse, same = found["comparisons"]
+    loads = json.loads(outputs[1].read_text(encoding="utf-8"))
+    assert loads["schema"] == "plimsoll.comparison/1"
+    worse, same = loads["comparisons"]
     assert (worse["answer"], worse["phase"], same["answer"]) == ("worse", "steady", "not-worse")
     assert worse["load"]["same"] is True
-    by_name = {one["signal"]: one for one in reversed(worse["regressions"])}
+    by_name = {item["signal"]: item for item in reversed(worse["regressions"])}
     assert (by_name["disk.reads"]["instance"], by_name["disk.reads"]["limit_crossed_in"]) == ("2 E:", "other")
     assert same["regressions"] == []
-    assert [row["cells"]["Exceptions"] for row in found["table"]] == [
+    assert [row["cells"]["Exceptions"] for row in loads["table"]] == [
         "None",
         "Available memory, Page life expectancy, Disk reads",
         "None",
     ]
-    assert "64.5 % / 29.9 %" in found["table"][0]["cells"].values()
+    assert "64.5 % / 29.9 %" in loads["table"][0]["cells"].values()
     suites = ElementTree.parse(outputs[2]).getroot()
     assert [int(suite.attrib["failures"]) > 0 for suite in suites] == [True, False]
     page = outputs[0].read_text(encoding="utf-8")
@@ -97,10 +97,10 @@ def test_what_is_worse_in_a_phase_alone_is_in_the_report(monkeypatch, capsys, tm
     report = tmp_path / "c.html"
     healthy, trouble = EXAMPLE / "healthy", EXAMPLE / "trouble"
     status, out, _ = compare(monkeypatch, capsys, healthy, trouble, "--details", "--out", report)
-    said = re.search(r"Worse in the [\w-]+ phase alone", out)
+    match = re.search(r"Worse in the [\w-]+ phase alone", out)
     assert status == 0
-    assert said
-    assert said[0] in report.read_text("utf-8")
+    assert match
+    assert match[0] in report.read_text("utf-8")
 
 
 def test_load_is_compared_before_anything_else(monkeypatch, capsys, tmp_path):
@@ -135,7 +135,7 @@ def test_a_tenth_more_processor_time_is_found_at_other_intervals_on_a_host_of_an
 
 @pytest.mark.parametrize(("shown", "answer"), [(0.6, "Not worse."), (30, "Worse.")])
 def test_a_trace_of_iowait_is_no_regression(monkeypatch, capsys, tmp_path, shown, answer):
-    """A processor that works less shows more of its disks."""
+    """A processor that works less shows more of the waits for disks."""
     rng = np.random.default_rng(7)
     for name, iowait in (("a", 0.0), ("b", shown)):
         rows = ["# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle"]

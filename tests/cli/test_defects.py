@@ -1,4 +1,4 @@
-"""What Plimsoll did not expect is status 70, and never 1, which means that a threshold was crossed."""
+"""An unexpected error has exit status 70, never 1, which means that a threshold was crossed."""
 
 import subprocess
 import sys

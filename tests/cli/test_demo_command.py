@@ -27,9 +27,9 @@ def test_on_a_terminal_the_pages_follow_the_reports(tmp_path):
         shown = ""
         while "Ctrl-C ends it" not in shown:
             shown += os.read(ours, 65_536).decode(errors="replace")
-        found = re.search(r"Plimsoll is up: \S*?(http://[0-9.:]+)", shown)
-        assert found, shown
-        with urlopen(f"{found[1]}/runs") as answer:
+        match = re.search(r"Plimsoll is up: \S*?(http://[0-9.:]+)", shown)
+        assert match, shown
+        with urlopen(f"{match[1]}/runs") as answer:
             page = answer.read().decode()
         assert "demo 4GB" in page
         assert "demo 8GB" in page

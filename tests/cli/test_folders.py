@@ -1,4 +1,4 @@
-"""Folders and archives of logs: what could not be read is told from what only lies beside."""
+"""Folders and archives of logs: an unreadable log is told apart from a file that is no log."""
 
 import bz2
 import gzip
@@ -55,14 +55,14 @@ def case(name):
 
 @pytest.fixture
 def said_of(tmp_path):
-    """What a review of a folder with one good log and another file says of that file: kind and sentence."""
+    """Return the kind and text of a review's remark on a file beside one good log."""
 
     def call(name, data):
         (tmp_path / "WEB01.csv").write_bytes(a_log())
         (tmp_path / name).write_bytes(data)
-        found = review_inputs(Inputs((str(tmp_path),)), ReviewSettings(only=("windows",)))
-        assert "WEB01" in found.hosts
-        return [(one.kind.value, str(one).replace(f"{tmp_path}/", "")) for one in found.remarks]
+        result = review_inputs(Inputs((str(tmp_path),)), ReviewSettings(only=("windows",)))
+        assert "WEB01" in result.hosts
+        return [(remark.kind.value, str(remark).replace(f"{tmp_path}/", "")) for remark in result.remarks]
 
     return call
 
@@ -186,7 +186,7 @@ def test_what_is_empty_was_to_be_a_log_where_logs_are_called_so(plimsoll, tmp_pa
     (tmp_path / "WEB03.txt").write_bytes(bytes(100))
     plimsoll("review", tmp_path, "--json", tmp_path / "review.json")
     remarks = json.loads((tmp_path / "review.json").read_text())["remarks"]
-    assert [(one["kind"], one["file"]) for one in remarks] == [
+    assert [(remark["kind"], remark["file"]) for remark in remarks] == [
         ("unread", str(tmp_path / "WEB02.txt")),
         ("unread", str(tmp_path / "WEB03.txt")),
     ]
@@ -197,7 +197,7 @@ def test_of_a_named_archive_each_file_is_told_by_itself(plimsoll, tmp_path):
     path.write_bytes(packed(**{"1.csv": a_log(), "2.blg": BUFFER, "3.csv": b"", "notes.txt": b"Monday"}))
     plimsoll("review", path, "--json", tmp_path / "review.json")
     remarks = json.loads((tmp_path / "review.json").read_text())["remarks"]
-    assert [(one["kind"], one["file"], one["text"][:18]) for one in remarks] == [
+    assert [(remark["kind"], remark["file"], remark["text"][:18]) for remark in remarks] == [
         ("unread", f"{path}/2.blg", "the binary log is "),
         ("unread", f"{path}/3.csv", "is empty; there is"),
         ("skipped", f"{path}/notes.txt", "not a log that can"),
@@ -209,10 +209,10 @@ def test_a_file_that_may_not_be_read_is_unread(plimsoll, tmp_path, monkeypatch):
     (tmp_path / "WEB02.csv").write_bytes(a_log("WEB02"))
     opened = Path.open
 
-    def refusing(path, *how, **more):
+    def refusing(path, *arguments, **options):
         if path.name == "WEB02.csv":  # as for anyone but root
             raise PermissionError(13, "Permission denied", str(path))
-        return opened(path, *how, **more)
+        return opened(path, *arguments, **options)
 
     monkeypatch.setattr(Path, "open", refusing)
     plimsoll("review", tmp_path, "--json", tmp_path / "review.json")

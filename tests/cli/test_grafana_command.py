@@ -1,4 +1,4 @@
-"""`plimsoll grafana`, where it meets what others wrote."""
+"""`plimsoll grafana export` into folders that have other files."""
 
 
 def test_what_is_no_text_is_not_ours(plimsoll, tmp_path):
@@ -10,9 +10,9 @@ def test_what_is_no_text_is_not_ours(plimsoll, tmp_path):
 
 
 def test_dashboards_for_prometheus(plimsoll, tmp_path):
-    """They are written without those of areas that nothing is left of, and what is refused is named."""
+    """Dashboards without any panel are left out, and each refused panel is named."""
     folder = tmp_path / "dashboards" / "grafana" / "prometheus"
-    asked = (
+    entries = (
         "grafana",
         "export",
         "--data-source",
@@ -26,20 +26,20 @@ def test_dashboards_for_prometheus(plimsoll, tmp_path):
     )
     folder.mkdir(parents=True)
     (folder / "own.json").write_text("{}")
-    done = plimsoll(*asked)
+    done = plimsoll(*entries)
     assert done.status == 0
     assert "not exported: dashboard runs: runs are not in Prometheus" in done.err
-    assert {"cpu.json", "own.json"} < {one.name for one in folder.iterdir()}
+    assert {"cpu.json", "own.json"} < {path.name for path in folder.iterdir()}
     assert not (folder / "active-directory.json").exists()
     assert '"interval": "30s"' in (folder / "cpu.json").read_text()
     assert not (tmp_path / "rules").exists()
 
 
 def test_what_is_for_alerts_over_influxdb_is_refused_for_prometheus(plimsoll, tmp_path):
-    asked = ("grafana", "export", "--data-source", "prometheus", "--out", tmp_path)
-    for given, why in (
+    entries = ("grafana", "export", "--data-source", "prometheus", "--out", tmp_path)
+    for result, why in (
         (("--email", "ops@example.org"), "Alertmanager has its own"),
         (("--interval", "1500ms"), "whole seconds"),
     ):
-        done = plimsoll(*asked, *given)
+        done = plimsoll(*entries, *result)
         assert (done.status, why in done.err) == (2, True)

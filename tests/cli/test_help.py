@@ -34,8 +34,8 @@ def test_help_ends_with_examples_whose_options_exist(command, capsys):
         program, *arguments = shlex.split(line)
         assert program == "plimsoll"
         assert arguments[: len(command.split())] == command.split()
-        own = arguments[: arguments.index("--")] if "--" in arguments else arguments  # what follows is for another
-        assert helped(capsys, *own, "--help").startswith("Usage: plimsoll ")
+        result = arguments[: arguments.index("--")] if "--" in arguments else arguments  # what follows is for another
+        assert helped(capsys, *result, "--help").startswith("Usage: plimsoll ")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -51,7 +51,7 @@ def test_an_option_that_does_not_exist_is_told_also_before_help(capsys):
 
 def test_a_wrong_call_names_the_help_of_its_command(plimsoll):
     for call in (["review", "--odd"], ["rules", "list", "--odd"], ["rules", "--odd"], ["--odd"]):
-        where = " ".join(one for one in call if one != "--odd")
+        where = " ".join(item for item in call if item != "--odd")
         assert plimsoll(*call).err.rstrip().endswith(f"See {f'plimsoll {where}'.strip()} --help.")
 
 

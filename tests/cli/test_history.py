@@ -1,4 +1,4 @@
-"""`plimsoll compare --baseline` and `plimsoll runs judge`: a run against several before it."""
+"""`plimsoll compare --baseline` and `plimsoll runs judge`: a run compared with several earlier runs."""
 
 import json
 
@@ -40,7 +40,7 @@ def a_run(folder, night, cpu=40.0):
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory):
-    """Six alike, one alike, and one of which an operation costs a sixth more."""
+    """Return six runs that are alike, another such run, and one in which an operation costs a sixth more."""
     folder = tmp_path_factory.mktemp("nights")
     return [*(a_run(folder, night) for night in range(BASELINES + 1)), a_run(folder, 7, cpu=47.0)]
 
@@ -55,31 +55,31 @@ def plimsoll(monkeypatch, capsys, *arguments):
 
 def test_runs_are_compared_with_several_at_once(nights, monkeypatch, capsys, tmp_path):
     written = tmp_path / "c.json"
-    asked = ("compare", *nights, "--baseline", BASELINES, "--fail-on", "regression", "--json", written)
-    status, out, _ = plimsoll(monkeypatch, capsys, *asked)
+    entries = ("compare", *nights, "--baseline", BASELINES, "--fail-on", "regression", "--json", written)
+    status, out, _ = plimsoll(monkeypatch, capsys, *entries)
     assert status == 1
     assert "night7.csv” is worse than 6 runs of the baseline: processor time of DC01 rose from" in out
     alike, worse = json.loads(written.read_text(encoding="utf-8"))["comparisons"]
     assert (alike["answer"], worse["answer"]) == ("not-worse", "worse")
     assert worse["baselines"] == [f"night{night}.csv" for night in range(BASELINES)]
-    assert [one["signal"] for one in worse["regressions"]] == ["cpu.busy"]
+    assert [item["signal"] for item in worse["regressions"]] == ["cpu.busy"]
 
 
 def test_a_comparison_of_many_runs_fits_a_screen(nights, monkeypatch, capsys):
     status, out, _ = plimsoll(monkeypatch, capsys, "compare", *nights, *nights[6:], "--baseline", 5)
     assert status == 0
-    first, _, *each = out.splitlines()
-    assert len(each) < 30
+    first, _, *item = out.splitlines()
+    assert len(item) < 30
     assert first.startswith("Worse. Of 5 runs, compared with night0.csv (1), ")
     assert first.endswith(": 2 worse, 3 not worse.")
-    found = [line for line in each if line.startswith("  Worse. ")]
-    assert all("night7.csv (" in line and "processor time of DC01 rose from" in line for line in found)
-    assert len(found) == 2
+    lines = [line for line in item if line.startswith("  Worse. ")]
+    assert all("night7.csv (" in line and "processor time of DC01 rose from" in line for line in lines)
+    assert len(lines) == 2
 
 
 def test_a_summary_for_a_pull_request(nights, monkeypatch, capsys):
-    asked = ("compare", *nights[:6], nights[7], "--baseline", BASELINES, "--markdown", "-")
-    status, out, _ = plimsoll(monkeypatch, capsys, *asked)
+    entries = ("compare", *nights[:6], nights[7], "--baseline", BASELINES, "--markdown", "-")
+    status, out, _ = plimsoll(monkeypatch, capsys, *entries)
     assert status == 0
     assert out.startswith("## Worse. night7.csv compared with night0.csv, ")
     assert "| Processor time | DC01 | Worse | " in out
@@ -95,8 +95,8 @@ def keep(folder, nights, labels):
     """Load the runs of nights into a store."""
     with open_store(str(folder), make=True) as store:
         for night, log in enumerate(nights):
-            found = read(Inputs((str(log),), zone="UTC"))
-            load(store, run_to_store(found, f"night {night}", labels(night)), found.logs)
+            content = read(Inputs((str(log),), zone="UTC"))
+            load(store, run_to_store(content, f"night {night}", labels(night)), content.logs)
 
 
 def test_a_run_of_a_store_is_judged_by_those_before_it(nights, monkeypatch, capsys, tmp_path):
@@ -119,17 +119,17 @@ def test_where_a_series_of_runs_changed(monkeypatch, capsys, tmp_path, tmp_path_
         lambda _: {"test": "logon"},
     )
     written, summary = tmp_path / "trend.json", tmp_path / "trend.md"
-    asked = ("runs", "trend", "--like", "test=logon", "--store", tmp_path, "--json", written, "--markdown", summary)
-    status, out, _ = plimsoll(monkeypatch, capsys, *asked)
+    entries = ("runs", "trend", "--like", "test=logon", "--store", tmp_path, "--json", written, "--markdown", summary)
+    status, out, _ = plimsoll(monkeypatch, capsys, *entries)
     assert status == 0
     assert out.startswith("Became worse. 1 change in 2 signals of 10 runs, night 0 to night 9")
     assert len(out.splitlines()) <= 7
-    told = summary.read_text(encoding="utf-8")
-    assert told.startswith("## Became worse.")
-    assert "Processor time | DC01 | " in told
-    (found,) = json.loads(written.read_text(encoding="utf-8"))["changes"]
-    assert (found["signal"], found["worse"]) == ("cpu.busy", True)
-    assert found["from_run"] in {f"night {night}" for night in (4, 5, 6)}
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("## Became worse.")
+    assert "Processor time | DC01 | " in text
+    (result,) = json.loads(written.read_text(encoding="utf-8"))["changes"]
+    assert (result["signal"], result["worse"]) == ("cpu.busy", True)
+    assert result["from_run"] in {f"night {night}" for night in (4, 5, 6)}
     for night in (6, 9):  # a baseline that took the regression in would find them usual
         judge = ("runs", "judge", f"night {night}", "--like", "test=logon", "--store", tmp_path)
         status, out, _ = plimsoll(monkeypatch, capsys, *judge, "--fail-on", "regression")
@@ -142,8 +142,8 @@ def test_where_a_series_of_runs_changed(monkeypatch, capsys, tmp_path, tmp_path_
     status, out, _ = plimsoll(monkeypatch, capsys, *accept, "cpu.busy", "--until", "2099-12-31")
     assert (status, out.startswith("Accepted: Processor time changed with night 5")) == (0, True)
     status, out, _ = plimsoll(monkeypatch, capsys, *judge)
-    said = " ".join(out.split())
-    assert "The baseline begins with night 5, whose change was accepted: Processor time, new ciphers." in said
-    assert not said.startswith("Worse")
+    join = " ".join(out.split())
+    assert "The baseline begins with night 5, whose change was accepted: Processor time, new ciphers." in join
+    assert not join.startswith("Worse")
     status, _, err = plimsoll(monkeypatch, capsys, "runs", "trend", "--like", "test=none", *store)
     assert (status, "a trend needs 8 or more" in err) == (2, True)

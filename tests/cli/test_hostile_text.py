@@ -1,4 +1,4 @@
-"""Text from outside is never markup and never moves the cursor: what cannot be seen is shown as what it is."""
+"""Text from outside is never markup and never moves the cursor; invisible characters are shown as escapes."""
 
 import json
 import re

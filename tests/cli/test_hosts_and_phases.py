@@ -1,4 +1,4 @@
-"""What plimsoll.toml says of a run is held against its logs: which hosts there are, and when its phases were."""
+"""plimsoll.toml is checked against the logs of a run: its hosts, and the times of its phases."""
 
 import shutil
 
@@ -21,9 +21,9 @@ def a_run(folder, settings, *hosts):
     return folder
 
 
-def missing(*places, **how):
-    found = review_inputs(Inputs(tuple(map(str, places)), **how), ReviewSettings())
-    return found.missing_hosts
+def missing(*places, **options):
+    result = review_inputs(Inputs(tuple(map(str, places)), **options), ReviewSettings())
+    return result.missing_hosts
 
 
 def remarks(outcome):
@@ -120,12 +120,12 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_phase_that_cannot_be_meant_is_refused_and_not_stored(plimsoll, tmp_path, monkeypatch, name):
     monkeypatch.setenv("INFLUX_TOKEN", "t")
-    settings, said = WRONG[name]
+    settings, result = WRONG[name]
     run = a_run(tmp_path / "run", settings, "WEB01")
     for command in (("review", run), ("ingest", run, "--run", "r", "--store", "http://127.0.0.1:1")):
         done = plimsoll(*command)
         assert (done.status, done.out) == (2, "")
-        assert done.err == f"plimsoll: {run / 'plimsoll.toml'}: {said}\n"
+        assert done.err == f"plimsoll: {run / 'plimsoll.toml'}: {result}\n"
 
 
 def test_phases_that_are_said_by_hand_count_alone(plimsoll, tmp_path):
@@ -162,17 +162,17 @@ def test_a_stored_run_says_what_its_logs_say(plimsoll, bucket, monkeypatch, tmp_
     run = a_run(tmp_path / "run", '[run]\nhosts = ["WEB01", "WEB02"]\n', "WEB01")
     (run / "WEB02.csv").write_bytes(b"")
     (run / "notes.txt").write_text("Monday")
-    told = plimsoll("review", run)
-    unread, skipped, names = remarks(told)
+    outcome = plimsoll("review", run)
+    unread, skipped, names = remarks(outcome)
     assert unread == f"{run / 'WEB02.csv'}: is empty; there is nothing to read"
     assert "notes.txt: not a log" in skipped
     assert "names a host that is not in these logs" in names
     assert plimsoll("ingest", run, "--run", "whole").status == 0
     stored = plimsoll("review", "run:whole")
-    assert remarks(stored) == remarks(told)
-    found = review_inputs(Inputs(("run:whole",)), ReviewSettings())
-    assert found.missing_hosts == missing(run) == ("WEB02",)
-    assert [remark.kind.value for remark in found.remarks] == ["unread", "skipped", "noted"]
+    assert remarks(stored) == remarks(outcome)
+    result = review_inputs(Inputs(("run:whole",)), ReviewSettings())
+    assert result.missing_hosts == missing(run) == ("WEB02",)
+    assert [remark.kind.value for remark in result.remarks] == ["unread", "skipped", "noted"]
     plimsoll("runs", "delete", "whole")
     shutil.copy(run / "plimsoll.toml", tmp_path)
     assert plimsoll("ingest", run / "WEB01.csv", "--run", "part").status == 0

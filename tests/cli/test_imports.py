@@ -1,4 +1,4 @@
-"""What each command imports, as modules: what it does not use must not slow it down."""
+"""The modules that each command imports: modules that it does not use must not slow it down."""
 
 import json
 import subprocess
@@ -68,5 +68,5 @@ def test_no_command_imports_what_it_does_not_use(tmp_path, log):
         "ingest": ["ingest", log, "--run", "r", "--store", tmp_path / "store"],
         "rules": ["rules", "list"],
     }
-    found = {name: sorted(UNUSED[name] & imported(tmp_path, *call)) for name, call in calls.items()}
-    assert {name: modules for name, modules in found.items() if modules} == {}
+    result = {name: sorted(UNUSED[name] & imported(tmp_path, *call)) for name, call in calls.items()}
+    assert {name: modules for name, modules in result.items() if modules} == {}

@@ -1,4 +1,4 @@
-"""What commands read and where from: stores, runs and live hosts as they are typed."""
+"""The inputs of commands: stores, runs and live hosts as users type them."""
 
 import json
 import os
@@ -71,7 +71,9 @@ def test_a_run_has_a_name_that_can_be_said_again(plimsoll, bucket, monkeypatch, 
 
 def points(bucket, host, *ago):
     now = time.time_ns()
-    lines = "".join(f"cpu,host={host},cpu=cpu-total usage_idle=50,usage_iowait=0 {now - one * 10**9}\n" for one in ago)
+    lines = "".join(
+        f"cpu,host={host},cpu=cpu-total usage_idle=50,usage_iowait=0 {now - item * 10**9}\n" for item in ago
+    )
     SureServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token)).post(lines.encode())
 
 
@@ -87,11 +89,11 @@ def test_a_live_range_is_the_latest_such_time(plimsoll, bucket, monkeypatch, spa
     for setting in ("url", "org", "bucket", "token"):
         monkeypatch.setenv(f"INFLUX_{setting.upper()}", getattr(bucket, setting))
     points(bucket, "web1", 4000, *range(1500, 1560, 10), *range(0, 240, 10))
-    asked = [one if isinstance(one, str) else clock(one) for one in span]
-    outcome = plimsoll("show", "live:web1", *asked, "--json", "-")
-    (log,) = [one for one in json.loads(outcome.out) if one["samples"] > 1]
+    result = [item if isinstance(item, str) else clock(item) for item in span]
+    outcome = plimsoll("show", "live:web1", *result, "--json", "-")
+    (log,) = [load for load in json.loads(outcome.out) if load["samples"] > 1]
     assert abs(log["samples"] - rows) <= 1
-    assert plimsoll("review", "live:WEB1", *asked).status == 0
+    assert plimsoll("review", "live:WEB1", *result).status == 0
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,7 @@ def test_a_live_range_may_be_counted_back_from_now(plimsoll, bucket, monkeypatch
     for setting in ("url", "org", "bucket", "token"):
         monkeypatch.setenv(f"INFLUX_{setting.upper()}", getattr(bucket, setting))
     points(bucket, "web1", 4000, *range(0, 240, 10))
-    (log,) = [one for one in json.loads(plimsoll("show", "live:", *span, "--json", "-").out) if one["samples"] > 1]
+    (log,) = [load for load in json.loads(plimsoll("show", "live:", *span, "--json", "-").out) if load["samples"] > 1]
     assert abs(log["samples"] - rows) <= 1
     assert plimsoll("review", "live:", *span).status == 0
 

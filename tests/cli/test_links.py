@@ -1,4 +1,4 @@
-"""Links and other files that are no regular ones: what cannot be read is said, and never passed over."""
+"""Links and files that are not regular: an unreadable file is named, and never skipped silently."""
 
 import shutil
 import tarfile
@@ -9,9 +9,9 @@ import pytest
 @pytest.fixture
 def folder(request, tmp_path):
     """A folder with a healthy log."""
-    made = tmp_path / "logs"
-    shutil.copytree(request.config.rootpath / "examples" / "windows-today" / "healthy", made)
-    return made
+    result = tmp_path / "logs"
+    shutil.copytree(request.config.rootpath / "examples" / "windows-today" / "healthy", result)
+    return result
 
 
 def test_a_link_that_leads_nowhere_is_not_healthy(plimsoll, folder):

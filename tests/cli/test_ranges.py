@@ -20,21 +20,21 @@ def a_log(path, start="2008-01-15 10:00", minutes=60):
 def part(plimsoll, tmp_path):
     """The first and last row that are kept, or the line that refuses to."""
 
-    def call(log, *asked):
+    def call(log, *arguments):
         out = tmp_path / "part.csv"
-        done = plimsoll("convert", log, "--as", "csv", "--out", out, *asked)
+        done = plimsoll("convert", log, "--as", "csv", "--out", out, *arguments)
         if done.status:
             (line,) = done.err.splitlines()
-            reviewed = plimsoll("review", log, *asked)
+            reviewed = plimsoll("review", log, *arguments)
             assert (reviewed.status, reviewed.err.replace("the logs end at", "the log ends at")) == (2, done.err)
             return line
         rows = out.read_text().splitlines()[1:]
-        reviewed = plimsoll("review", log, *asked, "--json", tmp_path / "review.json")
+        reviewed = plimsoll("review", log, *arguments, "--json", tmp_path / "review.json")
         assert reviewed.status == 0
         whole = next(
-            one
-            for one in json.loads((tmp_path / "review.json").read_text())["statistics"]
-            if one["phase"] == "whole run"
+            load
+            for load in json.loads((tmp_path / "review.json").read_text())["statistics"]
+            if load["phase"] == "whole run"
         )
         assert whole["samples"] == len(rows)
         return rows[0][1:20], rows[-1][1:20]

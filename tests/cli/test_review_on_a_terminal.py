@@ -12,8 +12,8 @@ from tests.cli.terminals import on_a_terminal
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RUNS = [
-    *sorted(one.relative_to(EXAMPLES) for one in EXAMPLES.glob("*/trouble"))[::2],
-    *(Path(one) / "healthy" for one in ("windows-today", "messaging")),
+    *sorted(path.relative_to(EXAMPLES) for path in EXAMPLES.glob("*/trouble"))[::2],
+    *(Path(text) / "healthy" for text in ("windows-today", "messaging")),
 ]
 MARKED = re.compile("[◆▲○] (critical|warning|info)  ")
 
@@ -29,8 +29,8 @@ def twenty_hosts(folder: Path) -> Path:
 def refuse_misfits(lines: list[str], width: int, most: int) -> None:
     """Each line fits, but for a word that is wider; none begins where a table or a word was cut."""
     assert len(lines) <= most
-    assert [one for one in lines if len(one) > width and len(one.split()) > 1] == []
-    assert [one for one in lines if len(one.strip()) == 1] == []
+    assert [line for line in lines if len(line) > width and len(line.split()) > 1] == []
+    assert [line for line in lines if len(line.strip()) == 1] == []
     assert lines[-1].lstrip().startswith("--details prints the rest; --out")
 
 
@@ -46,25 +46,27 @@ def test_runs_of_several_hosts_are_told_on_one_screen(tmp_path):
     (tmp_path / "many").mkdir()
     lines = on_a_terminal(80, "review", twenty_hosts(tmp_path / "many"))
     refuse_misfits(lines, 80, 60)
-    assert any("on 20 of 20 hosts" in one for one in lines)
+    assert any("on 20 of 20 hosts" in line for line in lines)
 
 
 def test_lines_of_a_paragraph_hang(tmp_path):
     lines = on_a_terminal(80, "review", EXAMPLES / "windows-today" / "trouble")
     assert lines[0].startswith("Not healthy.")
     assert lines[1].startswith("  ")
-    marked = [at for at, one in enumerate(lines) if MARKED.match(one)]
+    marked = [at for at, line in enumerate(lines) if MARKED.match(line)]
     assert len(marked) > 3
     assert all(lines[at + 1].startswith("  ") or at + 1 in marked for at in marked[:3])
 
 
 def test_details_have_all_of_it(tmp_path):
     log = EXAMPLES / "windows-today" / "trouble"
-    brief, all_of_it = (on_a_terminal(100, "review", log, *more) for more in ((), ("--details",)))
+    brief, all_of_it = (on_a_terminal(100, "review", log, *result) for result in ((), ("--details",)))
     assert brief[0] == all_of_it[0]
     assert "Bottleneck" in all_of_it
     assert "Bottleneck" not in brief
-    assert len([one for one in all_of_it if MARKED.match(one)]) >= len([one for one in brief if MARKED.match(one)])
+    assert len([item for item in all_of_it if MARKED.match(item)]) >= len(
+        [item for item in brief if MARKED.match(item)]
+    )
     assert all_of_it[-1].startswith(("Judged by the packs", "  "))
 
 

@@ -58,9 +58,9 @@ def test_list_names_every_shipped_rule(plimsoll):
 
 def test_list_for_programs(plimsoll, own, tmp_path):
     assert plimsoll("rules", "list", "--only", own(), "--json", tmp_path / "rules.json").status == 0
-    found = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
-    assert found["schema"] == "plimsoll.rules/1"
-    (rule,) = found["rules"]
+    loads = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
+    assert loads["schema"] == "plimsoll.rules/1"
+    (rule,) = loads["rules"]
     assert (rule["pack"], rule["rule"], rule["for_s"], rule["and"]) == ("own", "own-cpu", 120, [])
     assert (rule["condition"]["healthy"], rule["condition"]["limit"], rule["condition"]["unit"]) == ("< 70", 70, "%")
 
@@ -86,12 +86,12 @@ def test_everything_a_rule_says_is_explained(both):
     signals = load_signals()
     text = explain(rule, pack, signals)
     signal = signals[rule.signal]
-    said = [rule.id, rule.severity, rule.summary, signal.title, signal.meaning, rule.why, rule.measured_on or ""]
-    said += [f"`{source.path}`" if source.path else f"`{source.measurement}`" for source in signal.sources]
-    said += [one for source in rule.sources for one in (source.document, source.place, source.quote or "")]
-    said += [signals[name].title for name in (*rule.look_at, *(one.signal for one in rule.conditions))]
-    said += [*rule.look_at, *rule.thresholds]
-    assert [one for one in said if one.strip() not in text] == []
+    entries = [rule.id, rule.severity, rule.summary, signal.title, signal.meaning, rule.why, rule.measured_on or ""]
+    entries += [f"`{source.path}`" if source.path else f"`{source.measurement}`" for source in signal.sources]
+    entries += [item for source in rule.sources for item in (source.document, source.place, source.quote or "")]
+    entries += [signals[name].title for name in (*rule.look_at, *(condition.signal for condition in rule.conditions))]
+    entries += [*rule.look_at, *rule.thresholds]
+    assert [item for item in entries if item.strip() not in text] == []
 
 
 def test_explain(plimsoll, own):

@@ -72,13 +72,15 @@ def series_of(path):
 
 def found_in(paths):
     """The signals that a host has of which these paths are recorded."""
-    finder = Finder(SIGNALS, [one for path in paths for one in series_of(path)], lambda one: True)
+    finder = Finder(SIGNALS, [series for path in paths for series in series_of(path)], lambda item: True)
     return {name for name in SIGNALS if finder.find(name)}
 
 
 def test_a_host_recorded_by_the_list_has_every_signal(paths):
     recorded = paths()
-    on_windows = {name: [one.path.object for one in signal.sources if one.path] for name, signal in SIGNALS.items()}
+    on_windows = {
+        name: [source.path.object for source in signal.sources if source.path] for name, signal in SIGNALS.items()
+    }
     missing = {name for name, objects in on_windows.items() if objects} - found_in(recorded)
     assert missing == {name for name, objects in on_windows.items() if objects and set(objects) <= OF_OLD}
 
@@ -90,14 +92,14 @@ def test_of_programs_every_version_is_recorded(paths):
 
 @pytest.mark.parametrize("pack", load().packs, ids=lambda pack: pack.pack)
 def test_what_a_pack_names_is_recorded(paths, pack):
-    """Its conditions, and what to look at; a derived signal is found if what it is computed from is."""
-    found = found_in(paths("--only", pack.pack))
-    named = {one for rule in pack.rules for one in (*(c.signal for c in rule.conditions), *rule.look_at)}
-    assert named & found_in(paths()) <= found
+    """A pack names its conditions and the signals to look at; a derived signal needs its operands."""
+    result = found_in(paths("--only", pack.pack))
+    named = {item for rule in pack.rules for item in (*(c.signal for c in rule.conditions), *rule.look_at)}
+    assert named & found_in(paths()) <= result
 
 
 def test_a_pack_of_ones_own(paths, own):
-    """A derived signal, and one to look at that is of SQL Server."""
+    """The pack has a derived signal, and a signal to look at that is of SQL Server."""
     recorded = paths("--only", own("memory.pool", "sql.lazy_writes"), "--instance", "PAYROLL")
     assert [str(path) for path in recorded] == [
         r"\Memory\Pool Nonpaged Bytes",
@@ -124,25 +126,25 @@ def test_a_template_holds_what_the_published_schema_has_and_nothing_a_dll_has_to
     root = ET.parse(file).getroot()
     (collector,) = root.findall("PerformanceCounterDataCollector")
     assert root.tag == "DataCollectorSet"
-    assert {one.tag for one in root} <= OF_A_SET - {"Description", "DisplayName"}
-    assert {one.tag for one in collector} <= OF_A_COLLECTOR
+    assert {item.tag for item in root} <= OF_A_SET - {"Description", "DisplayName"}
+    assert {item.tag for item in collector} <= OF_A_COLLECTOR
     assert "@" not in "".join(root.itertext())
-    assert all(count == 1 for tag, count in Counter(one.tag for one in collector).items() if tag != "Counter")
-    said = {one.tag: one.text for one in (*root, *collector)}
-    assert (said["SampleInterval"], said["LogFileFormat"], said["Segment"]) == ("30", "3", "-1")
-    assert int(said["SegmentMaxSize"] or 0) in range(1, 2048)  # what Windows has for logs
+    assert all(count == 1 for tag, count in Counter(item.tag for item in collector).items() if tag != "Counter")
+    result = {item.tag: item.text for item in (*root, *collector)}
+    assert (result["SampleInterval"], result["LogFileFormat"], result["Segment"]) == ("30", "3", "-1")
+    assert int(result["SegmentMaxSize"] or 0) in range(1, 2048)  # what Windows has for logs
     listed = plimsoll("rules", "counters", "--instance", "A").out.splitlines()
-    assert [one.text for one in collector.findall("Counter")] == listed
+    assert [item.text for item in collector.findall("Counter")] == listed
 
 
 def test_in_telegraf_no_object_silences_another(plimsoll):
     done = plimsoll("rules", "counters", "--as", "telegraf", "--interval", "30s", "--instance", "A", "--instance", "B")
     plugins = tomllib.loads(done.out)["inputs"]["win_perf_counters"]
-    names = [one["ObjectName"].replace("$$", "$") for plugin in plugins for one in plugin["object"]]
+    names = [item["ObjectName"].replace("$$", "$") for plugin in plugins for item in plugin["object"]]
     assert len(names) == len(plugins) == len(set(names))
     assert {"SQLServer:Buffer Manager", "MSSQL$A:Buffer Manager", "MSSQL$B:Buffer Manager"} <= set(names)
-    assert {one["object"][0]["Measurement"] for one in plugins} == {measurement(name) for name in names}
-    assert {one["interval"] for one in plugins} == {"30s"}
+    assert {plugin["object"][0]["Measurement"] for plugin in plugins} == {measurement(name) for name in names}
+    assert {plugin["interval"] for plugin in plugins} == {"30s"}
     assert done.err == ""
 
 

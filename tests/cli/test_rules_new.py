@@ -9,7 +9,7 @@ from jsonschema import Draft7Validator
 
 @pytest.mark.parametrize("name", ["mine.yaml", "Our Shop (2).yml", "disk.yaml", "größe.yaml", "_.yaml"])
 def test_what_is_written_is_right_and_its_cases_come_out(plimsoll, tmp_path, name):
-    """Whatever the file is called, and beside the packs that ship."""
+    """The pack is valid under any file name, and beside the shipped packs."""
     path = tmp_path / name
     done = plimsoll("rules", "new", path)
     assert (done.status, done.err) == (0, "")
@@ -66,8 +66,11 @@ def test_a_signal_for_each_counter_of_a_log_that_none_reads(plimsoll, tmp_path, 
     done = plimsoll("rules", "new", pack, "--from", shop)
     assert (done.status, done.err) == (0, "")
     data = yaml.load(pack.read_text(encoding="utf-8"), yaml.CSafeLoader)
-    told = {name: (one["unit"], one.get("instances", "none"), one["sources"]) for name, one in data["signals"].items()}
-    assert told == {
+    result = {
+        name: (datum["unit"], datum.get("instances", "none"), datum["sources"])
+        for name, datum in data["signals"].items()
+    }
+    assert result == {
         "shop.it_s_late_ms": ("ms", "none", ["\\Shop Orders(_Total)\\It's late (ms)"]),
         "shop.orders_per_sec": ("/s", "each", ["\\Shop Orders(*)\\Orders/sec"]),
     }
@@ -87,8 +90,10 @@ def test_a_rule_on_such_a_signal_judges_the_log(plimsoll, tmp_path, shop):
     pack.write_text(text.replace("rules: []", rule), encoding="utf-8")
     done = plimsoll("review", shop, "--pack", pack, "--json", tmp_path / "found.json")
     assert done.status == 0
-    (found,) = (one for one in json.loads((tmp_path / "found.json").read_text())["rules"] if one["rule"] == "shop-idle")
-    assert (found["state"], found["instance"]) == ("crossed", "web")
+    (result,) = (
+        load for load in json.loads((tmp_path / "found.json").read_text())["rules"] if load["rule"] == "shop-idle"
+    )
+    assert (result["state"], result["instance"]) == ("crossed", "web")
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ def stores(tmp_path_factory, nights):
     for store in named:
         with open_store(store, make=True) as opened:
             for night, log in enumerate(nights):
-                found = read(Inputs((str(log),), zone=ZONE))
-                load(opened, run_to_store(found, f"night: {night}", {"build": "7"}), found.logs)
+                content = read(Inputs((str(log),), zone=ZONE))
+                load(opened, run_to_store(content, f"night: {night}", {"build": "7"}), content.logs)
     return named
 
 
@@ -44,19 +44,19 @@ def stores(tmp_path_factory, nights):
         ("compare", *(f"run:night: {night}" for night in (0, 1, 2, NIGHTS)), "--baseline", 3),
         ("runs", "trend", "--like", "build=7"),
     ],
-    ids=lambda asked: " ".join(asked[:2]),
+    ids=lambda values: " ".join(values[:2]),
 )
 def test_a_command_gives_what_it_gives_on_the_embedded_store(plimsoll, stores, tmp_path, asked):
-    found = []
+    entries = []
     for at, store in enumerate(stores):
         written = tmp_path / f"{at}.json"
         done = plimsoll(*asked, "--store", store, "--json", written)
         document = json.loads(written.read_text())
         if isinstance(document, dict):
             document.pop("created", None)
-        found.append((done.status, done.out.replace(store.removeprefix("runs:"), "STORE"), document))
-    assert found[0] == found[1]
-    assert "night" in json.dumps(found[0][2])
+        entries.append((done.status, done.out.replace(store.removeprefix("runs:"), "STORE"), document))
+    assert entries[0] == entries[1]
+    assert "night" in json.dumps(entries[0][2])
 
 
 def test_a_run_is_deleted_by_its_command_or_as_a_folder(plimsoll, nights, tmp_path):
@@ -67,14 +67,14 @@ def test_a_run_is_deleted_by_its_command_or_as_a_folder(plimsoll, nights, tmp_pa
     (tmp_path / "shared" / "night 0" / "report.html").write_text("of this run")
     assert plimsoll("runs", "delete", "night 0", "--store", store).status == 0
     shutil.rmtree(tmp_path / "shared" / "night 1")
-    assert [one.name for one in (tmp_path / "shared").iterdir() if one.name[0] != "."] == ["plimsoll-runs.json"]
+    assert [path.name for path in (tmp_path / "shared").iterdir() if path.name[0] != "."] == ["plimsoll-runs.json"]
     # One that is there may be named without `runs:`.
     assert "has no runs" in plimsoll("runs", "list", "--store", tmp_path / "shared").out
 
 
 def test_what_is_no_folder_of_runs_is_refused(plimsoll, nights, tmp_path):
-    for made in ("missing", "other"):
-        assert "is no folder of runs" in plimsoll("runs", "list", "--store", f"runs:{tmp_path / made}").err
+    for text in ("missing", "other"):
+        assert "is no folder of runs" in plimsoll("runs", "list", "--store", f"runs:{tmp_path / text}").err
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "letter.txt").write_text("not of Plimsoll")
     done = plimsoll("ingest", nights[0], "--run", "night", "--zone", ZONE, "--store", f"runs:{tmp_path / 'other'}")

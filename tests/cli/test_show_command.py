@@ -47,24 +47,24 @@ def test_a_recorder_that_went_on_at_another_interval(plimsoll, tmp_path):
     out = plimsoll("show", log).out.splitlines()
     assert "  interval  1 s; 4 s 2008-01-15 10:00:13–10:00:41" in out
     assert "  gaps      2008-01-15 10:00:41–10:00:55 (14 s)" in out
-    (found,) = json.loads(plimsoll("show", log, "--json", "-").out)
-    assert found["other_intervals"] == [
+    (result,) = json.loads(plimsoll("show", log, "--json", "-").out)
+    assert result["other_intervals"] == [
         {"start": "2008-01-15T10:00:13.000Z", "end": "2008-01-15T10:00:41.000Z", "interval_s": 4.0}
     ]
 
 
 def test_the_same_for_programs(plimsoll, tmp_path):
     log = a_log(tmp_path / "log.csv", [row(s, 1, " ", "x") for s in (0, 5, 10)])
-    (found,) = json.loads(plimsoll("show", log, "--json", "-").out)
-    assert found["schema"] == "plimsoll.log/1"
-    assert (found["samples"], found["series"], found["values"], found["missing"]) == (3, 3, 3, 6)
-    assert found["objects"] == [{"object": "Processor", "counters": ["% User Time"], "instances": ["0", "10", "2"]}]
-    assert found["without_signal"] == [{"object": "Processor", "counters": ["% User Time"]}]
-    assert [(r["line"], r["counter"]) for r in found["remarks"]] == [(2, r"\\H\Processor(2)\% User Time")]
+    (result,) = json.loads(plimsoll("show", log, "--json", "-").out)
+    assert result["schema"] == "plimsoll.log/1"
+    assert (result["samples"], result["series"], result["values"], result["missing"]) == (3, 3, 3, 6)
+    assert result["objects"] == [{"object": "Processor", "counters": ["% User Time"], "instances": ["0", "10", "2"]}]
+    assert result["without_signal"] == [{"object": "Processor", "counters": ["% User Time"]}]
+    assert [(r["line"], r["counter"]) for r in result["remarks"]] == [(2, r"\\H\Processor(2)\% User Time")]
 
 
 def test_nothing_but_remarks_is_said_of_a_damaged_log(tmp_path):
-    """Polars panics at a cell that is a single quote; that is nobody's business."""
+    """Polars panics at a cell that is a single quote; users must not see that."""
     log = tmp_path / "log.csv"
     log.write_bytes(
         (HEADER + "\n" + row(0, 1, 2, 3) + '\n"01/15/2008 10:00:05.000",","2","3"\n' + row(10, 1, 2, 3) + "\n").encode()
@@ -99,20 +99,20 @@ def test_names_in_a_language_of_ones_own(plimsoll, tmp_path):
 
 
 def test_what_windows_calls_otherwise_in_a_language_is_told_by_what_it_is(plimsoll, tmp_path):
-    """`Verfügbare MB` has a signal, `Seitenfehler/s` has none, and `Zusicherungsgrenze` is no name that is known."""
+    """`Verfügbare MB` has a signal, `Seitenfehler/s` has none, and `Zusicherungsgrenze` is an unknown name."""
     names = ["Verfügbare MB", "Seitenfehler/s", "Zusicherungsgrenze"]
     columns = ["(PDH-CSV 4.0) (UTC)(0)", *(rf"\\H\Arbeitsspeicher\{name}" for name in names)]
     log = tmp_path / "log.csv"
-    log.write_text(",".join(f'"{one}"' for one in columns) + "\n" + row(0, 1, 2, 3) + "\n", encoding="utf-8")
+    log.write_text(",".join(f'"{column}"' for column in columns) + "\n" + row(0, 1, 2, 3) + "\n", encoding="utf-8")
     assert plimsoll("show", log).out.splitlines()[10:] == [
         "  not known 1 counter under a name that Plimsoll does not know; see --names",
         "    Arbeitsspeicher: Zusicherungsgrenze",
         "  no signal 1 counter that no rule can judge yet; plimsoll rules new FILE --from LOG writes a pack",
         "    Arbeitsspeicher: Seitenfehler/s",
     ]
-    (found,) = json.loads(plimsoll("show", log, "--json", "-").out)
-    assert found["not_known"] == [{"object": "Arbeitsspeicher", "counters": ["Zusicherungsgrenze"]}]
-    assert found["without_signal"] == [{"object": "Arbeitsspeicher", "counters": ["Seitenfehler/s"]}]
+    (result,) = json.loads(plimsoll("show", log, "--json", "-").out)
+    assert result["not_known"] == [{"object": "Arbeitsspeicher", "counters": ["Zusicherungsgrenze"]}]
+    assert result["without_signal"] == [{"object": "Arbeitsspeicher", "counters": ["Seitenfehler/s"]}]
 
 
 def test_the_name_of_a_log_is_shown_in_one_line_whatever_is_in_it(plimsoll, tmp_path):
@@ -137,7 +137,7 @@ def a_wide_log(path):
 
 
 def cells(text):
-    return sum(1 + ("\u2e80" < one < "\uffe0") for one in text)
+    return sum(1 + ("\u2e80" < item < "\uffe0") for item in text)
 
 
 @pytest.mark.parametrize("width", [60, 80])

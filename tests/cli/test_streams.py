@@ -29,7 +29,7 @@ def test_a_console_that_cannot_show_a_name_is_no_reason_to_fail():
 
 def test_json_on_stdout_is_utf8_whatever_the_console():
     done = program("show", LOG, "--json", "-", env={"PYTHONIOENCODING": "cp1252"})
-    assert "プロセッサ" in [one["object"] for one in json.loads(done.stdout)[0]["objects"]]
+    assert "プロセッサ" in [load["object"] for load in json.loads(done.stdout)[0]["objects"]]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has such a device")
@@ -65,7 +65,7 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
 def test_a_reader_that_goes_away_changes_no_exit_status(tmp_path):
-    """A run that is worse is status 1."""
+    """A worse run still has status 1."""
     runs = f'"{EXAMPLE / "healthy"}" "{EXAMPLE / "trouble"}"'
     compared = f'"{sys.executable}" -m plimsoll compare {runs} --fail-on regression'
     for reader in ("cat", "true"):

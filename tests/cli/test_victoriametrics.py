@@ -20,8 +20,8 @@ BEGIN = 1_699_999_800  # 22:10 of that day
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as made:
-        yield made
+    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as result:
+        yield result
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_what_agents_wrote_is_judged(plimsoll, address, server):
 
 
 def test_what_root_has_in_reserve_is_judged_alike_of_telegraf_and_of_sadf(plimsoll, address, server, tmp_path):
-    """One file system of 80 GB with 5 % for root and 3 GB left, as Telegraf 1.37.2 and sysstat 12.6.1 recorded it."""
+    """A file system of 80 GB with 5 % for root and 3 GB free, as recorded by Telegraf 1.37.2 and sysstat 12.6.1."""
     disk = "disk,host=full,path=/,device=sda1,fstype=ext4,mode=rw "
     disk += "total=80000000000i,free=3000000000i,used=73000000000i,used_percent=96.05263157894737"
     times = range(BEGIN, BEGIN + 1201, 10)
@@ -87,13 +87,13 @@ def test_what_root_has_in_reserve_is_judged_alike_of_telegraf_and_of_sadf(plimso
         "\n".join(["# hostname;interval;timestamp;FILESYSTEM;MBfsfree;MBfsused;%fsused;%ufsused", *rows, ""])
     )
     span = ("--from", "2023-11-14T22:10:00Z", "--to", "2023-11-14T22:30:00Z")
-    found = []
+    entries = []
     for source in (("live:full", *span, "--store", address), (sadf,)):
         done = plimsoll("review", *source, "--json", tmp_path / "out.json")
         assert done.status == 0, done.err
         rules = json.loads((tmp_path / "out.json").read_text())["rules"]
-        found.append({rule["rule"] for rule in rules if rule["breaches"]})
-    assert found[0] == found[1] >= {"linux-file-system-full", "linux-file-system-full-critical"}
+        entries.append({rule["rule"] for rule in rules if rule["breaches"]})
+    assert entries[0] == entries[1] >= {"linux-file-system-full", "linux-file-system-full-critical"}
 
 
 OWN_PACK = """
@@ -153,9 +153,9 @@ def test_what_plimsoll_up_takes_is_in_the_server_and_runs_in_a_folder(plimsoll, 
         line = f"cpu,cpu=cpu-total,host=web7 usage_idle=12.5 {now * SECOND}\n"
         assert urllib3.request("POST", f"http://{listen}/api/v2/write?org=o&bucket=b", body=line.encode()).status == 204
         server.show()
-        asked = f"{server.url}/api/v1/export?match[]=cpu_usage_idle&start={now - 5}&end={now + 5}"
-        (found,) = map(json.loads, urllib3.request("GET", asked).data.splitlines())
-        assert (found["metric"]["host"], found["values"], found["timestamps"]) == ("web7", [12.5], [now * 1000])
+        text = f"{server.url}/api/v1/export?match[]=cpu_usage_idle&start={now - 5}&end={now + 5}"
+        (result,) = map(json.loads, urllib3.request("GET", text).data.splitlines())
+        assert (result["metric"]["host"], result["values"], result["timestamps"]) == ("web7", [12.5], [now * 1000])
         assert plimsoll("ingest", a_log(tmp_path, lambda _: 20), "--run", "through").status == 0
         assert "through" in plimsoll("runs", "list").out
         process.send_signal(signal.SIGTERM)

@@ -28,9 +28,9 @@ from plimsoll.up import settings as up_settings
 AT = 1_800_000_000 * SECOND
 
 
-def result(**asked):
+def result(**options):
     """The measurement, the fields and the tags of the first reading that a check gives."""
-    reading = next(iter(looking.Looking(CheckSettings(**asked)).look()))
+    reading = next(iter(looking.Looking(CheckSettings(**options)).look()))
     return reading.measurement, reading.fields, dict(reading.tags)
 
 
@@ -56,18 +56,18 @@ def page():
 @pytest.fixture
 def nobody():
     """A port of this computer on which nobody listens."""
-    with closing(socket.socket()) as one:
-        one.bind(("127.0.0.1", 0))
-        yield one.getsockname()[1]
+    with closing(socket.socket()) as item:
+        item.bind(("127.0.0.1", 0))
+        yield item.getsockname()[1]
 
 
 @pytest.fixture
 def silent():
     """A port that takes connections and never answers."""
-    with closing(socket.socket()) as one:
-        one.bind(("127.0.0.1", 0))
-        one.listen()
-        yield one.getsockname()[1]
+    with closing(socket.socket()) as item:
+        item.bind(("127.0.0.1", 0))
+        item.listen()
+        yield item.getsockname()[1]
 
 
 def test_a_port_that_answers_and_one_that_does_not(page, nobody):
@@ -103,12 +103,14 @@ def test_a_page_that_cannot_be_reached_or_keeps_silent(nobody, silent):
 
 
 def test_a_check_that_has_no_answer_by_the_next_look_is_a_failure(silent):
-    one = Collector(
+    collector = Collector(
         "WEB1", looking.groups([CheckSettings.model_validate({"http": f"http://127.0.0.1:{silent}/", "timeout": "9s"})])
     )
-    assert not one.collect(AT).series
-    late = one.collect(AT + 10 * SECOND)
-    assert [(each.field, value) for each, value in zip(late.series, late.values, strict=True)] == [("result_code", 4)]
+    assert not collector.collect(AT).series
+    late = collector.collect(AT + 10 * SECOND)
+    assert [(series.field, value) for series, value in zip(late.series, late.values, strict=True)] == [
+        ("result_code", 4)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -119,9 +121,9 @@ def certified(tmp_path_factory):
 
     def serve(days):
         key, chain = folder / f"key{days}.pem", folder / f"cert{days}.pem"
-        made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", chain]
+        entries = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", chain]
         subprocess.run(
-            [*made, *f"-days {days} -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1".split()],
+            [*entries, *f"-days {days} -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1".split()],
             check=True,
             capture_output=True,
         )
@@ -151,7 +153,7 @@ def test_how_long_a_certificate_is_valid(certified):
 def test_a_page_with_tls_tells_its_certificate_too(certified):
     port, chain = certified(20)
     site = looking.Looking(CheckSettings(http=f"https://127.0.0.1:{port}/", ca=chain))
-    readings = {one.measurement: one.fields for one in site.look()}
+    readings = {item.measurement: item.fields for item in site.look()}
     assert readings["http_response"]["result_code"] == 0
     assert readings["x509_cert"]["expiry"] == pytest.approx(20 * 86400, abs=3600)
 
@@ -171,9 +173,9 @@ def test_a_process_that_runs_and_one_that_does_not():
 
 
 def program(folder, name, text):
-    made = folder / name
-    made.write_text(f"#!{sys.executable}\n{text}")
-    made.chmod(0o755)
+    outcome = folder / name
+    outcome.write_text(f"#!{sys.executable}\n{text}")
+    outcome.chmod(0o755)
 
 
 @pytest.mark.parametrize(
@@ -196,17 +198,17 @@ def test_a_unit_of_systemd(tmp_path, monkeypatch, load, active, code):
 def test_a_systemd_that_does_not_answer_is_said_once_and_is_no_state(tmp_path, monkeypatch, caplog):
     program(tmp_path, "systemctl", "import sys; sys.exit('System has not been booted with systemd')")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    one = Collector("WEB1", looking.groups([CheckSettings(service="nginx")]))
+    collector = Collector("WEB1", looking.groups([CheckSettings(service="nginx")]))
     end = time.monotonic() + 300
-    while not one.failing:
-        assert not one.collect(AT).series
+    while not collector.failing:
+        assert not collector.collect(AT).series
         assert time.monotonic() < end
         time.sleep(0.05)
     for _ in range(10):
-        assert not one.collect(AT).series
+        assert not collector.collect(AT).series
         time.sleep(0.05)
     assert caplog.text.count("System has not been booted") == 1
-    assert "System has not been booted" in one.failing["check nginx"], "plimsoll up says it"
+    assert "System has not been booted" in collector.failing["check nginx"], "plimsoll up says it"
 
 
 @pytest.mark.parametrize(("status", "code"), [("running", 4), ("stopped", 1), ("paused", 7), (None, 1)])
@@ -249,9 +251,9 @@ def test_rules_judge_what_checks_give(page, nobody, certified):
         CheckSettings(http=f"https://127.0.0.1:{port}/", ca=chain),
         CheckSettings(process="no-such-program"),
     ]
-    readings = [reading for one in checks for reading in looking.Looking(one).look()]
+    readings = [reading for check in checks for reading in looking.Looking(check).look()]
     series = Collector("WEB1", {"all": lambda: readings}).collect(AT).series
-    finder = Finder(load_signals(), series, lambda one: True)
+    finder = Finder(load_signals(), series, lambda item: True)
     judged = {
         rule.id for pack in load().packs if pack.pack == "checks" for rule in pack.rules if finder.find(rule.signal)
     }

@@ -32,7 +32,7 @@ def twice(collector):
 
 def found(points):
     signals = load_signals()
-    finder = Finder(signals, list(points.series), lambda one: True)
+    finder = Finder(signals, list(points.series), lambda item: True)
     return {name for name, signal in signals.items() if finder.find(name) and not signal.fact}
 
 
@@ -54,7 +54,7 @@ def test_a_collection_has_one_time_on_the_grid_and_the_series_of_the_one_before(
     assert set(first.times.tolist()) == {AT}
     assert set(second.times.tolist()) == {AT + 10 * SECOND}
     assert {series.host for series in first.series} == {"web01"}
-    assert {id(one) for one in first.series} <= {id(one) for one in second.series}
+    assert {id(series) for series in first.series} <= {id(series) for series in second.series}
 
 
 def test_what_fails_is_said_once_and_the_rest_is_collected(caplog):
@@ -69,7 +69,7 @@ def test_what_fails_is_said_once_and_the_rest_is_collected(caplog):
         "a", {"network adapters": first, "memory": lambda: [Reading("mem", {"available": 2.0, "odd": float("nan")})]}
     )
     for at in range(3):
-        assert {one.field for one in collector.collect(AT + at).series} == {"bytes_sent", "available"}
+        assert {series.field for series in collector.collect(AT + at).series} == {"bytes_sent", "available"}
     broken = False
     collector.collect(AT)
     assert [record.getMessage() for record in caplog.records] == [
@@ -89,13 +89,13 @@ def test_a_file_system_that_does_not_answer_holds_nothing_up(caplog):
 
     free_space = FileSystemSpace(lambda: mounts, usage)
     begun = time.monotonic()
-    assert [dict(one.tags)["path"] for one in free_space()] == ["/"]
+    assert [dict(item.tags)["path"] for item in free_space()] == ["/"]
     assert time.monotonic() - begun < 300
     begun = time.monotonic()
-    assert [dict(one.tags)["mode"] for one in free_space()] == ["ro"]
+    assert [dict(item.tags)["mode"] for item in free_space()] == ["ro"]
     assert time.monotonic() - begun < 300, "it is waited for again"
     answers.set()
-    while "/home" not in (paths := [dict(one.tags)["path"] for one in free_space()]):
+    while "/home" not in (paths := [dict(item.tags)["path"] for item in free_space()]):
         assert time.monotonic() - begun < 300
     assert paths == ["/home", "/"]
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
@@ -107,7 +107,7 @@ def test_a_file_system_that_does_not_answer_holds_nothing_up(caplog):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="of Linux")
 def test_mounts_are_those_the_first_process_sees(monkeypatch, tmp_path):
-    """A service that may write nowhere sees all of them as read-only, and signals are about those that are not."""
+    """A service without write access sees all mounts as read-only, and signals exclude read-only mounts."""
     for process, mode in (("1", "rw"), ("self", "ro")):
         (tmp_path / process).mkdir()
         (tmp_path / process / "mountinfo").write_text(
@@ -119,8 +119,8 @@ def test_mounts_are_those_the_first_process_sees(monkeypatch, tmp_path):
     monkeypatch.setattr(file_systems, "PROC", tmp_path)
     touched, real = [], file_systems.text_of
     monkeypatch.setattr(file_systems, "text_of", lambda path: touched.append(str(path)) or real(path))
-    given = list(FileSystemSpace(usage=lambda path: {"total": 1.0})())
-    assert [one.tags for one in given] == [
+    result = list(FileSystemSpace(usage=lambda path: {"total": 1.0})())
+    assert [item.tags for item in result] == [
         (("device", "sda1"), ("fstype", "ext4"), ("mode", "rw"), ("path", "/")),
         (("device", "server:/a b"), ("fstype", "nfs4"), ("mode", "rw"), ("path", "/mnt/two words")),
         (("device", "/mnt/server/home"), ("fstype", "fuse.gocryptfs"), ("mode", "rw"), ("path", "/home")),

@@ -79,22 +79,22 @@ def collector(host, signals=SIGNALS):
 
 
 def given(points):
-    return {one.path or one.key: value for one, value in zip(points.series, points.values, strict=True)}
+    return {series.path or series.key: value for series, value in zip(points.series, points.values, strict=True)}
 
 
 def by_tags(points):
     return {
-        (one.measurement, one.tag("objectname"), one.tag("instance"), one.field): value
-        for one, value in zip(points.series, points.values, strict=True)
+        (series.measurement, series.tag("objectname"), series.tag("instance"), series.field): value
+        for series, value in zip(points.series, points.values, strict=True)
     }
 
 
 def test_every_signal_of_a_data_collector_set_is_collected(minutes):
-    wanted = counters(tuple(SIGNALS), SIGNALS)
-    each = [("spoolsv", 1.0), ("_Total", 2.0)]
-    host = Host({str(one): each if one.instance == "*" else 1.0 for one in wanted.recorded})
+    result = counters(tuple(SIGNALS), SIGNALS)
+    entries = [("spoolsv", 1.0), ("_Total", 2.0)]
+    host = Host({str(item): entries if item.instance == "*" else 1.0 for item in result.recorded})
     points = collector(host).collect(AT)
-    finder = Finder(SIGNALS, list(points.series), lambda one: True)
+    finder = Finder(SIGNALS, list(points.series), lambda item: True)
     recordable = [name for name in SIGNALS if counters([name], SIGNALS).paths]
     assert not [name for name in recordable if not finder.find(name) and not SIGNALS[name].fact]
     assert len(recordable) > 250
@@ -116,26 +116,26 @@ def test_series_are_those_of_a_log_with_the_same_counters(minutes):
     ]
     logged = {names.series(CounterPath.parse(path), "WIN1").key for path in paths}
     points = collector(host).collect(AT)
-    assert logged <= {one.key for one in points.series}
+    assert logged <= {series.key for series in points.series}
 
 
 def test_the_counters_of_the_studies_are_collected(minutes):
-    """Those that counters.csv knows a name for that Windows has today."""
+    """The counters of counters.csv that have a name and that current Windows has."""
     if not SHARED.is_file():
         lacking("counters.csv", "it lies in ../shared/reference")
-    recorded = {(one.object, one.counter) for one in counters(tuple(SIGNALS), SIGNALS).recorded}
+    recorded = {(item.object, item.counter) for item in counters(tuple(SIGNALS), SIGNALS).recorded}
     with SHARED.open(encoding="utf-8", newline="") as file:
         named = {row["modern_path_suggestion"] for row in csv.DictReader(file) if row["modern_path_suggestion"]}
-    asked = {CounterPath.parse("\\" + name) for name in named}
+    rows = {CounterPath.parse("\\" + name) for name in named}
     lost = {
-        (one.object, one.counter)
-        for one in asked
+        (item.object, item.counter)
+        for item in rows
         # A processor's counters are those of Processor Information, which has all of them.
-        if (one.object.replace("Processor", "Processor Information"), one.counter) not in recorded
-        and (one.object, one.counter) not in recorded
+        if (item.object.replace("Processor", "Processor Information"), item.counter) not in recorded
+        and (item.object, item.counter) not in recorded
     }
     assert lost <= {("Memory", "Cache Bytes Peak")}, "only what no signal needs is left out"
-    assert len(asked) > 25
+    assert len(rows) > 25
 
 
 def test_instances_are_named_as_performance_monitor_names_them(minutes):
@@ -157,9 +157,9 @@ def test_a_service_that_starts_later_is_found(minutes):
     assert len(given(started.collect(AT + 10 * SECOND))) == 1
     minutes[0] = 1
     started.collect(AT + 70 * SECOND)
-    found = by_tags(started.collect(AT + 80 * SECOND))
-    assert {(name[1], value) for name, value in found.items()} >= {("MSSQL$PAYROLL:Buffer Manager", 300.0)}
-    finder = Finder(SIGNALS, list(started.collect(AT + 90 * SECOND).series), lambda one: True)
+    result = by_tags(started.collect(AT + 80 * SECOND))
+    assert {(name[1], value) for name, value in result.items()} >= {("MSSQL$PAYROLL:Buffer Manager", 300.0)}
+    finder = Finder(SIGNALS, list(started.collect(AT + 90 * SECOND).series), lambda item: True)
     assert finder.find("sql.page_life_expectancy")
 
 
@@ -226,7 +226,7 @@ def test_an_object_that_does_not_answer_costs_no_other_and_is_said(minutes, capl
     memory.patience_s = 0
     for passed, silent in ((0.0, {}), (10.0, {}), (50.0, {"Memory": 50.0})):
         now[0] = passed
-        assert [one.field for one in started.collect(AT + 10 * SECOND).series] == ["Processor_Queue_Length"]
+        assert [series.field for series in started.collect(AT + 10 * SECOND).series] == ["Processor_Queue_Length"]
         assert begun.wait(300)
         assert started.silent == silent
     assert caplog.text.count("Memory: cannot be collected") == 1

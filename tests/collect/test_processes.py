@@ -37,7 +37,7 @@ def running(code, *arguments):
 
 
 def by_resource(top):
-    return {one.resource: one for one in top}
+    return {item.resource: item for item in top}
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def only(monkeypatch):
     """Makes these processes the only ones that are seen: others on this computer may be busier."""
 
     def restrict(*pids):
-        every = psutil.process_iter
-        monkeypatch.setattr(psutil, "process_iter", lambda: (one for one in every() if one.pid in pids))
+        item = psutil.process_iter
+        monkeypatch.setattr(psutil, "process_iter", lambda: (entry for entry in item() if entry.pid in pids))
 
     return restrict
 
@@ -62,25 +62,25 @@ def test_a_busy_process_is_named_for_the_time_it_was_busy_and_without_its_argume
     watch.look(begun)
     with running(BUSY, SECRET) as busy:
         only(os.getpid(), busy.pid)
-        known = psutil.Process(busy.pid)
-        while processor_seconds(known) < 0.5 or time.time_ns() <= begun + SECOND:
+        process = psutil.Process(busy.pid)
+        while processor_seconds(process) < 0.5 or time.time_ns() <= begun + SECOND:
             time.sleep(0.05)
         now = time.time_ns()
-        least = processor_seconds(known)
+        outcome = processor_seconds(process)
         top = watch.top(begun, now, now)
-        most = processor_seconds(known)
-        found = by_resource(top)
-        (use,) = [one for one in found["processor time"].uses if one.pid == busy.pid]
+        most = processor_seconds(process)
+        result = by_resource(top)
+        (use,) = [item for item in result["processor time"].uses if item.pid == busy.pid]
         share = 100 * SECOND / (now - begun)
-        assert least * share <= use.value * 1.001 <= most * share * 1.002
-        assert json.loads(json.dumps([asdict(one) for one in top]))
-        assert SECRET not in str([asdict(one) for one in top])
-        assert f"({busy.pid})" in str(found["processor time"])
+        assert outcome * share <= use.value * 1.001 <= most * share * 1.002
+        assert json.loads(json.dumps([asdict(item) for item in top]))
+        assert SECRET not in str([asdict(item) for item in top])
+        assert f"({busy.pid})" in str(result["processor time"])
     later = now + 20 * MINUTE
     watch.look(later)
-    assert busy.pid in [one.pid for one in by_resource(watch.top(begun, now, later))["processor time"].uses]
+    assert busy.pid in [item.pid for item in by_resource(watch.top(begun, now, later))["processor time"].uses]
     recent = watch.top(now + MINUTE, later, later)
-    assert busy.pid not in [use.pid for one in recent for use in one.uses]
+    assert busy.pid not in [use.pid for item in recent for use in item.uses]
 
 
 def test_looks_once_a_minute_and_keeps_half_an_hour(monkeypatch):
@@ -118,7 +118,7 @@ def test_a_process_that_windows_tells_nothing_of_costs_no_other(monkeypatch):
     monkeypatch.setattr(psutil.Process, "name", name)
     watch, start = ProcessWatch(), time.time_ns()
     watch.look(start - MINUTE)
-    assert {use.pid for one in watch.top(start - MINUTE, start, start) for use in one.uses} == {me}
+    assert {use.pid for item in watch.top(start - MINUTE, start, start) for use in item.uses} == {me}
 
 
 def test_names_of_strangers_cannot_draw_on_a_terminal():
@@ -132,7 +132,7 @@ def test_processes_that_an_agent_records_are_found_in_the_store(tmp_path):
     store = open_embedded(tmp_path)
     store.live.write_points(demo_points(start, start - BACK, start))
     cpu, memory = recorded_top(store.live, load_signals(), HOST, start - 3 * MINUTE, start)
-    assert [one.name for one in cpu.uses] == ["sqlservr", "ReportingServices", "MsMpEng"]
+    assert [use.name for use in cpu.uses] == ["sqlservr", "ReportingServices", "MsMpEng"]
     assert cpu.uses[1].value > 100, "of the time of the report"
     assert str(memory).startswith("Private memory of a process: sqlservr 54 GB, ")
     assert recorded_top(store.live, load_signals(), "another", start - 3 * MINUTE, start) == []
@@ -147,10 +147,10 @@ def test_an_alert_gets_the_processes_of_its_host_and_comes_without_them_if_they_
     watch = ProcessWatch()
     watch.look(at - MINUTE)
     lines = ProcessLines(store.live, load_signals(), "Own", watch, clock=lambda: at)
-    found = lines(at, ["own", HOST, "neither"])
-    assert any(line.startswith("memory: ") for line in found["own"])
-    assert found[HOST][0].startswith("Processor time of a process: sqlservr 2")
-    assert found["neither"] == []
+    result = lines(at, ["own", HOST, "neither"])
+    assert any(line.startswith("memory: ") for line in result["own"])
+    assert result[HOST][0].startswith("Processor time of a process: sqlservr 2")
+    assert result["neither"] == []
 
     def broken(*_):
         raise Unreachable("the store does not answer")

@@ -40,8 +40,8 @@ def a_run(seed, changed=None, without=None):
 
 
 def compared(first, second):
-    one, other = (RunSide(name, name, Insights(reviewed(a_log(run)))) for name, run in (("a", first), ("b", second)))
-    return Comparison(one, other, checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
+    item, other = (RunSide(name, name, Insights(reviewed(a_log(run)))) for name, run in (("a", first), ("b", second)))
+    return Comparison(item, other, checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
 
 
 @pytest.mark.parametrize(
@@ -49,34 +49,34 @@ def compared(first, second):
     [
         ({}, Answer.NOT_WORSE, "Nothing became worse or better."),
         (
-            {CPU: lambda one: 1.15 * one},
+            {CPU: lambda item: 1.15 * item},
             Answer.WORSE,
             "b is worse than this run of a: processor time of SUT rose from",
         ),
-        ({REQUESTS: lambda one: 0.8 * one}, Answer.WORSE, "Apart from the throughput, nothing became worse"),
+        ({REQUESTS: lambda item: 0.8 * item}, Answer.WORSE, "Apart from the throughput, nothing became worse"),
         (
-            {REQUESTS: lambda one: np.where(LATE, 0.4 * one, one)},
+            {REQUESTS: lambda item: np.where(LATE, 0.4 * item, item)},
             Answer.WORSE,
             "Throughput was lost in b: Web requests of",
         ),
         (
-            {MEMORY: lambda one: one + np.linspace(0, 2e9, ROWS)},
+            {MEMORY: lambda item: item + np.linspace(0, 2e9, ROWS)},
             Answer.UNKNOWN,
             "In b, and not in a, there is a trend",
         ),
-        ({CPU: lambda one: np.where(np.arange(ROWS) > 600, 93, one)}, Answer.WORSE, "b is worse"),
+        ({CPU: lambda item: np.where(np.arange(ROWS) > 600, 93, item)}, Answer.WORSE, "b is worse"),
         (
-            {READ: lambda one: np.where(AT_THE_END, 2.4 * one, one)},
+            {READ: lambda item: np.where(AT_THE_END, 2.4 * item, item)},
             Answer.WORSE,
             "peaks of disk read latency",
         ),
         (
-            {REQUESTS: lambda one: np.where(FOR_LONG, 0, one)},
+            {REQUESTS: lambda item: np.where(FOR_LONG, 0, item)},
             Answer.WORSE,
             "web requests stalled for",
         ),
         (
-            {CONNECTIONS: lambda one: one * np.linspace(1, 9, ROWS)},
+            {CONNECTIONS: lambda item: item * np.linspace(1, 9, ROWS)},
             Answer.UNKNOWN,
             "Nothing became worse or better",
         ),
@@ -94,26 +94,26 @@ def compared(first, second):
     ],
 )
 def test_the_answer(changed, expected, said):
-    found = compared(a_run(1), a_run(2, changed))
-    assert (answer(found), doubts(found) if expected == Answer.NOT_WORSE else []) == (expected, [])
-    assert said in " ".join(story(found))
+    result = compared(a_run(1), a_run(2, changed))
+    assert (answer(result), doubts(result) if expected == Answer.NOT_WORSE else []) == (expected, [])
+    assert said in " ".join(story(result))
 
 
 @pytest.mark.parametrize(
     ("trouble", "said"),
     [
-        ({CPU: lambda one: 94 + 0 * one}, "b is better: processor time of SUT fell"),
-        ({READ: lambda one: np.where(LATE, 9 * one, one)}, "b is better"),
+        ({CPU: lambda item: 94 + 0 * item}, "b is better: processor time of SUT fell"),
+        ({READ: lambda item: np.where(LATE, 9 * item, item)}, "b is better"),
         (
-            {REQUESTS: lambda one: np.where(LATE, 0.3 * one, one)},
+            {REQUESTS: lambda item: np.where(LATE, 0.3 * item, item)},
             "throughput is not lost (a: Web requests of",
         ),
     ],
 )
 def test_what_became_better(trouble, said):
-    found = compared(a_run(1, trouble), a_run(2))
-    assert said in " ".join(story(found))
-    assert answer(found) == Answer.NOT_WORSE
+    result = compared(a_run(1, trouble), a_run(2))
+    assert said in " ".join(story(result))
+    assert answer(result) == Answer.NOT_WORSE
 
 
 def lost(path, rows=slice(None)):
@@ -130,15 +130,15 @@ def of_two_hosts(name, first, second):
 
 def test_processors_that_one_of_two_hosts_no_longer_records_leave_it_open():
     sides = of_two_hosts("a", a_run(1), a_run(2)), of_two_hosts("b", a_run(3), a_run(4, without=CPU))
-    found = Comparison(*sides, checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
-    assert answer(found) == Answer.UNKNOWN
-    assert doubts(found) == ["b does not record Processor time of APP2"]
+    comparison = Comparison(*sides, checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
+    assert answer(comparison) == Answer.UNKNOWN
+    assert doubts(comparison) == ["b does not record Processor time of APP2"]
 
 
 def test_processors_that_are_lost_in_the_run_leave_it_open():
-    found = compared(a_run(1), lost(CPU, slice(400, None)))
-    assert answer(found) == Answer.UNKNOWN
-    assert "in b the processors of SUT were not recorded for the last 26 min" in doubts(found)[0]
+    result = compared(a_run(1), lost(CPU, slice(400, None)))
+    assert answer(result) == Answer.UNKNOWN
+    assert "in b the processors of SUT were not recorded for the last 26 min" in doubts(result)[0]
 
 
 def test_a_run_that_was_interrupted_as_the_baseline_was_not_leaves_it_open():
@@ -147,9 +147,9 @@ def test_a_run_that_was_interrupted_as_the_baseline_was_not_leaves_it_open():
             path: np.where((np.arange(len(values)) // 100) == first, np.nan, values) for path, values in run.items()
         }
 
-    found = compared(a_run(1), blank(a_run(2), 3))
-    assert answer(found) == Answer.UNKNOWN
-    assert account(found)[0].startswith("In b nothing was recorded of SUT for 8 min 25 s of 59 min")
+    result = compared(a_run(1), blank(a_run(2), 3))
+    assert answer(result) == Answer.UNKNOWN
+    assert account(result)[0].startswith("In b nothing was recorded of SUT for 8 min 25 s of 59 min")
     assert answer(compared(blank(a_run(1), 5), blank(a_run(2), 3))) == Answer.NOT_WORSE
 
 
@@ -159,9 +159,9 @@ def test_a_critical_limit_that_the_baseline_was_far_from_leaves_it_open_however_
         return run | {TRANSFERS: np.where(hung, 0.0, transfers), QUEUE: queue}
 
     rows = np.arange(ROWS)
-    found = compared(of_disk(a_run(1), rows < 0), of_disk(a_run(2), (rows > 300) & (rows < 345)))
-    assert answer(found) == Answer.UNKNOWN
-    assert "in b Disk transfers of SUT, 0 C: went below its limit for 2 min" in doubts(found)[0]
+    result = compared(of_disk(a_run(1), rows < 0), of_disk(a_run(2), (rows > 300) & (rows < 345)))
+    assert answer(result) == Answer.UNKNOWN
+    assert "in b Disk transfers of SUT, 0 C: went below its limit for 2 min" in doubts(result)[0]
 
 
 @pytest.mark.parametrize(
@@ -173,21 +173,21 @@ def test_a_critical_limit_that_the_baseline_was_far_from_leaves_it_open_however_
     ],
 )
 def test_a_run_that_is_much_shorter_is_said_or_leaves_it_open(rows, expected, said):
-    found = compared(a_run(1), {path: values[:rows] for path, values in a_run(2).items()})
-    assert answer(found) == expected
-    assert said in " ".join([*story(found), *doubts(found)])
+    result = compared(a_run(1), {path: values[:rows] for path, values in a_run(2).items()})
+    assert answer(result) == expected
+    assert said in " ".join([*story(result), *doubts(result)])
 
 
 def test_what_became_slower_within_its_own_tolerance_is_said():
-    found = compared(a_run(1), a_run(2, {READ: lambda one: 1.1 * one}))
-    assert answer(found) == Answer.NOT_WORSE
-    assert "within the 15 % that are tolerated" in story(found)[2]
+    result = compared(a_run(1), a_run(2, {READ: lambda item: 1.1 * item}))
+    assert answer(result) == Answer.NOT_WORSE
+    assert "within the 15 % that are tolerated" in story(result)[2]
 
 
 def test_work_that_the_other_run_does_not_record_leaves_it_open():
-    found = compared(a_run(1), a_run(2, without=REQUESTS))
-    assert answer(found) == Answer.UNKNOWN
-    assert doubts(found) == ["b does not record the work that was done: Web requests"]
+    result = compared(a_run(1), a_run(2, without=REQUESTS))
+    assert answer(result) == Answer.UNKNOWN
+    assert doubts(result) == ["b does not record the work that was done: Web requests"]
 
 
 SENT = r"\Network Interface(eth0)\Bytes Sent/sec"
@@ -217,6 +217,6 @@ def test_where_no_load_is_known_what_rose_with_the_work_is_not_worse(path, chang
             for name, mean in means.items()
         }
 
-    found = compared(run(1), run(2, 1.25))
-    assert answer(found) == expected
-    assert said in " ".join([*story(found), *doubts(found)])
+    result = compared(run(1), run(2, 1.25))
+    assert answer(result) == expected
+    assert said in " ".join([*story(result), *doubts(result)])

@@ -1,4 +1,4 @@
-"""Failed requests: that they became more is said, even where they all come at once, and alike runs are not worse."""
+"""More failed requests are reported, even in a single burst; equal runs are not worse."""
 
 import json
 
@@ -36,41 +36,41 @@ def compare(tmp_path, plimsoll):
     def run(before, after, seed=1):
         a, b = a_log(tmp_path / "a", seed, before), a_log(tmp_path / "b", seed + 50, after)
         outputs = [f"--{name}={tmp_path / name}" for name in ("json", "out", "markdown", "junit")]
-        said = plimsoll("compare", a, b, *outputs)
-        assert said.status == 0
-        first_lines = " ".join(said.out.split("\n\n")[0].split())
-        found = json.loads((tmp_path / "json").read_text())["comparisons"][0]
-        assert " ".join(found["story"][1].split()) in first_lines
+        result = plimsoll("compare", a, b, *outputs)
+        assert result.status == 0
+        first_lines = " ".join(result.out.split("\n\n")[0].split())
+        load = json.loads((tmp_path / "json").read_text())["comparisons"][0]
+        assert " ".join(load["story"][1].split()) in first_lines
         assert (tmp_path / "out").stat().st_size > 1000
-        return first_lines, found, (tmp_path / "junit").read_text()
+        return first_lines, load, (tmp_path / "junit").read_text()
 
     return run
 
 
 def test_a_rise_from_none_is_said_in_its_unit(compare):
-    said, found, _ = compare(0.0, 0.04)
-    assert found["answer"] == "worse"
-    assert "share of failed requests of load driver rose from 0 % to" in said
+    outcome, result, _ = compare(0.0, 0.04)
+    assert result["answer"] == "worse"
+    assert "share of failed requests of load driver rose from 0 % to" in outcome
 
 
 def test_minutes_in_which_all_requests_fail_are_worse(compare):
-    said, found, junit = compare(BASELINE, in_minutes(1.0, 9, 11))
-    assert said.startswith("Worse.")
-    assert "20 % of the requests or more failed for 2 min on end, and never in the baseline" in said
-    (beyond,) = found["beyond_means"]
+    outcome, result, junit = compare(BASELINE, in_minutes(1.0, 9, 11))
+    assert outcome.startswith("Worse.")
+    assert "20 % of the requests or more failed for 2 min on end, and never in the baseline" in outcome
+    (beyond,) = result["beyond_means"]
     assert (beyond["what"], beyond["signal"], beyond["baseline"]) == ("failures", "client.error_share", 0)
     assert 110 <= beyond["other"] <= 130
     assert 'type="worse"' in junit
 
 
 def test_failures_that_come_together_and_are_few_leave_it_open(compare):
-    said, found, _ = compare(BASELINE, in_minutes(0.15, 8, 13))
-    assert (found["answer"], found["beyond_means"]) == ("unknown", [])
-    assert "share of failed requests of load driver rose from" in said
+    outcome, result, _ = compare(BASELINE, in_minutes(0.15, 8, 13))
+    assert (result["answer"], result["beyond_means"]) == ("unknown", [])
+    assert "share of failed requests of load driver rose from" in outcome
 
 
 @pytest.mark.parametrize("share", [0.0, BASELINE, 0.02, 0.2])
 def test_alike_runs_are_not_worse(compare, share):
     for seed in range(2):
-        _, found, _ = compare(share, share, seed)
-        assert (found["answer"], found["beyond_means"]) == ("not-worse", [])
+        _, result, _ = compare(share, share, seed)
+        assert (result["answer"], result["beyond_means"]) == ("not-worse", [])

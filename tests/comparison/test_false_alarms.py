@@ -1,6 +1,6 @@
-"""How often a comparison is wrong: regressions where nothing changed, and changes that it misses.
+"""How often comparisons are wrong: regressions without a change, and changes that are missed.
 
-The signals of a run are 24, as compared at once; each seed is a comparison of runs.
+A run has 24 signals, as many as are usually compared at once; each seed is a comparison of two runs.
 """
 
 from dataclasses import replace
@@ -25,19 +25,19 @@ HIGHER = Treatment("higher", tolerance=0.05, smallest=0.0, needed=False, critica
 
 def level(values, every_s=5.0):
     times = np.arange(len(values), dtype=np.int64) * int(every_s * SECOND)
-    found = SignalLevel.of(Samples(times, np.asarray(values, dtype=float)), None)
-    assert found
-    return found
+    result = SignalLevel.of(Samples(times, np.asarray(values, dtype=float)), None)
+    assert result
+    return result
 
 
 def compared(first, second, *, every_s=(5.0, 5.0), treatment=HIGHER):
     """The outcomes of the signals of two runs, which are lists of values by signal."""
     host = Subject("A")
-    found = [
-        Compared.of("cpu.busy", BUSY, (host, host), (level(one, every_s[0]), level(other, every_s[1])), treatment)
-        for one, other in zip(first, second, strict=True)
+    rows = [
+        Compared.of("cpu.busy", BUSY, (host, host), (level(item, every_s[0]), level(other, every_s[1])), treatment)
+        for item, other in zip(first, second, strict=True)
     ]
-    return [one.outcome for one in judged(found)]
+    return [item.outcome for item in judged(rows)]
 
 
 def noisy(rng, rows, mean=50.0):
@@ -51,26 +51,26 @@ def false_alarms(runs, every_s, seeds):
     )
 
 
-def with_its_second_half(made):
+def with_its_second_half(values):
     def runs(rng):
-        signals = [made(rng) for _ in range(SIGNALS)]
-        return signals, [one[len(one) // 2 :] for one in signals]
+        signals = [values(rng) for _ in range(SIGNALS)]
+        return signals, [signal[len(signal) // 2 :] for signal in signals]
 
     return runs
 
 
-def independent(made, other=None):
-    return lambda rng: ([made(rng) for _ in range(SIGNALS)], [(other or made)(rng) for _ in range(SIGNALS)])
+def independent(values, other=None):
+    return lambda rng: ([values(rng) for _ in range(SIGNALS)], [(other or values)(rng) for _ in range(SIGNALS)])
 
 
 def noise(rows, mean=50.0, phi=0.7):
     return lambda rng: mean * (1 + ar1(rng, rows, phi, deviation=0.1))
 
 
-def bursts(rows, every=60):
+def bursts(rows, item=60):
     def made(rng):
         out = np.zeros(rows)
-        for start in range(int(rng.integers(every)), rows, every):
+        for start in range(int(rng.integers(item)), rows, item):
             length = int(rng.integers(3, 6))
             out[start : start + length] = rng.uniform(200, 1000, length)[: rows - start]
         return out
@@ -117,8 +117,8 @@ def test_nothing_is_called_worse_where_nothing_changed(name):
 
 @each(CASES, str)
 def test_nor_where_samples_are_unusual(name):
-    found = false_alarms(*CASES[name], seeds=6)
-    assert found <= 1, found
+    result = false_alarms(*CASES[name], seeds=6)
+    assert result <= 1, result
 
 
 def test_a_run_is_not_worse_than_itself_and_constants_are_constant():
@@ -129,13 +129,13 @@ def test_a_run_is_not_worse_than_itself_and_constants_are_constant():
 
 @pytest.mark.parametrize(("rows", "shifted"), [(300, 1), (300, SIGNALS)])
 def test_a_shift_of_a_tenth_is_found(rows, shifted):
-    found = 0
+    number = 0
     for seed in range(SEEDS):
         rng = np.random.default_rng(1000 + seed)
         first, second = noisy(rng, rows), noisy(rng, rows)
-        second[:shifted] = [one + 5 for one in second[:shifted]]
-        found += compared(first, second)[0] == ComparisonOutcome.REGRESSION
-    assert found >= 23
+        second[:shifted] = [item + 5 for item in second[:shifted]]
+        number += compared(first, second)[0] == ComparisonOutcome.REGRESSION
+    assert number >= 23
 
 
 def test_a_constant_that_changed_is_found():
@@ -156,21 +156,21 @@ def test_answers_that_take_longer_by_half_are_no_spread_of_runs(factor, expected
 
 @pytest.mark.parametrize(("noise_of_a_run", "reason"), [(0.02, "within-spread"), (0.3, "unclear")])
 def test_the_larger_part_of_the_error_is_the_reason(noise_of_a_run, reason):
-    """A tenth more than a spread of 4 % allows for, or than noise that drifts for a tenth of the run."""
+    """A change a tenth above what a spread of 4 % allows, or above noise that drifts for a tenth of the run."""
     rng, treatment = np.random.default_rng(3), replace(HIGHER, spread=0.04)
     first, second = (mean * (1 + ar1(rng, 300, phi=0.9, deviation=noise_of_a_run)) for mean in (50, 55))
     assert compared([first], [second], treatment=treatment) == [reason]
 
 
 def test_a_clear_difference_of_a_signal_that_drifts_is_found():
-    """A fifth more, six times what runs of one build differ by, though the whole run is a single drift."""
+    """A fifth more, six times the difference between runs of one build, although the whole run is one drift."""
     drift = np.linspace(-2, 2, 200)
     first, second = (mean + drift + np.random.default_rng(mean).normal(0, 0.5, 200) for mean in (50, 60))
     assert compared([first], [second], treatment=replace(HIGHER, spread=0.025)) == [ComparisonOutcome.REGRESSION]
 
 
 def test_what_follows_the_load_is_no_noise():
-    """The load wanders by a fifth for minutes; processor time follows it, and else has noise of 2 %."""
+    """The load wanders by a fifth for minutes; processor time follows it, with noise of 2 % besides."""
     rng = np.random.default_rng(4)
     load = 100 * np.exp(ar1(rng, 360, phi=0.97, deviation=0.2))
     busy = level(0.4 * load * (1 + ar1(rng, 360, phi=0.3, deviation=0.02)))

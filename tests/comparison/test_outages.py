@@ -1,4 +1,4 @@
-"""Times without answers: while users wait for them a run is worse, however short its steady state has become."""
+"""Times without answers: a run in which users wait is worse, even if its steady state became short."""
 
 import json
 

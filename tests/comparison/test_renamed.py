@@ -25,16 +25,16 @@ def a_host(seed, disk="1 D:", name="SUT", latency_ms=5.0):
         return mean * (1 + ar1(rng, ROWS, deviation=0.05))
 
     columns = {CPU: noisy(50), REQUESTS: noisy(500)}
-    for one, ms in (("0 C:", 5.0), (disk, latency_ms)):
-        path = rf"\PhysicalDisk({one})"
+    for item, ms in (("0 C:", 5.0), (disk, latency_ms)):
+        path = rf"\PhysicalDisk({item})"
         columns |= {path + r"\Avg. Disk sec/Read": noisy(ms / 1000), path + r"\Disk Reads/sec": noisy(50)}
     return a_log(columns, name)
 
 
 def compared(first, second, **renamed):
-    one, other = (RunSide(name, name, Insights(reviewed(*logs))) for name, logs in (("a", first), ("b", second)))
-    given = CompareSettings(renamed=renamed)
-    return Comparison(one, other, checked(given, Path("plimsoll.toml"), load_signals()))
+    item, other = (RunSide(name, name, Insights(reviewed(*logs))) for name, logs in (("a", first), ("b", second)))
+    compare_settings = CompareSettings(renamed=renamed)
+    return Comparison(item, other, checked(compare_settings, Path("plimsoll.toml"), load_signals()))
 
 
 @pytest.mark.parametrize(
@@ -45,17 +45,17 @@ def compared(first, second, **renamed):
     ],
 )  # fmt: skip
 def test_a_renamed_disk_is_proposed_and_nothing_is_said_of_it(disk, proposal):
-    found = compared([a_host(1)], [a_host(2, disk, latency_ms=9.0)])
-    assert answer(found) == Answer.UNKNOWN
-    assert [one for one in doubts(found) if proposal in one]
+    result = compared([a_host(1)], [a_host(2, disk, latency_ms=9.0)])
+    assert answer(result) == Answer.UNKNOWN
+    assert [doubt for doubt in doubts(result) if proposal in doubt]
 
 
 def test_a_renamed_disk_is_compared_where_the_settings_say_so():
-    said = {"1 D:": "2 d:"}
-    alike, slower = (compared([a_host(1)], [a_host(2, "2 D:", latency_ms=ms)], **said) for ms in (5.0, 9.0))
+    fields = {"1 D:": "2 d:"}
+    alike, slower = (compared([a_host(1)], [a_host(2, "2 D:", latency_ms=ms)], **fields) for ms in (5.0, 9.0))
     assert (answer(alike), doubts(alike), alike.proposals, alike.lone) == (Answer.NOT_WORSE, [], [], ([], []))
     assert answer(slower) == Answer.WORSE
-    assert {one.other.instance for one in slower.regressions} == {"2 D:"}
+    assert {regression.other.instance for regression in slower.regressions} == {"2 D:"}
 
 
 def test_a_name_that_no_run_has_is_remarked():
@@ -70,10 +70,10 @@ def test_a_host_is_proposed_where_the_number_of_hosts_differs():
     first = [a_host(1), a_host(2, "1 E:", "OLD")]
     noise = ar1(np.random.default_rng(5), ROWS, deviation=0.05)
     other = a_log({CPU: 20 * (1 + noise), REQUESTS: 50 * (1 + noise)}, "MONITOR")
-    more = [a_host(3), a_host(4, "1 E:", "NEW"), other]
-    found = compared(first, more)
-    (one,) = found.proposals
-    assert proposed(found, one).startswith('“OLD” of a looks like “NEW” of b; if it is, write "OLD" = "NEW"')
-    said = compared(first, more, OLD="NEW")
-    assert ("OLD", "NEW") in said.hosts.same
-    assert said.hosts.alone == ((), ("MONITOR",))
+    entries = [a_host(3), a_host(4, "1 E:", "NEW"), other]
+    result = compared(first, entries)
+    (item,) = result.proposals
+    assert proposed(result, item).startswith('“OLD” of a looks like “NEW” of b; if it is, write "OLD" = "NEW"')
+    outcome = compared(first, entries, OLD="NEW")
+    assert ("OLD", "NEW") in outcome.hosts.same
+    assert outcome.hosts.alone == ((), ("MONITOR",))

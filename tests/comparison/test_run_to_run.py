@@ -1,4 +1,4 @@
-"""What a comparison answers where runs of one build differ, as real ones do: by simulators that know nothing of it."""
+"""Comparisons of runs that differ as real runs of one build do, made by simulators independent of the code."""
 
 import math
 from dataclasses import replace
@@ -98,7 +98,7 @@ def test_a_queue_is_expected_by_the_utilisation(servers):
 
 
 def test_what_varied_as_much_between_the_baselines_leaves_nothing_open():
-    """One of five baselines had as little memory left as the new run."""
+    """One of five baselines had as little free memory as the new run."""
     small, usual = Build(memory_mb=1.25 * Build().memory_mb, spread=0), Build(spread=0)
     known, new = [a_side("a", usual, seed) for seed in range(4)], a_side("b", small, 9)
     as_small = a_side("a", replace(small, memory_mb=1.3 * Build().memory_mb), 5)

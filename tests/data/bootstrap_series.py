@@ -11,10 +11,10 @@ def _ar1(seed, rows, phi):
     return out
 
 
-def _bursts(rows, every, length):
+def _bursts(rows, item, length):
     out = np.zeros(rows)
     shocks = np.random.Generator(np.random.PCG64(7)).uniform(0.8, 1.2, rows)
-    for start in range(every // 2, rows, every):
+    for start in range(item // 2, rows, item):
         out[start : start + length] = 400
     return out * shocks
 

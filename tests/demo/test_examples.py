@@ -1,4 +1,4 @@
-"""The small examples: what is committed is what the generator writes, and a review finds what was put in, no more."""
+"""The committed examples equal the generator's output, and a review finds exactly the expected crossings."""
 
 import json
 import re
@@ -32,8 +32,8 @@ def reviewed(folder: Path) -> Review:
     return review_inputs(Inputs((str(folder),)), ReviewSettings())
 
 
-def judged(found: Review) -> set[str]:
-    return {finding.rule.id for finding in found.of(Outcome.CROSSED, Outcome.WITHIN)}
+def judged(review: Review) -> set[str]:
+    return {finding.rule.id for finding in review.of(Outcome.CROSSED, Outcome.WITHIN)}
 
 
 def test_rebuilding_gives_the_committed_bytes(tmp_path: Path) -> None:
@@ -51,38 +51,40 @@ def test_rebuilding_gives_the_committed_bytes(tmp_path: Path) -> None:
 
 @EACH
 def test_nothing_is_crossed_in_the_quiet_run(system: str) -> None:
-    found = reviewed(EXAMPLES / system / HEALTHY)
-    assert [finding.rule.id for finding in found.of(Outcome.CROSSED)] == []
-    assert len(judged(found)) >= FEWEST_JUDGED, sorted(judged(found))
-    assert found.run.simulated
-    assert [str(remark) for remark in found.remarks] == []
+    result = reviewed(EXAMPLES / system / HEALTHY)
+    assert [finding.rule.id for finding in result.of(Outcome.CROSSED)] == []
+    assert len(judged(result)) >= FEWEST_JUDGED, sorted(judged(result))
+    assert result.run.simulated
+    assert [str(remark) for remark in result.remarks] == []
 
 
 @EACH
 def test_exactly_what_was_put_in_is_found(system: str) -> None:
     folder = EXAMPLES / system / TROUBLE
     expected = json.loads((folder / EXPECTED).read_text(encoding="utf-8"))["crossed"]
-    found = reviewed(folder)
+    result = reviewed(folder)
     crossed = sorted(
         ((finding.rule.id, finding.subject.host, finding.subject.instance or ""), breach.start, breach.end)
-        for finding in found.of(Outcome.CROSSED)
+        for finding in result.of(Outcome.CROSSED)
         for breach in finding.breaches
         if finding.subject
     )
-    wanted = sorted(((one["rule"], one["host"], one["instance"] or ""), one["start"], one["end"]) for one in expected)
-    assert [subject for subject, *_ in crossed] == [subject for subject, *_ in wanted]
-    for (subject, *times), (_, *stated) in zip(crossed, wanted, strict=True):
-        for at, said in zip(times, stated, strict=True):
-            off = datetime.fromisoformat(iso(at)) - datetime.fromisoformat(said)
-            assert abs(off) <= WITHIN, (subject, iso(at), said)
-    assert judged(found) == judged(reviewed(EXAMPLES / system / HEALTHY)), "the two runs are judged by the same rules"
+    answer = sorted(
+        ((load["rule"], load["host"], load["instance"] or ""), load["start"], load["end"]) for load in expected
+    )
+    assert [subject for subject, *_ in crossed] == [subject for subject, *_ in answer]
+    for (subject, *times), (_, *stated) in zip(crossed, answer, strict=True):
+        for at, outcome in zip(times, stated, strict=True):
+            off = datetime.fromisoformat(iso(at)) - datetime.fromisoformat(outcome)
+            assert abs(off) <= WITHIN, (subject, iso(at), outcome)
+    assert judged(result) == judged(reviewed(EXAMPLES / system / HEALTHY)), "the two runs are judged by the same rules"
 
 
 @EACH
 def test_a_diagnosis_agrees_with_the_findings(system: str) -> None:
     for run in (HEALTHY, TROUBLE):
-        found = ReviewDocument.model_validate(Insights(reviewed(EXAMPLES / system / run))).model_dump(mode="json")
-        assert contradictions(found) == [], run
+        model_dump = ReviewDocument.model_validate(Insights(reviewed(EXAMPLES / system / run))).model_dump(mode="json")
+        assert contradictions(model_dump) == [], run
 
 
 @EACH
@@ -106,7 +108,7 @@ def test_the_commands_of_the_page(plimsoll, monkeypatch) -> None:
         f"examples/{system}/{TROUBLE}" for system in SITES
     }
     # What a review of each finds is tested above.
-    for folder, *options in (calls[0], *(one for one in calls if len(one) > 1), calls[-1]):
+    for folder, *options in (calls[0], *(call for call in calls if len(call) > 1), calls[-1]):
         assert plimsoll("review", folder, *options, "--fail-on", "warning").status == (
             1 if folder.endswith(TROUBLE) else 0
         )

@@ -1,4 +1,4 @@
-"""The simulated host of `plimsoll up --demo`: what fires on it, and when."""
+"""The simulated host of `plimsoll up --demo`: which alerts fire, and when."""
 
 import numpy as np
 import pytest
@@ -21,10 +21,10 @@ def test_one_rule_fires_within_two_minutes_and_recovers_again_and_again(start, t
     store.live.write_points(demo_points(start, start - BACK, start + 2 * CYCLE))
     judge = Evaluator(store.live, Site(load()), {}, {})
     changes = judge.advance(evaluations(start - BACK, start + 2 * CYCLE)).changes
-    fired = [one for one in changes if State.FIRING in (one.before, one.after)]
-    assert {(one.rule.id, one.subject.host) for one in fired} == {("sql-page-life-expectancy", HOST)}
-    begun = [one.at - start for one in fired if one.after == State.FIRING]
-    ended = [one.at - start for one in fired if one.before == State.FIRING]
+    fired = [change for change in changes if State.FIRING in (change.before, change.after)]
+    assert {(change.rule.id, change.subject.host) for change in fired} == {("sql-page-life-expectancy", HOST)}
+    begun = [change.at - start for change in fired if change.after == State.FIRING]
+    ended = [change.at - start for change in fired if change.before == State.FIRING]
     assert 30 * SECOND <= begun[0] <= 50 * SECOND  # an evaluation is done 30 s later
     assert np.diff(begun).tolist() == [CYCLE] * (len(begun) - 1)
     assert [2 * MINUTE < end - begin < 4 * MINUTE for begin, end in zip(begun, ended, strict=True)] == [True, True]
@@ -35,10 +35,10 @@ def test_points_are_the_same_however_they_are_asked_for():
     at_once = demo_points(start, start - BACK, start + MINUTE)
     one_by_one = [demo_points(start, at, at) for at in range(start - BACK, start + MINUTE + 1, 10 * SECOND)]
     assert len(at_once) == sum(map(len, one_by_one))
-    given = {
+    result = {
         (at_once.series[n].key, t): v for n, t, v in zip(at_once.which, at_once.times, at_once.values, strict=True)
     }
     for points in one_by_one:
         for n, t, v in zip(points.which, points.times, points.values, strict=True):
-            assert given[points.series[n].key, t] == v
+            assert result[points.series[n].key, t] == v
     assert one_by_one[0].series[0] is one_by_one[1].series[0]

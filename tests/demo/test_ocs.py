@@ -1,4 +1,4 @@
-"""The simulated runs hold the figures of the study, and only what they are meant to cross."""
+"""The simulated runs have the figures of the study, and cross only the intended limits."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,9 +44,9 @@ class Recorded:
         return self.columns[path]
 
     def matching(self, text: str) -> Iterator[tuple[str, Values]]:
-        found = [(path, values) for path, values in self.columns.items() if text in path]
-        assert found, text
-        yield from found
+        rows = [(path, values) for path, values in self.columns.items() if text in path]
+        assert rows, text
+        yield from rows
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_totals_agree_with_their_instances(logs: dict[tuple[str, str], Recorded]
 
 @BOTH
 def test_the_flushes_of_the_study(logs: dict[tuple[str, str], Recorded], run: str) -> None:
-    """Test results: 8.2 % of the samples not zero, mean of those 462/s and 30 ms, at most 1,230/s and 180 ms."""
+    """Test results: 8.2 % of the samples are not zero, with a mean of 462/s and 30 ms, at most 1,230/s and 180 ms."""
     writes = logs[run, "SQLSRV01"][DATABASE + "Disk Writes/sec"][1:]
     latency = logs[run, "SQLSRV01"][DATABASE + "Avg. Disk sec/Write"][1:]
     flushing = writes > 0

@@ -1,4 +1,4 @@
-"""docker-compose.yml: it is valid, and what it names exists and is what the servers here were tried with."""
+"""docker-compose.yml is valid, its files exist, and its images have the versions that are tested here."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def mounts(service):
     for volume in SERVICES[service].get("volumes", ()):
         # A default may hold no colon but the one before it.
         source, target, *mode = re.split(r":(?!-)", volume)
-        yield VARIABLE.sub(lambda found: found[3], source), target, "".join(mode)
+        yield VARIABLE.sub(lambda values: values[3], source), target, "".join(mode)
 
 
 def test_the_file_is_valid_with_the_env_file_that_is_generated(docker_compose, docker_env, tmp_path):
@@ -73,12 +73,12 @@ def test_the_file_is_valid_with_the_env_file_that_is_generated(docker_compose, d
 
 def test_secrets_are_files_in_the_services_that_need_them():
     assert sorted(source["environment"] for source in SECRETS.values()) == sorted(SECRET)
-    given = {name: set(service.get("secrets", ())) for name, service in SERVICES.items() if service.get("secrets")}
+    result = {name: set(service.get("secrets", ())) for name, service in SERVICES.items() if service.get("secrets")}
     influxdb = {"influx-password", "influx-admin-token"}
-    assert given == {"influxdb": influxdb, "tokens": influxdb, "grafana": {"grafana-password"}}
+    assert result == {"influxdb": influxdb, "tokens": influxdb, "grafana": {"grafana-password"}}
     for name, service in SERVICES.items():
         files = {value for value in service.get("environment", {}).values() if "/run/secrets/" in value}
-        assert files == {f"/run/secrets/{secret}" for secret in given.get(name, ())}
+        assert files == {f"/run/secrets/{secret}" for secret in result.get(name, ())}
 
 
 def test_tokens_are_made_with_the_secrets_in_files(influxdb, tmp_path, monkeypatch, capsys):
@@ -122,7 +122,7 @@ def test_no_two_installations_share_a_secret(docker_env):
 
 
 def test_every_variable_has_a_default_or_is_generated(docker_env):
-    used = {found[0]: found[1] for found in VARIABLE.findall((ROOT / "docker-compose.yml").read_text())}
+    used = {result[0]: result[1] for result in VARIABLE.findall((ROOT / "docker-compose.yml").read_text())}
     generated = set(docker_env["settings"]())
     assert {name for name, kind in used.items() if kind == ":?"} == generated - {tokens.URL} - SECRET
     assert {name for name, kind in used.items() if kind == ":-"}.isdisjoint(generated)
@@ -169,8 +169,8 @@ def test_each_token_reaches_the_one_who_needs_it_alone():
     assert {target for _, target, _ in mounts("tokens")} == {f"/run/plimsoll/{owner}" for owner in owners.values()}
     assert SERVICES["tokens"]["command"][-1] == "/run/plimsoll"
     for owner in owners.values():
-        seen = [service for service in SERVICES for source, _, _ in mounts(service) if source == f"token-{owner}"]
-        assert sorted(seen) == sorted(["tokens", owner])
+        services = [service for service in SERVICES for source, _, _ in mounts(service) if source == f"token-{owner}"]
+        assert sorted(services) == sorted(["tokens", owner])
         assert ("/run/plimsoll", "ro") in [
             (target, mode) for source, target, mode in mounts(owner) if source == f"token-{owner}"
         ]
@@ -184,35 +184,35 @@ def test_telegraf_gets_every_variable_its_configuration_needs():
 
 
 def test_tokens_are_made_once_and_anew_where_influxdb_does_not_know_them(influxdb, tmp_path):
-    with InfluxDB(tmp_path / "influxdb") as made:
-        given = {name: made[name] for name in tokens.REQUIRED}
+    with InfluxDB(tmp_path / "influxdb") as answer:
+        result = {name: answer[name] for name in tokens.REQUIRED}
         place = tmp_path / "volumes"
-        assert tokens.provide_tokens(given, place) == list(tokens.FOLDERS)
+        assert tokens.provide_tokens(result, place) == list(tokens.FOLDERS)
         files = {name: place / folder / "token" for name, folder in tokens.FOLDERS.items()}
         first = {name: file.read_text() for name, file in files.items()}
-        assert tokens.provide_tokens(given, place) == []
+        assert tokens.provide_tokens(result, place) == []
         assert {name: file.read_text() for name, file in files.items()} == first
         files[tokens.TOKEN_GRAFANA].chmod(0o644)
         files[tokens.TOKEN_GRAFANA].write_text("of another InfluxDB")
         files[tokens.TOKEN_INGEST].unlink()
-        assert tokens.provide_tokens(given, place) == [tokens.TOKEN_GRAFANA, tokens.TOKEN_INGEST]
+        assert tokens.provide_tokens(result, place) == [tokens.TOKEN_GRAFANA, tokens.TOKEN_INGEST]
         assert files[tokens.TOKEN_TELEGRAF].read_text() == first[tokens.TOKEN_TELEGRAF]
-        known = tokens.Api(made[tokens.URL], made[tokens.ADMIN_TOKEN]).tokens()
-        assert {file.read_text().strip() for file in files.values()} <= known
+        outcome = tokens.Api(answer[tokens.URL], answer[tokens.ADMIN_TOKEN]).tokens()
+        assert {file.read_text().strip() for file in files.values()} <= outcome
 
 
 def test_telegraf_starts_as_it_does_in_its_container(bucket, telegraf, tmp_path):
-    """Its entry point, with the places of the container replaced by those here, writes to a real InfluxDB."""
+    """Its entry point, with local paths in place of the container's, writes to a real InfluxDB."""
     (tmp_path / "token").write_text(bucket.telegraf_token + "\n")
     shell, flag, script = SERVICES["telegraf"]["entrypoint"]
-    for there, here in {
+    for result, here in {
         "$$": "$",
         "/run/plimsoll/token": str(tmp_path / "token"),
         "/etc/plimsoll/telegraf": str(shipped_files("telegraf")),
         "exec telegraf": f"exec {telegraf}",
     }.items():
-        assert there in script
-        script = script.replace(there, here)
+        assert result in script
+        script = script.replace(result, here)
     environment = {
         "INFLUX_URL": bucket.url,
         "INFLUX_ORG": bucket.org,
@@ -257,9 +257,11 @@ def asked_as_grafana(bucket, query):
 def test_the_data_source_reads_what_is_written(bucket):
     for name in ("$INFLUX_URL", "$INFLUX_BUCKET"):
         assert name[1:] in SERVICES["grafana"]["environment"]
-    asked = urllib.parse.urlencode({"org": bucket.org, "bucket": bucket.bucket})
+    urlencode = urllib.parse.urlencode({"org": bucket.org, "bucket": bucket.bucket})
     request = urllib.request.Request(
-        f"{bucket.url}/api/v2/write?{asked}", b"m f=1 1000000000", {"Authorization": f"Token {bucket.telegraf_token}"}
+        f"{bucket.url}/api/v2/write?{urlencode}",
+        b"m f=1 1000000000",
+        {"Authorization": f"Token {bucket.telegraf_token}"},
     )
     with urllib.request.urlopen(request, timeout=300):
         pass

@@ -39,8 +39,8 @@ def logs():
 @pytest.fixture(scope="module")
 def bucket(influxdb, logs):
     """A bucket with the hosts, and two runs of them."""
-    made = influxdb.fresh()
-    store = influx_store(InfluxServer(InfluxAddress(made.url, made.org, made.bucket, made.token)))
+    fresh = influxdb.fresh()
+    store = influx_store(InfluxServer(InfluxAddress(fresh.url, fresh.org, fresh.bucket, fresh.token)))
     for log in logs:
         assert store.live.write_points(points_of(log)).refused == 0
     half = len(logs[0].times) // 2
@@ -48,7 +48,7 @@ def bucket(influxdb, logs):
         store.runs.save(
             StoredRun(Run(name, {"memory": "8GB"}), tuple(Recording.of(log.rows(*rows), "ab") for log in logs))
         )
-    return made
+    return fresh
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +75,9 @@ def report(chromium, bucket, prometheus, tmp_path_factory):
     with serving(built, bucket, prometheus) as address, drawing(chromium, address) as page:
 
         def draw(name):
-            given = {"run": ["after"], "baseline": ["before"]} if name == "runs" else {}
+            result = {"run": ["after"], "baseline": ["before"]} if name == "runs" else {}
             span = START_S * 1_000, END_S * 1_000
-            drawn = page.draw(json.loads(texts[f"{name}.json"]), *span, given=given, opened=True)
+            drawn = page.draw(json.loads(texts[f"{name}.json"]), *span, given=result, opened=True)
             if PICTURES:
                 page.save_picture(Path(PICTURES, f"{name}.png"))
                 Path(PICTURES, f"{name}.json").write_text(json.dumps(drawn, indent=1, ensure_ascii=False), "utf-8")

@@ -29,12 +29,12 @@ class Drawing:
     page: "Page"
     complaints: list[str] = field(default_factory=list[str])
 
-    def draw(self, dashboard: Mapping[str, Any], start_ms: int, end_ms: int, **more: Any) -> dict[str, Any]:
+    def draw(self, dashboard: Mapping[str, Any], start_ms: int, end_ms: int, **options: Any) -> dict[str, Any]:
         """Draw a dashboard for a range; return the report of the components, with the complaints of the browser."""
         self.complaints.clear()
         self.page.set_viewport_size({"width": WIDTH, "height": _HEIGHT})
-        wanted = {"dashboard": dashboard, "from": start_ms, "to": end_ms, "width": WIDTH, **more}
-        report = json.loads(self.page.evaluate("wanted => window.plimsoll.open(wanted)", json.dumps(wanted)))
+        fields = {"dashboard": dashboard, "from": start_ms, "to": end_ms, "width": WIDTH, **options}
+        report = json.loads(self.page.evaluate("wanted => window.plimsoll.open(wanted)", json.dumps(fields)))
         return {**report, "complaints": [*self.complaints]}
 
     def save_picture(self, path: Path) -> None:
@@ -61,9 +61,11 @@ def chromium() -> Generator["Browser"]:
 def drawing(browser: "Browser", address: str) -> Generator[Drawing]:
     """Open the page in Chromium."""
     page = browser.new_page(viewport={"width": WIDTH, "height": _HEIGHT}, timezone_id="UTC", locale="en-US")
-    made = Drawing(page)
-    page.on("console", lambda text: made.complaints.append(f"{text.type}: {text.text} {text.location.get('url', '')}"))
-    page.on("pageerror", lambda error: made.complaints.append(str(error)))
+    result = Drawing(page)
+    page.on(
+        "console", lambda text: result.complaints.append(f"{text.type}: {text.text} {text.location.get('url', '')}")
+    )
+    page.on("pageerror", lambda error: result.complaints.append(str(error)))
     page.goto(address)
-    yield made
+    yield result
     page.close()

@@ -43,15 +43,15 @@ def install() -> Path:
         raise Unusable("npm is needed to install Grafana's components; install it (Debian's packages are nodejs, npm)")
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".partial-", dir=target.parent) as partial:
-        made = Path(partial, target.name)
-        made.mkdir()
+        path = Path(partial, target.name)
+        path.mkdir()
         for name in _FILES:
-            shutil.copy(_HERE / name, made)
-        done = subprocess.run([npm, "ci", "--loglevel=error"], cwd=made, check=False)
+            shutil.copy(_HERE / name, path)
+        done = subprocess.run([npm, "ci", "--loglevel=error"], cwd=path, check=False)
         if done.returncode != 0:
             raise Unusable(f"npm ci failed with status {done.returncode}; its output is above")
         if not target.is_dir():
-            made.rename(target)
+            path.rename(target)
     return target
 
 

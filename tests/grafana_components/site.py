@@ -30,11 +30,13 @@ _Request = tuple[str, dict[str, str], dict[str, str]]  # address, form, headers
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, connections: urllib3.PoolManager, bucket: Bucket, prometheus: str, *given: Any, **named: Any):
+    def __init__(
+        self, connections: urllib3.PoolManager, bucket: Bucket, prometheus: str, *arguments: Any, **named: Any
+    ):
         self._connections = connections
         self._bucket = bucket
         self._prometheus = prometheus
-        super().__init__(*given, **named)
+        super().__init__(*arguments, **named)
 
     def translate_path(self, path: str) -> str:
         for start, place in _IN_PACKAGES.items():
@@ -45,11 +47,11 @@ class _Handler(SimpleHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a query, as Grafana's server does for its data source."""
         query = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        address, given, headers = (
+        address, result, headers = (
             self._of_prometheus(query) if self.path.startswith("/prometheus") else self._of_influx(query)
         )
         headers = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
-        answer = self._connections.request("POST", address, body=urlencode(given), headers=headers, retries=False)
+        answer = self._connections.request("POST", address, body=urlencode(result), headers=headers, retries=False)
         body = answer.data or json.dumps({"error": f"status {answer.status}"}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -62,8 +64,8 @@ class _Handler(SimpleHTTPRequestHandler):
         return address, {"q": query}, {"Authorization": f"Token {self._bucket.grafana_token}"}
 
     def _of_prometheus(self, query: str) -> _Request:
-        path, given = json.loads(query)
-        return f"{self._prometheus}/api/v1/{path}", given, {}
+        path, result = json.loads(query)
+        return f"{self._prometheus}/api/v1/{path}", result, {}
 
     def log_message(self, format: str, *args: Any) -> None:
         """Stay silent."""

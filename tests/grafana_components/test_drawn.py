@@ -13,7 +13,7 @@ PROMETHEUS = ["prometheus/cpu", "prometheus/disk", "prometheus/sql-server"]
 @pytest.mark.parametrize("name", [*(name.removesuffix(".json") for name in TEXTS), *PROMETHEUS])
 def test_a_dashboard_is_drawn_as_meant(report, name):
     drawn = report(name)
-    faults = [*drawn["complaints"], *(f"unknown: {one}" for one in drawn["unknown"])]
+    faults = [*drawn["complaints"], *(f"unknown: {item}" for item in drawn["unknown"])]
     faults += [f"{query['what']}: {query['error']}" for query in drawn["queries"] if query["error"]]
     for panel in drawn["panels"]:
         called = f"panel {panel['id']} ({panel['title']})"

@@ -19,15 +19,15 @@ def catalogue():
     return load()
 
 
-def changed(folder, catalogue, host="WEB1", rule=CPU, healthy="< 97 %", reason="a batch server", who="anna", **more):
-    given = {"healthy": healthy, "reason": reason, **more}
-    return overlay.change(folder, catalogue, catalogue.rules[rule], host, given, who)
+def changed(folder, catalogue, host="WEB1", rule=CPU, healthy="< 97 %", reason="a batch server", who="anna", **options):
+    fields = {"healthy": healthy, "reason": reason, **options}
+    return overlay.change(folder, catalogue, catalogue.rules[rule], host, fields, who)
 
 
 def judged(folder, catalogue, host, rule=CPU, given=""):
     path = folder / "plimsoll.toml"
-    made = overlay.with_overlay(settings.parse(given, path), path, folder, catalogue)
-    return made.of(catalogue.rules[rule], host)
+    overrides = overlay.with_overlay(settings.parse(given, path), path, folder, catalogue)
+    return overrides.of(catalogue.rules[rule], host)
 
 
 def test_a_changed_limit_is_judged_on_that_host_alone_with_reason_and_name(tmp_path, catalogue):
@@ -41,15 +41,15 @@ def test_a_changed_limit_is_judged_on_that_host_alone_with_reason_and_name(tmp_p
 
 
 def test_it_counts_over_the_one_of_plimsoll_toml_and_not_for_other_rules(tmp_path, catalogue):
-    given = f'[hosts.WEB1.rules.{CPU}]\nhealthy = "< 50 %"\nreason = "r"\n'
-    given += f'[rules.{DISK}]\nhealthy = "< 30 ms"\nreason = "slow disks"\n'
+    text = f'[hosts.WEB1.rules.{CPU}]\nhealthy = "< 50 %"\nreason = "r"\n'
+    text += f'[rules.{DISK}]\nhealthy = "< 30 ms"\nreason = "slow disks"\n'
     changed(tmp_path, catalogue)
-    assert judged(tmp_path, catalogue, "WEB1", given=given)[0].healthy.limit == 97
-    override = judged(tmp_path, catalogue, "WEB1", DISK, given=given)[1]
+    assert judged(tmp_path, catalogue, "WEB1", given=text)[0].healthy.limit == 97
+    override = judged(tmp_path, catalogue, "WEB1", DISK, given=text)[1]
     assert override
     assert override.reason == "slow disks"
     overlay.remove(tmp_path, CPU, "web1")
-    assert judged(tmp_path, catalogue, "WEB1", given=given)[0].healthy.limit == 50
+    assert judged(tmp_path, catalogue, "WEB1", given=text)[0].healthy.limit == 50
     assert not (tmp_path / overlay.FILE_NAME).exists()
 
 
@@ -58,9 +58,9 @@ def test_changes_of_several_hosts_and_rules_stay_when_another_is_made(tmp_path, 
     changed(tmp_path, catalogue, "DB1", DISK, "< 0.04 s")
     changed(tmp_path, catalogue, HOSTILE, reason=HOSTILE)
     changed(tmp_path, catalogue, "web1", DISK, "< 35 ms")
-    found = tomllib.loads((tmp_path / overlay.FILE_NAME).read_text())["hosts"]
-    assert found["WEB1"]["rules"][CPU] == {"healthy": "< 97 %", "for": "90s", "reason": "a batch server (anna)"}
-    assert found.keys() == {"WEB1", "DB1", HOSTILE}  # web1 is WEB1
+    result = tomllib.loads((tmp_path / overlay.FILE_NAME).read_text())["hosts"]
+    assert result["WEB1"]["rules"][CPU] == {"healthy": "< 97 %", "for": "90s", "reason": "a batch server (anna)"}
+    assert result.keys() == {"WEB1", "DB1", HOSTILE}  # web1 is WEB1
     assert judged(tmp_path, catalogue, "WEB1", DISK)[0].healthy.limit == pytest.approx(0.035)
     assert judged(tmp_path, catalogue, HOSTILE)[0].healthy.limit == 97
     assert overlay.changed_here(tmp_path, DISK) == {"web1", "db1"}
@@ -78,9 +78,9 @@ def test_changes_of_several_hosts_and_rules_stay_when_another_is_made(tmp_path, 
     named=lambda case: repr(case[0])[:60],
 )
 def test_what_is_no_limit_is_refused_and_nothing_is_written(case, tmp_path, catalogue):
-    given, why = case
+    result, why = case
     with pytest.raises(Unusable) as refused:
-        changed(tmp_path, catalogue, **given)
+        changed(tmp_path, catalogue, **result)
     assert why in str(refused.value)
     assert str(tmp_path) not in str(refused.value)
     assert not (tmp_path / overlay.FILE_NAME).exists()

@@ -14,7 +14,7 @@ from plimsoll.model.times import Zone
 
 @pytest.mark.parametrize(("queues", "processors"), [(["0"], None), (["0", "1", "Blocking Queue"], 2)])
 def test_work_queues_count_processors_unless_there_is_only_one(queues, processors):
-    """There is one queue per processor, and the Blocking Queue. A single one may have been selected from several."""
+    """Each processor has a queue, besides the Blocking Queue. A single queue may be a selection from several."""
     name = "Server Work Queues"
     series = tuple(
         Series("WEB01", measurement(name), (("instance", queue), ("objectname", name)), "Queue_Length")

@@ -1,5 +1,6 @@
-"""Hosts as they are recorded at large, each well or with one illness, and the verdict on it.
+"""Hosts as they are commonly recorded, each healthy or with one illness, and the right verdict.
 
-Written from the tables of limits and from what real logs look like, not from the packs: what a host suffers from is
-stated as values that its document calls bad, in each way of recording it that Windows or sysstat has.
+They are written from the tables of limits and from the look of real logs, not from the packs: an illness is a value
+that
+its document calls bad, in each way that Windows or sysstat records it.
 """

@@ -55,17 +55,17 @@ def _space(well: float, sick: float | None) -> Sequence[tuple[str, Columns]]:
 
 def hosts() -> Iterator[Host]:
     """Each resource in each way, well and sick, and left out."""
-    every = ("-1", "0", "1")
+    entries = ("-1", "0", "1")
     for old in (False, True):
         kind = "RHEL 7" if old else "today"
         base: Sections = {
-            "CPU": _cpu(20, None, every),
+            "CPU": _cpu(20, None, entries),
             "-r": _memory(9_000_000, None, old=old),
             "DEV": _disk(3, None),
             "FILESYSTEM": _space(45, None),
         }
         yield Host(f"Linux {kind}, healthy", {}, "healthy", base)
-        yield Host(f"Linux {kind}, processors", {}, "not-healthy", {**base, "CPU": _cpu(20, 98, every)})
+        yield Host(f"Linux {kind}, processors", {}, "not-healthy", {**base, "CPU": _cpu(20, 98, entries)})
         yield Host(f"Linux {kind}, memory", {}, "not-healthy", {**base, "-r": _memory(9_000_000, 300_000, old=old)})
         yield Host(f"Linux {kind}, disk", {}, "not-healthy", {**base, "DEV": _disk(3, 140)})
         yield Host(f"Linux {kind}, space", {}, "not-healthy", {**base, "FILESYSTEM": _space(45, 99)})
@@ -76,7 +76,9 @@ def hosts() -> Iterator[Host]:
         yield Host(
             f"Linux, processors without all, {verdict}", {}, verdict, {**base, "CPU": _cpu(20, sick, ("0", "1"))}
         )
-    waits = {name: section for name, section in base.items() if name != "DEV"} | {"CPU": _cpu(5, None, every, wait=75)}
+    waits = {name: section for name, section in base.items() if name != "DEV"} | {
+        "CPU": _cpu(5, None, entries, wait=75)
+    }
     yield Host("Linux, waiting for a disk that is not recorded", {}, "not-healthy", waits)
     for used, verdict in ((8.0, "healthy"), (97.0, "not-healthy")):
         link = {"rxpck/s": Level(900), "txpck/s": Level(900), "rxkB/s": Level(1180 * used), "txkB/s": Level(300),

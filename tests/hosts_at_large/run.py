@@ -32,31 +32,31 @@ def everyone() -> list[Host]:
 def reviewed(host: Host, folder: Path) -> dict[str, Any]:
     """What the JSON of the review of a host has of its verdict, of what limits it, and of the rules that were judged."""
     try:
-        found = Insights(review_inputs(Inputs((str(host.write(folder)),)), ReviewSettings()))
+        insights = Insights(review_inputs(Inputs((str(host.write(folder)),)), ReviewSettings()))
     except Unusable as error:
         return {"verdict": "failed", "headline": str(error)}
-    review, limit = found.review, LimitPart.model_validate(found.of(BOTTLENECK))
-    rules = [RulePart.model_validate(one) for one in review.findings if one.outcome in JUDGED]
+    review, limit = insights.review, LimitPart.model_validate(insights.of(BOTTLENECK))
+    rules = [RulePart.model_validate(finding) for finding in review.findings if finding.outcome in JUDGED]
     return {
         "verdict": review.verdict.value,
         "headline": review.headline,
         "limit": limit and limit.model_dump(mode="json", by_alias=True),
-        "rules": [one.model_dump(mode="json", by_alias=True) for one in rules],
+        "rules": [rule.model_dump(mode="json", by_alias=True) for rule in rules],
     }
 
 
 def main() -> None:
     """Print the hosts that are judged otherwise."""
-    chosen = [one for one in everyone() if all(word in one.name for word in sys.argv[1:])]
+    chosen = [item for item in everyone() if all(word in item.name for word in sys.argv[1:])]
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         for number, host in enumerate(chosen):
-            found = reviewed(host, Path(folder) / str(number))
-            if found["verdict"] != host.verdict or host.needs not in str(found["headline"]):
+            result = reviewed(host, Path(folder) / str(number))
+            if result["verdict"] != host.verdict or host.needs not in str(result["headline"]):
                 wrong += 1
-                print(f"{host.name}: {found['verdict']}\n    {found['headline']}", flush=True)
-            for one in contradictions(found):
-                print(f"{host.name}: {one}", flush=True)
+                print(f"{host.name}: {result['verdict']}\n    {result['headline']}", flush=True)
+            for contradiction in contradictions(result):
+                print(f"{host.name}: {contradiction}", flush=True)
     print(f"{wrong} of {len(chosen)} wrong")
 
 

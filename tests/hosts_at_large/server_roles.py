@@ -14,7 +14,7 @@ class Count(Level):
 
     def at(self, row: int, chance: random.Random) -> float:
         """The value of a row."""
-        return self.well + (self.sick or 0) * sum(one <= row for one in SICK)
+        return self.well + (self.sick or 0) * sum(item <= row for item in SICK)
 
 
 def _level(well: float, sick: float) -> Level:
@@ -220,14 +220,14 @@ ROLES: dict[str, tuple[dict[str, Level], set[str]]] = {
 def server_roles() -> Iterator[tuple[Host, set[str]]]:
     """Hosts that are well, and of each role one with all its counters sick; with the rules that must find it."""
     # Some roles record the same counters, each in its own way.
-    every: list[dict[str, Level]] = []
+    levels_list: list[dict[str, Level]] = []
     for role, (counters, rules) in ROLES.items():
-        well = {path: type(one)(one.well, None, one.spread) for path, one in counters.items()}
-        beside = next((one for one in every if not one.keys() & well.keys()), None)
+        well = {path: type(counter)(counter.well, None, counter.spread) for path, counter in counters.items()}
+        beside = next((item for item in levels_list if not item.keys() & well.keys()), None)
         if beside is None:
-            every.append(beside := {})
+            levels_list.append(beside := {})
         beside |= well
         if rules:
             yield Host(f"{role}, not-healthy", base() | counters, "not-healthy"), rules
-    for number, well in enumerate(every):
+    for number, well in enumerate(levels_list):
         yield Host(f"roles that are well, {number}", base() | well, "healthy"), set()

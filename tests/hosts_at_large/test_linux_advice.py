@@ -23,11 +23,11 @@ def without(label):
 @pytest.mark.parametrize("label", ILL)
 def test_the_options_of_sar_that_are_advised_are_judged(tmp_path, label):
     headline = reviewed(without(label), tmp_path / "before")["headline"]
-    said = re.search(r"not judged; record Telegraf's [a-z_ ]+, or sar ([^;.]+)\.", headline)
-    assert said, headline
-    options = re.findall(r"-[a-zA-Z]\b", said[1])
-    assert [WRITES[one] for one in options if one in WRITES] == [label]
-    added = {name: WELL.sections[name] for name in (WRITES[one] for one in options if one in WRITES)}
+    match = re.search(r"not judged; record Telegraf's [a-z_ ]+, or sar ([^;.]+)\.", headline)
+    assert match, headline
+    options = re.findall(r"-[a-zA-Z]\b", match[1])
+    assert [WRITES[option] for option in options if option in WRITES] == [label]
+    added = {name: WELL.sections[name] for name in (WRITES[option] for option in options if option in WRITES)}
     again = replace(WELL, sections={**without(label).sections, **added})
     assert reviewed(again, tmp_path / "after")["verdict"] == "healthy"
     sick = SICK[f"Linux today, {ILL[label]}"].sections[label]

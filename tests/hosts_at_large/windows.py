@@ -166,9 +166,9 @@ def resources() -> Iterator[Host]:
         columns = _with(_base() | {part: levels for part, (_, levels) in chosen.items()})
         yield Host(f"{', '.join(name for name, _ in chosen.values())}, healthy", columns, "healthy")
     for part in ("processors", "memory", "disk"):
-        found = _base()
-        del found[part]
-        yield Host(f"no {part}", _with(found), "unknown", needs="not judged; record ")
+        result = _base()
+        del result[part]
+        yield Host(f"no {part}", _with(result), "unknown", needs="not judged; record ")
     yield Host("a queue that is always 0", _with(_base() | {"disk": QUEUE["average"](0, None)}), "unknown")
 
 

@@ -52,10 +52,10 @@ def clocks(at, **other):
     return Clocks(ticks=1_000 + at * 45_000_000, utc=utc, object=5_000 + at * 2_000_000, object_per_s=SECOND, **other)
 
 
-def processes(at, *each):
+def processes(at, *arguments):
     """A block with processes, each of name, processor time in 100 ns, threads and id."""
-    found = [one if isinstance(one, Instance) else Instance(one[0], one[1:]) for one in each]
-    return whole_object(PROCESS, PROCESS_COUNTERS, found, clocks(at))
+    rows = [item if isinstance(item, Instance) else Instance(item[0], item[1:]) for item in arguments]
+    return whole_object(PROCESS, PROCESS_COUNTERS, rows, clocks(at))
 
 
 def system(at, switches, queue=3):
@@ -68,10 +68,10 @@ def whole(recorder=Recorder(), rows=4):  # noqa: B008
     entries = [Entry(0x10, "Process", instance="*"), Entry(0x10, "System")]
     samples = []
     for at in range(rows):
-        each = [("Idle", at * 30 * SECOND, 2, 0), ("svchost", at * SECOND, 10 + at, 700), ("svchost", 0, 5, 701)]
+        item = [("Idle", at * 30 * SECOND, 2, 0), ("svchost", at * SECOND, 10 + at, 700), ("svchost", 0, 5, 701)]
         if at in (1, 2):
-            each.append(("Backup", 7 * SECOND + at * 3 * SECOND, 1, 44))
-        samples.append([processes(at, *each), system(at, 1000 + at * 150)])
+            item.append(("Backup", 7 * SECOND + at * 3 * SECOND, 1, 44))
+        samples.append([processes(at, *item), system(at, 1000 + at * 150)])
     return log(messages(entries, PROCESS_NAMES | SYSTEM, samples, listed=rows), recorder)
 
 

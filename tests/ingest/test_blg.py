@@ -54,18 +54,18 @@ def read(tmp_path):
     return call
 
 
-def table(found):
+def table(values):
     """Values by path."""
-    return {series.path: cells(column) for series, column in zip(found.series, found.columns, strict=True)}
+    return {series.path: cells(column) for series, column in zip(values.series, values.columns, strict=True)}
 
 
 @BITS
 @pytest.mark.parametrize("more", [False, True])
 def test_whole_objects(read, recorder, more):
-    found = read(whole(Recorder(pointer=recorder.pointer, more_system_events=more)))
-    assert (found.format, found.hosts, found.zone.name) == ("BLG", ("WEB01",), "UTC-05:00")
-    assert [iso(int(time)) for time in found.times[:2]] == ["2024-01-15T15:00:01.000Z", "2024-01-15T15:00:16.000Z"]
-    assert table(found) == {
+    content = read(whole(Recorder(pointer=recorder.pointer, more_system_events=more)))
+    assert (content.format, content.hosts, content.zone.name) == ("BLG", ("WEB01",), "UTC-05:00")
+    assert [iso(int(time)) for time in content.times[:2]] == ["2024-01-15T15:00:01.000Z", "2024-01-15T15:00:16.000Z"]
+    assert table(content) == {
         r"\Process(Idle)\% Processor Time": [None, 200, 200, 200],
         r"\Process(Idle)\Thread Count": [2, 2, 2, 2],
         r"\Process(Idle)\ID Process": [0, 0, 0, 0],
@@ -81,19 +81,19 @@ def test_whole_objects(read, recorder, more):
         r"\System\Context Switches/sec": [None, 10, 10, 10],
         r"\System\Processor Queue Length": [3] * 4,
     }
-    assert found.remarks == ()
+    assert content.remarks == ()
 
 
 @BITS
 def test_single_counters(read, recorder):
-    found = read(single(recorder))
-    assert table(found) == {
+    content = read(single(recorder))
+    assert table(content) == {
         r"\LogicalDisk(C:)\Avg. Disk sec/Read": [None, 0.02, 0.02, 0.02],
         r"\Memory\Available Bytes": [1 << 33, 1 << 33, None, 1 << 33],
         r"\PhysicalDisk(0 C:)\Current Load": [None, *[pytest.approx(1 / 3)] * 3],
         r"\PhysicalDisk(0 c:#1)\Current Load": [None, None, *[pytest.approx(2 / 3)] * 2],
     }
-    assert [int(time) // 1_000_000 % 1000 for time in found.times] == [0] * 4
+    assert [int(time) // 1_000_000 % 1000 for time in content.times] == [0] * 4
 
 
 # Of each type: first and second value, first and second base, and the value by Microsoft's formula. Ticks go on by
@@ -151,8 +151,8 @@ def test_every_type_in_a_whole_object(read, type_):
         [whole_object(2, counters, values[: len(counters)], clocks(at))]
         for at, values in enumerate([[first, base], [second, next_base]])
     ]
-    found = read(log(messages([Entry(0x10, "System")], SYSTEM, samples)))
-    (row,) = table(found).values()
+    content = read(log(messages([Entry(0x10, "System")], SYSTEM, samples)))
+    (row,) = table(content).values()
     assert row[1] == (value if value is None else pytest.approx(float(value), rel=1e-12))
     assert (row[0] is None) == (type_ in DELTAS)
 
@@ -171,19 +171,19 @@ def test_every_type_as_a_raw_counter(read, type_):
         [raw_counter(START + at * STEP, number, start + at * step, multi=(base, next_base)[at] if is_several else 1)]
         for at, number in enumerate((first, second))
     ]
-    found = read(log(messages([Entry(0, "System", "Some Counter", None, type_, timebase)], {}, samples)))
-    (row,) = table(found).values()
+    content = read(log(messages([Entry(0, "System", "Some Counter", None, type_, timebase)], {}, samples)))
+    (row,) = table(content).values()
     assert row[1] == (value if value is None else pytest.approx(float(value), rel=1e-12))
     assert (row[0] is None) == (type_ in DELTAS)
 
 
 def test_what_fell_or_stood_still_is_missing(read):
     rows = [(100, 1), (50, 2), (80, 3), (80, 4)]
-    samples = [[system(at if at < 3 else 2, one, queue)] for at, (one, queue) in enumerate(rows)]
-    found = read(log(messages([Entry(0x10, "System")], SYSTEM, samples, step=STEP)))
+    samples = [[system(at if at < 3 else 2, item, queue)] for at, (item, queue) in enumerate(rows)]
+    content = read(log(messages([Entry(0x10, "System")], SYSTEM, samples, step=STEP)))
     # A count that fell, and a clock that stood still in the last sample.
-    assert table(found)[r"\System\Context Switches/sec"] == [None, None, 2, None]
-    assert table(found)[r"\System\Processor Queue Length"] == [1, 2, 3, 4]
+    assert table(content)[r"\System\Context Switches/sec"] == [None, None, 2, None]
+    assert table(content)[r"\System\Processor Queue Length"] == [1, 2, 3, 4]
 
 
 def test_instances_have_their_parents_and_numbers(read):
@@ -199,8 +199,8 @@ def test_instances_have_their_parents_and_numbers(read):
         processes(0, ("Idle", 0, 0, 0), ("svchost", 0, 0, 1), ("SvcHost", 0, 0, 2)),
     ]
     entries = [Entry(0x10, "Thread", instance="*"), Entry(0x10, "Process", instance="*")]
-    found = table(read(log(messages(entries, named, [blocks]))))
-    assert [path for path in found if "Thread(" in path] == [
+    result = table(read(log(messages(entries, named, [blocks]))))
+    assert [path for path in result if "Thread(" in path] == [
         r"\Thread(svchost/0)\State",
         r"\Thread(SvcHost/0#1)\State",
         r"\Thread(Idle/17)\State",
@@ -220,8 +220,8 @@ def test_definitions_that_change_are_read_anew(read):
         block(1, [queue, switches], [6, 150]),
         block(2, [switches], [450]),
     ]
-    found = table(read(log(messages([Entry(0x10, "System")], SYSTEM, samples))))
-    assert found == {
+    result = table(read(log(messages([Entry(0x10, "System")], SYSTEM, samples))))
+    assert result == {
         r"\System\Context Switches/sec": [None, 10, 20],
         r"\System\Processor Queue Length": [5, 6, None],
     }
@@ -233,38 +233,41 @@ def test_the_hour_that_repeats_is_told_by_the_utc_of_each_sample(read):
     for at, ahead in enumerate([-240, -240, -240, -300, -300]):
         utc = start + 240 * 60 * SECOND + at * 1200 * SECOND
         stamps.append(utc + ahead * 60 * SECOND)
-        one = clocks(at)
-        samples.append([whole_object(2, [Counter(44, 0x00010000, 4)], [at], type(one)(one.ticks, utc + 4_000))])
-    made = messages([Entry(0x10, "System")], SYSTEM, samples, start=start)
-    made = [*made[:2], *(Message(SAMPLE, stamp, one.content) for stamp, one in zip(stamps, made[2:], strict=True))]
-    found = read(log(made))
-    assert np.diff(found.times).tolist() == [1200 * 10**9] * 4
-    assert found.zone.name == "UTC-04:00"
-    assert table(found) == {r"\System\Processor Queue Length": [0, 1, 2, 3, 4]}
-    (remark,) = found.remarks
+        item = clocks(at)
+        samples.append([whole_object(2, [Counter(44, 0x00010000, 4)], [at], type(item)(item.ticks, utc + 4_000))])
+    result = messages([Entry(0x10, "System")], SYSTEM, samples, start=start)
+    result = [
+        *result[:2],
+        *(Message(SAMPLE, stamp, message.content) for stamp, message in zip(stamps, result[2:], strict=True)),
+    ]
+    content = read(log(result))
+    assert np.diff(content.times).tolist() == [1200 * 10**9] * 4
+    assert content.zone.name == "UTC-04:00"
+    assert table(content) == {r"\System\Processor Queue Length": [0, 1, 2, 3, 4]}
+    (remark,) = content.remarks
     assert "the clock changes from UTC-04:00 to UTC-05:00 before sample 4" in str(remark)
 
 
 def test_without_a_clock_of_utc_the_header_tells_the_offset(read):
     blocks = [[raw_counter(START + at * STEP, at, 0)] for at in range(3)]
-    made = messages([Entry(0, "System", "Threads", None, 0x00010000)], {}, blocks)
+    result = messages([Entry(0, "System", "Threads", None, 0x00010000)], {}, blocks)
     for started, zone in (("15:00:00", "UTC-05:00"), ("14:00:00", "UTC-04:00")):
-        found = read(log(made, Recorder(started=filetime(f"2024-01-15T{started}"))))
-        assert found.zone.name == zone
-        assert iso(int(found.times[0])) == f"2024-01-15T{int(started[:2]):02}:00:01.000Z"
+        content = read(log(result, Recorder(started=filetime(f"2024-01-15T{started}"))))
+        assert content.zone.name == zone
+        assert iso(int(content.times[0])) == f"2024-01-15T{int(started[:2]):02}:00:01.000Z"
 
 
 def test_it_is_the_log_that_its_csv_is(read, tmp_path):
-    for made in (whole(rows=9), single(rows=9)):
-        found = read(made)
-        to_csv(found, tmp_path / "run.csv")
+    for result in (whole(rows=9), single(rows=9)):
+        content = read(result)
+        to_csv(content, tmp_path / "run.csv")
         same = read_log(tmp_path / "run.csv")
         assert same.remarks == ()
-        assert [one.key for one in same.series] == [one.key for one in found.series]
-        assert [one.path for one in same.series] == [one.path for one in found.series]
-        assert same.times.tolist() == found.times.tolist()
-        assert (same.zone, same.hosts, same.interval) == (found.zone, found.hosts, found.interval)
-        assert [cells(one) for one in same.columns] == [cells(one) for one in found.columns]
+        assert [series.key for series in same.series] == [series.key for series in content.series]
+        assert [series.path for series in same.series] == [series.path for series in content.series]
+        assert same.times.tolist() == content.times.tolist()
+        assert (same.zone, same.hosts, same.interval) == (content.zone, content.hosts, content.interval)
+        assert [cells(column) for column in same.columns] == [cells(column) for column in content.columns]
 
 
 def test_types_and_lives_are_shown(plimsoll, tmp_path):
@@ -297,14 +300,14 @@ def test_it_joins_other_logs_of_the_run(plimsoll, read, tmp_path):
 def test_text_counters_are_left_out_and_named(read):
     counters = [Counter(44, 0x00000B00, 0), Counter(146, 0x10410400, 4)]
     samples = [[whole_object(2, counters, [0, at * 15], clocks(at))] for at in range(2)]
-    found = read(log(messages([Entry(0x10, "System")], SYSTEM, samples)))
-    assert table(found) == {r"\System\Context Switches/sec": [None, 1]}
-    assert [str(one).split(": ", 1)[1] for one in found.remarks] == [
+    content = read(log(messages([Entry(0x10, "System")], SYSTEM, samples)))
+    assert table(content) == {r"\System\Context Switches/sec": [None, 1]}
+    assert [str(remark).split(": ", 1)[1] for remark in content.remarks] == [
         r"1 counter without numbers: left out: Processor Queue Length"
     ]
 
 
 def test_an_array_may_be_empty(read):
     samples = [[raw_array(START, [])], [raw_array(START, [("a", 1, 0)])]]
-    found = read(log(messages([Entry(1, "Some", "Thing", "*", 0x00010000)], {}, samples)))
-    assert table(found) == {r"\Some(a)\Thing": [None, 1]}
+    content = read(log(messages([Entry(1, "Some", "Thing", "*", 0x00010000)], {}, samples)))
+    assert table(content) == {r"\Some(a)\Thing": [None, 1]}

@@ -55,17 +55,17 @@ def refused(read, tmp_path):
     def call(data):
         with pytest.raises(Unusable) as error:
             read(data)
-        said = str(error.value)
-        assert "\n" not in said
-        assert said.startswith(f"{tmp_path / 'run.blg'}: the binary log ")
-        assert "relog FILE.blg -f CSV" in said
-        return said
+        text = str(error.value)
+        assert "\n" not in text
+        assert text.startswith(f"{tmp_path / 'run.blg'}: the binary log ")
+        assert "relog FILE.blg -f CSV" in text
+        return text
 
     return call
 
 
-def texts(found):
-    return [str(one).split(": ", 1)[1] for one in found.remarks]
+def texts(values):
+    return [str(remark).split(": ", 1)[1] for remark in values.remarks]
 
 
 def changed(data, at, form, value):
@@ -83,12 +83,12 @@ def test_a_log_that_is_cut_is_read_to_its_last_whole_sample(read, refused):
             cut = data[: buffers * 4096 + rest]
             if buffers == 2 and not rest:
                 refused(data[:4096])
-            found = read(cut)
-            rows.append(len(found.times))
+            content = read(cut)
+            rows.append(len(content.times))
             counted = buffers + bool(rest) < len(data) // 4096
-            assert any("the header counts" in one for one in texts(found)) == counted
-            assert any("ends within a buffer" in one for one in texts(found)) == bool(rest)
-            for column, all_ in zip(found.columns, whole_log.columns, strict=False):
+            assert any("the header counts" in text for text in texts(content)) == counted
+            assert any("ends within a buffer" in text for text in texts(content)) == bool(rest)
+            for column, all_ in zip(content.columns, whole_log.columns, strict=False):
                 assert cells(column) == cells(all_)[: rows[-1]]
     assert rows == sorted(rows)
     assert rows[-1] > rows[0] > 0
@@ -96,9 +96,9 @@ def test_a_log_that_is_cut_is_read_to_its_last_whole_sample(read, refused):
 
 def test_a_log_that_is_still_written_says_so(read):
     data = whole(replace(SMALL, ended=0), rows=40)
-    found = read(data + bytes(3 * 4096))
-    assert len(found.times) == 40
-    assert texts(found) == [
+    content = read(data + bytes(3 * 4096))
+    assert len(content.times) == 40
+    assert texts(content) == [
         "3 buffers of zero bytes: left out",
         "the log was not closed, or is still being written: read to its last whole sample",
     ]
@@ -115,15 +115,15 @@ def test_a_buffer_that_is_missing_is_told_and_buffers_may_be_in_any_order(read):
     data = whole(SMALL, rows=40)
     buffers = [data[at : at + 4096] for at in range(0, len(data), 4096)]
     swapped = [*buffers[:3], buffers[4], buffers[3], *buffers[5:]]
-    ordered, found = read(data), read(b"".join(swapped))
-    assert found.times.tolist() == ordered.times.tolist()
-    assert [cells(one) for one in found.columns] == [cells(one) for one in ordered.columns]
+    ordered, result = read(data), read(b"".join(swapped))
+    assert result.times.tolist() == ordered.times.tolist()
+    assert [cells(column) for column in result.columns] == [cells(column) for column in ordered.columns]
     lacking = read(b"".join(buffers[:3] + buffers[4:]))
     assert len(lacking.times) < 40
-    assert any("1 buffer missing, from number 3 on" in one for one in texts(lacking))
-    assert {one.kind.value for one in lacking.remarks} == {"skipped"}
+    assert any("1 buffer missing, from number 3 on" in text for text in texts(lacking))
+    assert {remark.kind.value for remark in lacking.remarks} == {"skipped"}
     hole = read(b"".join(buffers[:2] + buffers[-2:]))
-    assert "cut" in {one.kind.value for one in hole.remarks}
+    assert "cut" in {remark.kind.value for remark in hole.remarks}
     # The rate behind the gap is that of the gap.
     rate = next(c for s, c in zip(lacking.series, lacking.columns, strict=True) if "Switches" in s.path)
     assert np.unique(samples(rate)).tolist() == pytest.approx([10])
@@ -131,14 +131,14 @@ def test_a_buffer_that_is_missing_is_told_and_buffers_may_be_in_any_order(read):
 
 def test_a_part_of_a_sample_that_is_missing_is_told(read):
     many = [(f"process{at}", 0, 1, at) for at in range(200)]
-    made = messages([Entry(0x10, "Process")], PROCESS_NAMES, [[processes(at, *many)] for at in range(3)])
-    data = log(made)
+    result = messages([Entry(0x10, "Process")], PROCESS_NAMES, [[processes(at, *many)] for at in range(3)])
+    data = log(result)
     # The event of the first part of two becomes one of the system's, which are skipped.
     at = next(at for at in range(65536 + 72, len(data), 8) if data[at + 3] == 0xC0 and data[at + 64 : at + 72] == FIRST)
     (size,) = struct.unpack_from("<H", data, at)
-    found = read(data[:at] + struct.pack("<HBBH", 2, 2, 0xC0, size) + data[at + 6 :])
-    assert texts(found) == ["1 sample of which a part is missing: left out"]
-    assert len(found.times) == 2
+    content = read(data[:at] + struct.pack("<HBBH", 2, 2, 0xC0, size) + data[at + 6 :])
+    assert texts(content) == ["1 sample of which a part is missing: left out"]
+    assert len(content.times) == 2
 
 
 REFUSED = {
@@ -205,12 +205,12 @@ def entries(*listed):
 
 
 def times(*stamps):
-    made = messages(THREADS, {}, [])
-    return log([*made, *(Message(SAMPLE, START + at, sample([raw_counter(START, 1, 1)])) for at in stamps)])
+    result = messages(THREADS, {}, [])
+    return log([*result, *(Message(SAMPLE, START + at, sample([raw_counter(START, 1, 1)])) for at in stamps)])
 
 
-def blocks(*held):
-    return log(messages(THREADS, {}, [held]))
+def blocks(*arguments):
+    return log(messages(THREADS, {}, [arguments]))
 
 
 def arrays(block):
@@ -224,18 +224,18 @@ def objects(named=SYSTEM, counters=QUEUE, values=(1,), **extra):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_by_name(refused, name):
-    make, said = REFUSED[name]
-    assert said in refused(make())
+    make, result = REFUSED[name]
+    assert result in refused(make())
 
 
 def test_many_instances_that_come_and_go_do_not_fill_the_memory(refused):
     listed = [Entry(1, "Some", "Thing", "*", 0x00010000)]
-    held = [[raw_array(START, [(f"{at}-{i}", 1, 1) for i in range(5)])] for at in range(3000)]
-    assert "needs over 32 times the bytes of the file" in refused(log(messages(listed, {}, held)))
+    rows = [[raw_array(START, [(f"{at}-{i}", 1, 1) for i in range(5)])] for at in range(3000)]
+    assert "needs over 32 times the bytes of the file" in refused(log(messages(listed, {}, rows)))
 
 
 def test_lengths_within_an_object_are_checked(tmp_path):
-    """Each number of a block of an object set to large and odd values: a log, or a refusal."""
+    """Each number in a block of an object is set to large and odd values: the result is a log or a refusal."""
     data = whole(Recorder(buffer=16384), rows=2)
     start = data.index("PERF".encode("utf-16-le"))
     for at in range(start, start + 360, 4):
@@ -246,10 +246,10 @@ def test_lengths_within_an_object_are_checked(tmp_path):
 @pytest.mark.parametrize("part", range(4))
 def test_seeded_damage(tmp_path, part):
     logs = [whole(SMALL, rows=30), single(SMALL, rows=30), whole(Recorder(pointer=4, buffer=4096), rows=30)]
-    seen = {
+    rows = {
         outcome(written(tmp_path, mutated(seed, logs[seed % 3], 4096))) for seed in range(part * 100, part * 100 + 100)
     }
-    assert {"refused", "a log with remarks"} <= seen
+    assert {"refused", "a log with remarks"} <= rows
 
 
 def written(folder, data):
@@ -259,13 +259,13 @@ def written(folder, data):
 
 def test_values_do_not_depend_on_the_order_of_instances(read):
     order = random.Random(1)
-    held = []
+    result = []
     for at in range(5):
         items = [(name, 100 * at * number, 0) for number, name in enumerate("abcde", 1)]
         order.shuffle(items)
-        held.append([raw_array(START, [(name, first, 1 + at * 45_000_000) for name, first, _ in items])])
-    found = read(log(messages([Entry(1, "Some", "Thing/sec", "*", 0x10410400, 3_000_000)], {}, held)))
-    for series, column in zip(found.series, found.columns, strict=True):
+        result.append([raw_array(START, [(name, first, 1 + at * 45_000_000) for name, first, _ in items])])
+    content = read(log(messages([Entry(1, "Some", "Thing/sec", "*", 0x10410400, 3_000_000)], {}, result)))
+    for series, column in zip(content.series, content.columns, strict=True):
         number = "abcde".index(series.tags[0][1]) + 1
         assert cells(column) == [None, *[pytest.approx(100 * number / 15)] * 4]
-    assert np.diff(found.times).tolist() == [STEP * 100] * 4
+    assert np.diff(content.times).tolist() == [STEP * 100] * 4

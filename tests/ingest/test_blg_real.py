@@ -40,13 +40,13 @@ def test_size_and_times(found):
 
 
 def test_objects_and_their_instances(found):
-    held: dict[str, tuple[set[str], set[str | None]]] = {}
+    result: dict[str, tuple[set[str], set[str | None]]] = {}
     for series in found.series:
         object_, instance = series.tag("objectname") or "", series.tag("instance")
-        counters, instances = held.setdefault(object_, (set(), set()))
+        counters, instances = result.setdefault(object_, (set(), set()))
         counters.add(series.field)
         instances.add(instance)
-    assert {name: (len(counters), len(instances)) for name, (counters, instances) in held.items()} == {
+    assert {name: (len(counters), len(instances)) for name, (counters, instances) in result.items()} == {
         "LogicalDisk": (23, 3),
         "TCPv4": (9, 1),
         "Memory": (35, 1),
@@ -56,12 +56,12 @@ def test_objects_and_their_instances(found):
         "Processor": (15, 2),
         "System": (17, 1),
     }
-    assert [f"svchost#{at}" in held["Process"][1] for at in (1, 12, 13)] == [True, True, False]
+    assert [f"svchost#{at}" in result["Process"][1] for at in (1, 12, 13)] == [True, True, False]
 
 
 def test_identities_of_recorded_values(found, values):
     processes = {series.tag("instance") for series in found.series if series.tag("objectname") == "Process"}
-    each = sorted(one for one in processes if one and one != "_Total")
+    item = sorted(process for process in processes if process and process != "_Total")
     for counter in (
         "Thread Count",
         "Handle Count",
@@ -70,13 +70,13 @@ def test_identities_of_recorded_values(found, values):
         "Virtual Bytes",
         "Pool Paged Bytes",
     ):
-        total = np.nansum([values[rf"\Process({one})\{counter}"] for one in each], axis=0)
+        total = np.nansum([values[rf"\Process({process})\{counter}"] for process in item], axis=0)
         assert total.tolist() == values[rf"\Process(_Total)\{counter}"].tolist()
     memory = values[r"\Memory\Available Bytes"]
     assert values[r"\Memory\Available KBytes"].tolist() == (memory // 1024).tolist()
     assert values[r"\Memory\Available MBytes"].tolist() == (memory // 1024**2).tolist()
     assert values[r"\System\Threads"].tolist() == values[r"\Process(_Total)\Thread Count"].tolist()
-    running = np.isfinite([values[rf"\Process({one})\ID Process"] for one in processes]).sum(axis=0)
+    running = np.isfinite([values[rf"\Process({process})\ID Process"] for process in processes]).sum(axis=0)
     assert values[r"\System\Processes"].tolist() == (running - 1).tolist()
 
 
@@ -92,8 +92,12 @@ def test_identities_of_calculated_values(found, values):
     assert busy[1:3] == pytest.approx([82.1481, 86.8979], abs=1e-4)
     assert use[4] == pytest.approx(259.052, abs=1e-3)
     assert values[r"\System\Context Switches/sec"][10] == pytest.approx(1316.49, abs=1e-2)
-    percents = {path: one for path, one in values.items() if "\\% " in path and "Disk" not in path}
-    assert all(np.nanmin(one) >= 0 and np.nanmax(one) <= 100 for one in percents.values() if np.isfinite(one).any())
+    percents = {path: value for path, value in values.items() if "\\% " in path and "Disk" not in path}
+    assert all(
+        np.nanmin(percent) >= 0 and np.nanmax(percent) <= 100
+        for percent in percents.values()
+        if np.isfinite(percent).any()
+    )
     up = values[r"\System\System Up Time"]
     assert np.diff(found.times / 1e9 - up) == pytest.approx(0, abs=0.005)
 
@@ -102,7 +106,7 @@ def test_its_csv_is_the_same_log(found, tmp_path):
     to_csv(found, tmp_path / "run.csv")
     same = read_log(tmp_path / "run.csv")
     assert same.remarks == ()
-    assert [one.key for one in same.series] == [one.key for one in found.series]
+    assert [series.key for series in same.series] == [series.key for series in found.series]
     assert same.times.tolist() == found.times.tolist()
     assert same.zone == found.zone
     assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(same.columns, found.columns, strict=True))

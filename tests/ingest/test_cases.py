@@ -29,8 +29,8 @@ def told(path, options):
     try:
         log = read_log(path, ReadOptions(zone, options.get("format"), options.get("encoding")))
     except Unusable as error:
-        said = as_options(str(error)).replace(str(path), path.name)
-        return {"refused": said.replace(", ".join(reader.NAME for reader in FORMATS), "<formats>")}
+        result = as_options(str(error)).replace(str(path), path.name)
+        return {"refused": result.replace(", ".join(reader.NAME for reader in FORMATS), "<formats>")}
     return {
         "format": log.format,
         "zone": log.zone.label(int(log.times[0]) if len(log.times) else 0),
@@ -58,17 +58,17 @@ def test_there_are_cases():
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda path: path.name)
 def test_cases(kind):
-    found, expected = {}, {}
+    result, expected = {}, {}
     for folder in (case for case in CASES if case.parent == kind):
         assert (folder / "expected.json").is_file(), f"{folder} has no expected.json"
-        expected[folder.name] = one = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-        assert one.pop("about", None), f"{folder}/expected.json does not say what the case is about"
+        expected[folder.name] = loads = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+        assert loads.pop("about", None), f"{folder}/expected.json does not say what the case is about"
         files = [*folder.glob("input.*")]
         assert len(files) == 1, f"{folder} needs one file input.*, and has {len(files)}"
         (file,) = files
         try:
-            found[folder.name] = told(file, one.pop("options", {}))
+            result[folder.name] = told(file, loads.pop("options", {}))
         except Exception as error:
             error.add_note(f"in {folder}")
             raise
-    assert found == expected
+    assert result == expected

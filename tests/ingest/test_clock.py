@@ -1,4 +1,4 @@
-"""Wall clocks that change, and what becomes of the rows."""
+"""Wall clocks that change, and the resulting times of rows."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -114,8 +114,8 @@ def test_a_small_step_back_in_the_hour_that_repeats_is_no_change():
 )
 def test_rows_that_may_be_of_either_hour_are_told(start, minutes, doubtful):
     _, remarks, _ = told(clock(start, minutes), Zone.parse("America/New_York"))
-    said = "of the hour that repeats when daylight saving time ends: taken for its first time round"
-    rows = {0: [], 1: [f"1 row {said}"]}.get(doubtful, [f"{doubtful} rows {said}"])
+    result = "of the hour that repeats when daylight saving time ends: taken for its first time round"
+    rows = {0: [], 1: [f"1 row {result}"]}.get(doubtful, [f"{doubtful} rows {result}"])
     assert [text for _, text in remarks] == rows
 
 
@@ -165,7 +165,7 @@ def test_an_hour_back_behind_a_second_header_is_another_file(name):
 
 
 def test_each_header_s_offset_holds_anew():
-    """The first file was recorded over the change, the second before it."""
+    """The first file was recorded across the change, the second before it."""
     local = clock("2024-10-27 02:50:00", [0, 5, -50, -45, -40, -35, *range(-180, -150, 5)])
     zone = Zone.from_bias("W. Europe Daylight Time", -120)
     times, _, _ = read(local, zone, [*range(2, 8), *range(9, 15)], headers=[8])

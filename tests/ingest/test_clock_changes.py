@@ -39,7 +39,7 @@ def changes_of(key):
     def offset(moment):
         return moment.astimezone(rule).utcoffset() // MINUTE
 
-    found = {}
+    fields = {}
     days = [datetime(2005, 1, 1, tzinfo=UTC) + timedelta(days=2 * n) for n in range(22 * 183)]
     for (day, before), (next_day, after) in pairwise((day, offset(day)) for day in days):
         if before == after:
@@ -50,8 +50,8 @@ def changes_of(key):
             first, last = (middle, last) if offset(middle) == before else (first, middle)
         # The wall clock is looked up by quarters of an hour: Hebron's change of 2011, a minute past the hour, is not had.
         if last.minute % 15 == 0:
-            found.setdefault((last.month, (last.day - 1) // 7, before, after), (last, before, after))
-    return list(found.values())
+            fields.setdefault((last.month, (last.day - 1) // 7, before, after), (last, before, after))
+    return list(fields.values())
 
 
 def recorded(moments, name, key, *, clock=None):
@@ -60,8 +60,8 @@ def recorded(moments, name, key, *, clock=None):
     local = [instant(moment.astimezone(clock or rule).replace(tzinfo=UTC)) for moment in moments]
     bias = -(moments[0].astimezone(rule).utcoffset() // MINUTE)
     remarks = Remarks()
-    found = to_utc(np.array(local), Zone.from_bias(name, bias), range(2, 2 + len(local)), remarks)
-    wrong = (found - np.array([instant(moment) for moment in moments])) // (60 * SECOND)
+    times = to_utc(np.array(local), Zone.from_bias(name, bias), range(2, 2 + len(local)), remarks)
+    wrong = (times - np.array([instant(moment) for moment in moments])) // (60 * SECOND)
     return set(wrong.tolist()) - {0}, list(remarks)
 
 
@@ -71,7 +71,7 @@ def every(minutes, start, end):
 
 @each([*CHANGING, *USUAL], str)
 def test_rows_across_each_change_of_a_zone(name):
-    """Whatever the interval, and also where the log begins in the hour that repeats: the bias tells which it is."""
+    """At any interval, also where the log begins in the repeated hour: the bias tells which pass it is."""
     key = (CHANGING | USUAL)[name]
     assert changes_of(key)
     for at, before, after in changes_of(key):

@@ -56,7 +56,7 @@ def test_headers(page, header):
 @pytest.mark.parametrize(("language", "page"), [(name, page) for name, pages in PAGES.items() for page in pages])
 def test_every_known_name_alone_tells_its_page(language, page):
     names = yaml.safe_load((LANGUAGES / f"{language}.yaml").read_text(encoding="utf-8"))
-    objects = {english: own for own, english in names["objects"].items()}
+    objects = {english: result for result, english in names["objects"].items()}
     for english, counters in names["counters"].items():
         for counter in counters:
             header = rf"\\HOST\{objects.get(english, english)}(_Total)\{counter}"

@@ -169,8 +169,8 @@ def test_an_encrypted_archive_is_refused(tmp_path):
     path.write_bytes(data)
     with pytest.raises(Unusable) as refused:
         read_logs(path)
-    said = "cannot be unpacked (the archive is encrypted); unpack the archive yourself"
-    assert str(refused.value) == f"{path}/log.csv: {said}"
+    text = "cannot be unpacked (the archive is encrypted); unpack the archive yourself"
+    assert str(refused.value) == f"{path}/log.csv: {text}"
 
 
 def tar(name, data):
@@ -416,7 +416,7 @@ def test_the_name_of_a_file_in_an_archive_stays_in_its_line(tmp_path):
 
 @pytest.mark.parametrize("name", ["~/log.csv", "file:log.csv", "log[1].csv", "$HOME.csv"])
 def test_a_name_is_nothing_but_a_name(name, tmp_path, monkeypatch):
-    """Polars has a mind of its own about some."""
+    """Polars treats some file names specially."""
     for home, value in (("home", 111), ("here", 222)):
         log = tmp_path / home / ("log.csv" if home == "home" else name)
         log.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What convert writes: CSV that is read back to the same log, line protocol that says the same."""
+"""Converted logs: CSV is read back as the same log, and line protocol has the same values."""
 
 import math
 import os
@@ -50,11 +50,11 @@ def logs(draw):
     return Log(Path("log.csv"), "PDH-CSV", times, tuple(columns), series, draw(zones))
 
 
-def assert_same(one, other):
-    assert one.times.tolist() == other.times.tolist()
-    assert [(s.key, s.path) for s in one.series] == [(s.key, s.path) for s in other.series]
-    assert one.zone == other.zone
-    for a, b in zip(one.columns, other.columns, strict=True):
+def assert_same(log, other):
+    assert log.times.tolist() == other.times.tolist()
+    assert [(s.key, s.path) for s in log.series] == [(s.key, s.path) for s in other.series]
+    assert log.zone == other.zone
+    for a, b in zip(log.columns, other.columns, strict=True):
         assert list(map(repr, a)) == list(map(repr, b))  # which tells -0.0 from 0.0
 
 
@@ -154,7 +154,7 @@ def test_parquet_is_wide(tmp_path):
 
 
 def test_parquet_is_the_same_to_every_reader(tmp_path):
-    """No NaN, which readers compare and count differently, and times to the nanosecond."""
+    """It has no NaN, which readers treat differently, and times to the nanosecond."""
     log = a_log()
     odd = log.times + np.array([1, 123_456_789, 999_999_999])
     columns = (pl.Series([1.5, float("nan"), None]), *log.columns[1:])
@@ -259,23 +259,23 @@ def a_csv(path, names, *rows):
 
 def points(path):
     """The series, the field and the second of 10:00 of each point, with its value."""
-    told = {}
+    result = {}
     for line in path.read_text().splitlines():
         head, fields, time = line.replace("\\ ", "_").split(" ")
         for field in fields.split(","):
             name, value = field.split("=")
             where = (head, name, int(time) // SECOND % 60)
-            assert where not in told
-            told[where] = float(value)
-    return told
+            assert where not in result
+            result[where] = float(value)
+    return result
 
 
 def test_rows_of_one_time_are_one_point_in_line_protocol(tmp_path):
     names = [r"\\S\Memory\Pages/sec", r"\\S\Memory\Available Bytes"]
     log = a_csv(tmp_path / "log.csv", names, (0, 1, 10), (15, 2, " "), (15, 3, 30), (30, 4, 40))
     to_line_protocol(log, tmp_path / "out.lp")
-    told = {(field, second): value for (_, field, second), value in points(tmp_path / "out.lp").items()}
-    assert told == {
+    result = {(field, second): value for (_, field, second), value in points(tmp_path / "out.lp").items()}
+    assert result == {
         ("Pages_persec", 0): 1.0,
         ("Pages_persec", 15): 2.0,
         ("Pages_persec", 30): 4.0,
@@ -342,7 +342,7 @@ def test_a_name_need_not_be_unicode(tmp_path, write):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has such a device")
 @WRITERS
 def test_a_full_disk_is_told_in_the_same_words(tmp_path, write):
-    """Whether it is full at once or behind a link."""
+    """Whether the full disk is reached directly or through a link."""
     (tmp_path / "link").symlink_to("/dev/full")
     for out in (Path("/dev/full"), tmp_path / "link"):
         with pytest.raises(Unusable) as refused:

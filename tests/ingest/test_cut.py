@@ -1,4 +1,4 @@
-"""A log that ends anywhere holds no value that was not recorded."""
+"""A log that is cut anywhere yields no value that was not recorded."""
 
 from pathlib import Path
 
@@ -35,8 +35,8 @@ def test_cut_at_every_byte(tmp_path, style, sign, separator, line_end):
             log = read_log(path)
         except Unusable:
             continue
-        found = {value for column in log.columns for value in samples(column)}
-        assert found <= WRITTEN, whole[:end]
+        columns = {value for column in log.columns for value in samples(column)}
+        assert columns <= WRITTEN, whole[:end]
 
 
 @pytest.mark.parametrize("end", ['"', '",', '","', '","1'])
@@ -46,8 +46,8 @@ def test_a_last_row_is_kept_up_to_its_last_whole_cell(tmp_path, end):
     path.write_text("\n".join(lines).removesuffix(f'","{ROWS[-1][-1]}"') + end)
     log = read_log(path)
     assert [cells(column) for column in log.columns] == [[4096, 123.456], [8.57e-005, None]]
-    (said,) = (remark.text for remark in log.remarks)
-    assert said == "the last row is cut short: kept its first 2 of 3 cells"
+    (result,) = (remark.text for remark in log.remarks)
+    assert result == "the last row is cut short: kept its first 2 of 3 cells"
 
 
 def test_semicolons_and_decimal_commas_cut_at_every_byte(tmp_path):
@@ -92,10 +92,10 @@ def test_sadf_cut_anywhere(tmp_path, case):
     for end in range(0, len(data), 1 if len(data) < 300 else 9):  # in each row in many cells
         path.write_bytes(data[:end])
         try:
-            found = series_of(path)
+            result = series_of(path)
         except Unusable:
             continue
-        for series, column in zip(*found, strict=True):
+        for series, column in zip(*result, strict=True):
             assert set(samples(column)) <= whole[series], data[:end]
 
 

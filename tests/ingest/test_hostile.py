@@ -1,4 +1,4 @@
-"""Files for which looking again and again would take minutes: time grows with their size alone."""
+"""Files on which repeated searches would take minutes: the time grows only with the file's size."""
 
 from datetime import UTC, datetime
 from time import process_time

@@ -29,15 +29,15 @@ EVER = (0, 2**62)
 @pytest.fixture
 def environment(bucket, monkeypatch):
     """Names the bucket as the store of commands."""
-    said = {
+    fields = {
         "INFLUX_URL": bucket.url,
         "INFLUX_ORG": bucket.org,
         "INFLUX_BUCKET": bucket.bucket,
         "INFLUX_TOKEN": bucket.token,
     }
-    for name, value in said.items():
+    for name, value in fields.items():
         monkeypatch.setenv(name, value)
-    return {**os.environ, **said}
+    return {**os.environ, **fields}
 
 
 @pytest.fixture
@@ -60,11 +60,13 @@ def pdh(path, *, host="WEB1", rows=50, columns=3, start=1_700_000_000, seed=1, b
 
 def content(store):
     """Everything in a store, to compare."""
-    found = store.samples.series(*EVER).series
-    read = store.samples.read(found, *EVER)
+    result = store.samples.series(*EVER).series
+    read = store.samples.read(result, *EVER)
     return {
-        (one.host, one.field, one.tags): list(zip(samples.times.tolist(), samples.values.tolist(), strict=True))
-        for one, samples in zip(found, read, strict=True)
+        (series.host, series.field, series.tags): list(
+            zip(samples.times.tolist(), samples.values.tolist(), strict=True)
+        )
+        for series, samples in zip(result, read, strict=True)
     }
 
 
@@ -109,7 +111,7 @@ def test_a_run_keeps_what_its_settings_said(plimsoll, environment, tmp_path):
     plimsoll("ingest", log, "--run", "night", "--label", "logon_rate=36")
     shown = json.loads(plimsoll("runs", "show", "night", "--json", "-").out)
     assert shown["labels"] == {"memory": "8GB", "logon_rate": "36"}
-    assert [one["name"] for one in shown["phases"]] == ["steady"]
+    assert [load["name"] for load in shown["phases"]] == ["steady"]
     assert reviewed(plimsoll, ["run:night"]) == reviewed(plimsoll, [log])
 
 
@@ -163,8 +165,8 @@ def test_a_log_without_a_zone_is_refused_until_it_is_named(plimsoll, environment
 
 
 def test_other_data_of_the_host_and_time_is_not_loaded_over(plimsoll, environment, store, tmp_path):
-    one, other = pdh(tmp_path / "a.csv"), pdh(tmp_path / "b.csv", host="web1", seed=2, start=1_700_000_100)
-    plimsoll("ingest", one, "--run", "first")
+    item, other = pdh(tmp_path / "a.csv"), pdh(tmp_path / "b.csv", host="web1", seed=2, start=1_700_000_100)
+    plimsoll("ingest", item, "--run", "first")
     before = content(store)
     refused = plimsoll("ingest", other, "--run", "second")
     assert refused.status == 2
@@ -185,12 +187,12 @@ def test_live_data_of_the_host_and_time_is_not_loaded_over(plimsoll, environment
 
 
 def test_deleting_a_run_removes_exactly_what_it_wrote(plimsoll, environment, store, tmp_path):
-    one, other = pdh(tmp_path / "a.csv"), pdh(tmp_path / "b.csv", seed=2, start=1_700_000_100, columns=5)
+    item, other = pdh(tmp_path / "a.csv"), pdh(tmp_path / "b.csv", seed=2, start=1_700_000_100, columns=5)
     far = pdh(tmp_path / "c.csv", host="DB1")
     for name, log in (("far", far), ("second", other)):
         plimsoll("ingest", log, "--run", name)
     before = content(store)
-    plimsoll("ingest", one, "--run", "first", "--merge")
+    plimsoll("ingest", item, "--run", "first", "--merge")
     assert content(store) != before
     assert plimsoll("runs", "delete", "first").status == 0
     assert content(store) == before
@@ -313,7 +315,7 @@ def test_a_run_of_which_only_a_part_of_its_row_is_left_can_be_deleted_or_loaded_
         assert plimsoll("ingest", other, "--run", "day").status == 0
         assert plimsoll(*again).status == 0
         assert plimsoll("runs", "delete", "day").status == 0
-    assert [one.name for one in store.runs.summaries() if one.complete] == ["night"]
+    assert [summary.name for summary in store.runs.summaries() if summary.complete] == ["night"]
     assert plimsoll("runs", "delete", "night").status == 0
     assert (store.runs.summaries(), content(store)) == ([], {})
 
@@ -368,27 +370,27 @@ def begin(environment, log):
 def test_killed_as_soon_as_it_is_listed_and_run_again_it_is_as_if_undisturbed(
     plimsoll, environment, bucket, store, monkeypatch, tmp_path
 ):
-    """At which request it ends makes no difference: test_run_life.py. Here a process ends, with all it was at."""
+    """The request at which it ends makes no difference (test_run_life.py); here a whole process is killed."""
     log = pdh(tmp_path / "a.csv", rows=500, columns=50)
     undisturbed = plimsoll("ingest", log, "--run", "night")
     assert undisturbed.status == 0, undisturbed.err
-    expected, runs = content(store), [replace(one, generation="") for one in store.runs.summaries()]
+    expected, runs = content(store), [replace(summary, generation="") for summary in store.runs.summaries()]
     assert sum(map(len, expected.values())) == runs[0].values > 22_000
     fresh = bucket.fresh()
-    its = {"INFLUX_BUCKET": fresh.bucket, "INFLUX_TOKEN": fresh.token}
+    fields = {"INFLUX_BUCKET": fresh.bucket, "INFLUX_TOKEN": fresh.token}
     server = InfluxServer(InfluxAddress(fresh.url, fresh.org, fresh.bucket, fresh.token))
-    process = begin({**environment, **its}, log)
+    process = begin({**environment, **fields}, log)
     while not influx_store(server).runs.summaries():
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     process.kill()
     process.communicate()
-    for name, value in its.items():
+    for name, value in fields.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(lease, "LIFE_S", 3.0)  # nobody beats for the one that was killed
     again = plimsoll("ingest", log, "--run", "night")
     assert again.status == 0, again.err
-    assert [replace(one, generation="") for one in influx_store(server).runs.summaries()] == runs
+    assert [replace(summary, generation="") for summary in influx_store(server).runs.summaries()] == runs
     assert content(influx_store(server)) == expected
     server.close()
 
@@ -398,14 +400,14 @@ def test_a_server_that_stops_midway_is_waited_for(tmp_path, monkeypatch):
     database = InfluxDB(tmp_path / "influx")
     monkeypatch.setenv("INFLUX_ORG", "plimsoll")
     log = pdh(tmp_path / "a.csv", rows=600, columns=100)
-    with database as made:
-        its = {**os.environ, "INFLUX_URL": made["INFLUX_URL"], "INFLUX_TOKEN": made["INFLUX_TOKEN_INGEST"]}
+    with database as result:
+        fields = {**os.environ, "INFLUX_URL": result["INFLUX_URL"], "INFLUX_TOKEN": result["INFLUX_TOKEN_INGEST"]}
         address = InfluxAddress(
-            made["INFLUX_URL"], made["INFLUX_ORG"], made["INFLUX_BUCKET"], made["INFLUX_TOKEN_INGEST"]
+            result["INFLUX_URL"], result["INFLUX_ORG"], result["INFLUX_BUCKET"], result["INFLUX_TOKEN_INGEST"]
         )
         server = InfluxServer(address)
-        process = begin(its, log)
-        while not any(0 < one.loaded < one.values for one in influx_store(server).runs.summaries()):
+        process = begin(fields, log)
+        while not any(0 < summary.loaded < summary.values for summary in influx_store(server).runs.summaries()):
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         database.stop()

@@ -19,12 +19,12 @@ def run():
     rng = np.random.default_rng(7)
     starts = np.sort(rng.integers(0, 1_199_000, 6000)).tolist()
     starts[0] = 0
-    took = [min(round(one), 20_000) for one in rng.gamma(2.0, 90.0, 6000)]
+    took = [min(round(item), 20_000) for item in rng.gamma(2.0, 90.0, 6000)]
     rows = [
         (START_MS + start, length, OPERATIONS[int(rng.integers(3))], bool(rng.random() > 0.05))
         for start, length in zip(starts, took, strict=True)
     ]
-    return sorted(rows, key=lambda one: one[0] + one[1])
+    return sorted(rows, key=lambda item: item[0] + item[1])
 
 
 def as_jtl(run):
@@ -78,15 +78,17 @@ WRITERS = [as_jtl, as_xml, as_k6_csv, as_k6_json, as_gatling]
 
 def series_of(log, field, operation=None):
     return next(
-        log.column(at) for at, one in enumerate(log.series) if one.field == field and one.tag("operation") == operation
+        log.column(at)
+        for at, series in enumerate(log.series)
+        if series.field == field and series.tag("operation") == operation
     )
 
 
 def expected(run, edges, operation):
     """The requests in each step, counted one by one."""
-    own = [one for one in run if operation in (None, one[2])]
+    rows = [item for item in run if operation in (None, item[2])]
     for start, end in pairwise(edges):
-        yield [one for one in own if start < one[0] + one[1] <= end]
+        yield [item for item in rows if start < item[0] + item[1] <= end]
 
 
 @pytest.mark.parametrize("write", WRITERS)
@@ -100,14 +102,14 @@ def test_series_are_those_of_the_requests(tmp_path, run, write, operation):
     assert log.interval == 10 * 10**9
     steps = list(expected(run, edges, operation))
     lengths = np.diff(edges) / 1000
-    done = np.array([len(one) for one in steps])
-    assert done.sum() == sum(operation in (None, one[2]) for one in run)
-    failed = np.array([sum(not good for *_, good in one) for one in steps])
+    done = np.array([len(step) for step in steps])
+    assert done.sum() == sum(operation in (None, item[2]) for item in run)
+    failed = np.array([sum(not good for *_, good in step) for step in steps])
     np.testing.assert_allclose(series_of(log, "requests", operation), done / lengths)
     np.testing.assert_allclose(series_of(log, "errors", operation), failed / lengths)
     for field, share in (("response_p50_s", 50), ("response_p95_s", 95), ("response_p99_s", 99)):
-        wanted = [np.percentile([took for _, took, *_ in one], share) / 1000 if one else np.nan for one in steps]
-        np.testing.assert_allclose(series_of(log, field, operation), wanted, rtol=1e-9)
+        rows = [np.percentile([took for _, took, *_ in step], share) / 1000 if step else np.nan for step in steps]
+        np.testing.assert_allclose(series_of(log, field, operation), rows, rtol=1e-9)
 
 
 @pytest.mark.parametrize("write", WRITERS)
@@ -130,7 +132,7 @@ def test_of_many_operations_the_rarest_are_one(tmp_path):
     path = tmp_path / "results"
     path.write_text(as_jtl(rows), encoding="utf-8")
     log = read_log(path)
-    names = {one.tag("operation") for one in log.series} - {None}
+    names = {series.tag("operation") for series in log.series} - {None}
     assert len(names) == 30 or len(names) == len({name for _, _, name, _ in rows})
     total = sum(series_of(log, "requests", name) for name in names)
     np.testing.assert_allclose(total, series_of(log, "requests"))
@@ -144,5 +146,5 @@ def test_a_block_of_json_ends_with_a_line(tmp_path, monkeypatch, run):
     monkeypatch.undo()
     whole = read_log(path)
     assert in_blocks.series == whole.series
-    for one, other in zip(in_blocks.columns, whole.columns, strict=True):
-        assert np.array_equal(one, other, equal_nan=True)
+    for column, other in zip(in_blocks.columns, whole.columns, strict=True):
+        assert np.array_equal(column, other, equal_nan=True)

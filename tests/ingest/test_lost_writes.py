@@ -74,15 +74,15 @@ def small_batches(monkeypatch):
 
 
 def test_what_a_store_lost_is_written_again_by_the_same_call(tmp_path):
-    store, said = runs_only(LosesSecondBatch.open(tmp_path / "runs", make=True)), []
-    loaded = load(store, RUN, [LOG], notify=said.append)
+    store, result = runs_only(LosesSecondBatch.open(tmp_path / "runs", make=True)), []
+    loaded = load(store, RUN, [LOG], notify=result.append)
     assert (loaded.values, loaded.missing) == (120, 40)
     assert store.samples.counts(SERIES, *TIMES[[0, -1]].tolist()) == [60, 60]
-    assert [one.complete for one in store.runs.summaries()] == [True]
-    assert len(said) == 1
-    assert said[0].startswith('40 values of run "night" were missing in')
-    assert said[0].endswith("and were written again")
-    assert (load(store, RUN, [LOG], notify=said.append).values, len(said)) == (0, 1)
+    assert [summary.complete for summary in store.runs.summaries()] == [True]
+    assert len(result) == 1
+    assert result[0].startswith('40 values of run "night" were missing in')
+    assert result[0].endswith("and were written again")
+    assert (load(store, RUN, [LOG], notify=result.append).values, len(result)) == (0, 1)
 
 
 def test_a_store_that_goes_on_losing_is_an_error(tmp_path):
@@ -90,16 +90,16 @@ def test_a_store_that_goes_on_losing_is_an_error(tmp_path):
     store = runs_only(runs)
     with pytest.raises(Unusable, match='40 values of run "night" were acknowledged, but are not there'):
         load(store, RUN, [LOG])
-    assert [one.complete for one in store.runs.summaries()] == [False]
+    assert [summary.complete for summary in store.runs.summaries()] == [False]
 
 
 def test_what_influxdb_loses_a_moment_later_is_written_again(bucket, monkeypatch):
     monkeypatch.setattr(influx, "SETTLE_S", 1.0)
-    server, said = LosesLater(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5), []
+    server, result = LosesLater(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5), []
     store = influx_store(server)
-    loaded = load(store, RUN, [LOG], notify=said.append)
+    loaded = load(store, RUN, [LOG], notify=result.append)
     server.loss.join()
     assert loaded.missing == 60
     assert store.samples.counts(SERIES, *TIMES[[0, -1]].tolist()) == [60, 60]
-    assert "60 values" in said[0]
+    assert "60 values" in result[0]
     server.close()

@@ -30,12 +30,14 @@ def format_():
 def test_it_reads_its_rows(format_):
     text = Text.of(Path("input.jsonl"), ROWS.encode())
     assert format_.sniff(text)
-    assert not any(one.sniff(text) for one in registry.FORMATS)
+    assert not any(item.sniff(text) for item in registry.FORMATS)
     log, expected = format_.read(text, ReadOptions()), json.loads(EXPECTED)
     assert log.format == expected["format"]
     assert [iso(int(time)) for time in log.times] == expected["times"]
-    assert [(one.host, one.path) for one in log.series] == [(one["host"], one["path"]) for one in expected["series"]]
-    assert [cells(column) for column in log.columns] == [one["values"] for one in expected["series"]]
+    assert [(series.host, series.path) for series in log.series] == [
+        (item["host"], item["path"]) for item in expected["series"]
+    ]
+    assert [cells(column) for column in log.columns] == [item["values"] for item in expected["series"]]
 
 
 def test_the_line_of_the_registry_names_its_module(monkeypatch, format_):

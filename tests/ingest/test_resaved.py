@@ -23,8 +23,8 @@ def read(tmp_path, lines, end=b"\r\n"):
 def test_a_last_row_cut_short_before_its_first_value_is_told(tmp_path, cut):
     log = read(tmp_path, [*ROWS, cut], b"")
     assert len(log.times) == 30
-    told = [(r.line, r.text) for r in log.remarks if "cut short" in r.text]
-    assert told == [(32, "the last row is cut short before its first value: left out")]
+    rows = [(r.line, r.text) for r in log.remarks if "cut short" in r.text]
+    assert rows == [(32, "the last row is cut short before its first value: left out")]
 
 
 def test_a_last_row_cut_short_behind_a_value(tmp_path):

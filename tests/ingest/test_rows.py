@@ -63,9 +63,9 @@ def test_rows_before_and_behind_the_damage(tmp_path, monkeypatch, row, damage):
     }[damage]
     path = tmp_path / "log.csv"
     path.write_text("\r\n".join([HEADER, *rows, ""]), newline="")
-    found = told(path)
-    assert len(found[1]) == (100 if damage in ("no number", "blank") else 99)
-    assert in_pieces(monkeypatch, path, 1000) == found
+    result = told(path)
+    assert len(result[1]) == (100 if damage in ("no number", "blank") else 99)
+    assert in_pieces(monkeypatch, path, 1000) == result
 
 
 SPLIT = {
@@ -117,8 +117,8 @@ def test_lines_keep_their_numbers(tmp_path, monkeypatch, style, size):
     text = "\r\n".join([HEADER, *rows, "", ""])
     path = tmp_path / "log.csv"
     path.write_text(text if style == "quoted" else text.replace('"', ""), newline="")
-    found = in_pieces(monkeypatch, path, size)
-    assert found == told(path)
+    result = in_pieces(monkeypatch, path, size)
+    assert result == told(path)
     log = read_log(path)
     assert len(log.times) == 598
     assert cells(log.columns[0][122:125]) == [122, None, 124]
@@ -130,10 +130,10 @@ def test_lines_keep_their_numbers(tmp_path, monkeypatch, style, size):
 
 
 def test_a_log_that_grows_is_read_as_it_was_when_it_was_opened(tmp_path, monkeypatch):
-    def counts(*given):
+    def counts(*arguments):
         with path.open("a", newline="") as file:
             file.write('"05/21/2024 13:41:09.000","7","8"\n')
-        return keep(*given)
+        return keep(*arguments)
 
     path = tmp_path / "log.csv"
     path.write_text(f'{HEADER}\n"05/21/2024 13:41:01.000","1","2"\n', newline="")

@@ -142,14 +142,15 @@ def log(host, fields, *, rows=6, start=START):
     return Log(Path(f"{host}.csv"), "PDH-CSV", times, columns, series, Zone.parse("UTC"), sha256="ab")
 
 
-def stored(name, one):
-    return StoredRun(Run(name), (Recording.of(one, "ab"),))
+def stored(name, item):
+    return StoredRun(Run(name), (Recording.of(item, "ab"),))
 
 
 def content(store, host):
-    found = store.samples.series(*EVER, [host]).series
+    result = store.samples.series(*EVER, [host]).series
     return {
-        one.field: samples.times.tolist() for one, samples in zip(found, store.samples.read(found, *EVER), strict=True)
+        series.field: samples.times.tolist()
+        for series, samples in zip(result, store.samples.read(result, *EVER), strict=True)
     }
 
 
@@ -173,7 +174,7 @@ PAUSED = [*enumerate(product(("load", "delete"), ("load", "delete", "force"), (T
 
 @pytest.mark.parametrize(("first", "case"), PAUSED, ids=str)
 def test_paused_at_any_request_and_overtaken(server, first, case):
-    """In the end the same call leads to all values, or to none; those of a run beside stay."""
+    """In the end the repeated call leads to all values, or to none; the values of another run stay."""
     work, other, goes_on = case
     store, night = influx_store(server), log("web", ["x", "y", "z"])
     beside = log("web", ["x", "w"], rows=8, start=START - 5 * SECOND)

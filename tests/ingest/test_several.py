@@ -63,7 +63,7 @@ def test_a_long_recording_overlaps_with_later_ones_than_the_next():
 def test_recordings_that_share_no_host_are_not_compared(monkeypatch):
     logs = [a_log(f"{at}.csv", f"H{at}", 0, 10) for at in range(100)]
     compared = []
-    monkeypatch.setattr(np, "intersect1d", lambda *given, **_: compared.append(given))
+    monkeypatch.setattr(np, "intersect1d", lambda *arguments, **_: compared.append(arguments))
     assert (told(*logs), compared) == ([], [])
 
 
@@ -74,8 +74,8 @@ def test_of_many_overlaps_the_first_are_told():
 
 
 def test_of_many_remarks_the_first_are_told():
-    *_, last = said = told(*(a_log(f"{at}.csv", f"H{at}", 5000 * at, 10 + at) for at in range(30)))
-    assert len(said) == 21
+    *_, last = result = told(*(a_log(f"{at}.csv", f"H{at}", 5000 * at, 10 + at) for at in range(30)))
+    assert len(result) == 21
     assert last == "415 more remarks like these"
 
 

@@ -44,14 +44,14 @@ def test_a_file_is_what_windows_writes(tmp_path: Path) -> None:
     ],
 )
 def test_numbers(tmp_path: Path, value: float, cell: str) -> None:
-    """The shortest digits that read back the same, whole numbers without a point."""
+    """The shortest digits that read back as the same number; whole numbers have no point."""
     path = tmp_path / "log.csv"
     write_pdh(path, BERLIN, TIMES[:1], [(CPU, np.array([value]))])
     assert path.read_text().splitlines()[1] == f'"01/15/2008 10:02:00.000","{cell}"'
 
 
 def test_minus_one_of_a_log_without_a_zone_is_not_taken_for_no_data(tmp_path: Path) -> None:
-    """A bare -1 is typeperf's sign for that, and only typeperf writes no zone."""
+    """A bare -1 is typeperf's sign for no data, and only typeperf writes no zone."""
     path = tmp_path / "log.csv"
     values = np.array([-1.0, 2.5])
     write_pdh(path, None, TIMES, [(CPU, values)])
@@ -76,7 +76,7 @@ def test_a_zone_west_of_greenwich(tmp_path: Path) -> None:
 
 
 def test_an_existing_file_is_replaced_and_nothing_is_left_over(tmp_path: Path) -> None:
-    """The file is written beside its place and moved there."""
+    """The file is written beside its final path, and moved there."""
     path = tmp_path / "log.csv"
     path.write_text("old")
     write_pdh(path, BERLIN, TIMES, [(CPU, np.zeros(2))])
@@ -85,7 +85,7 @@ def test_an_existing_file_is_replaced_and_nothing_is_left_over(tmp_path: Path) -
 
 
 def test_a_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
-    """What cannot be put in place leaves what was there, and no partial file."""
+    """If the new file cannot be moved into place, the old file stays, without a partial file."""
     path = tmp_path / "log.csv"
     (path / "occupied").mkdir(parents=True)
     with pytest.raises(Unusable, match=r"log\.csv: cannot be written"):
@@ -94,14 +94,14 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
 
 
 def test_a_column_of_another_length_is_refused(tmp_path: Path) -> None:
-    """Nothing is written for it."""
+    """No file is written."""
     with pytest.raises(ValueError, match="needs 2 values"):
         write_pdh(tmp_path / "log.csv", BERLIN, TIMES, [(CPU, np.zeros(3))])
     assert not list(tmp_path.iterdir())
 
 
 def test_a_clock_that_is_not_known(tmp_path: Path) -> None:
-    """No zone is written, as typeperf does it."""
+    """No zone is written, as in typeperf's output."""
     path = tmp_path / "log.csv"
     write_pdh(path, None, TIMES[:1], [])
     assert path.read_bytes() == b'"(PDH-CSV 4.0)"\r\n"01/15/2008 09:02:00.000"\r\n'

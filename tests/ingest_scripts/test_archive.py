@@ -35,8 +35,8 @@ def archive(tmp_path):
 @pytest.fixture
 def environment(tmp_path):
     names = ("XDG_DATA_HOME", "XDG_STATE_HOME", "LOCALAPPDATA")
-    given = {name: value for name, value in os.environ.items() if not name.startswith("INFLUX_")}
-    return given | {name: str(tmp_path / name) for name in names}
+    result = {name: value for name, value in os.environ.items() if not name.startswith("INFLUX_")}
+    return result | {name: str(tmp_path / name) for name in names}
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_each_folder_is_a_run_and_a_failure_does_not_stop_the_others(load, archi
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_call_that_is_killed_is_continued(archive, environment, load, tmp_path):
-    """It is killed before it has written down what it loaded; then a log is added to that very day."""
+    """It is killed before it records what it loaded; then a log is added to the same day."""
     program = shutil.which("plimsoll", path=sysconfig.get_path("scripts"))
     for log in archive.rglob("*_20240116_*"):
         log.unlink()

@@ -31,42 +31,44 @@ def parsed(text: str) -> Node:
 
 
 def nodes(node: Node, kind: str) -> list[Node]:
-    found = [node] if node.type == kind else []
-    return [*found, *(inner for child in node.children for inner in nodes(child, kind))]
+    result = [node] if node.type == kind else []
+    return [*result, *(inner for child in node.children for inner in nodes(child, kind))]
 
 
 def texts(node: Node, kind: str) -> list[str]:
-    return [one.text.decode() for one in nodes(node, kind) if one.text]
+    return [item.text.decode() for item in nodes(node, kind) if item.text]
 
 
 def parameters(node: Node) -> list[str]:
     """The names of the parameters of a script and its functions."""
-    named = [child for one in nodes(node, "script_parameter") for child in one.children if child.type == "variable"]
-    return [one.text.decode().lstrip("$") for one in named if one.text]
+    named = [child for item in nodes(node, "script_parameter") for child in item.children if child.type == "variable"]
+    return [parameter.text.decode().lstrip("$") for parameter in named if parameter.text]
 
 
 def mistakes(text: str) -> list[str]:
     root = parsed(text)
-    found = [f"does not parse: {one}" for one in texts(root, "ERROR")] + (["is incomplete"] if root.has_error else [])
+    result = [f"does not parse: {item}" for item in texts(root, "ERROR")] + (
+        ["is incomplete"] if root.has_error else []
+    )
     functions = set(texts(root, "function_name"))
     called = {name for name in texts(root, "command_name") if not name.startswith("$")}
-    found += [f"{name} is no command" for name in sorted(called - functions - CMDLETS)]
-    found += [f"{name} is never called" for name in sorted(functions - called)]
-    found += [f"{name}: not an approved verb" for name in sorted(functions) if name.partition("-")[0] not in VERBS]
-    variables = [re.sub(r"^[$@]\{?|\}?$", "", one).lower() for one in texts(root, "variable")]
+    result += [f"{name} is no command" for name in sorted(called - functions - CMDLETS)]
+    result += [f"{name} is never called" for name in sorted(functions - called)]
+    result += [f"{name}: not an approved verb" for name in sorted(functions) if name.partition("-")[0] not in VERBS]
+    variables = [re.sub(r"^[$@]\{?|\}?$", "", item).lower() for item in texts(root, "variable")]
     set_ = {
         re.sub(r"^\[[\w.\[\]]+\]\s*", "", left).strip().lstrip("$").lower()
         for left in texts(root, "left_assignment_expression")
     }
     set_ |= {name.lower() for name in parameters(root)}
-    set_ |= {texts(one, "variable")[0].lstrip("$").lower() for one in nodes(root, "foreach_statement")}
-    unknown = {one for one in variables if not one.startswith("env:")} - set_ - AUTOMATIC
-    found += [f"${one} is never set" for one in sorted(unknown)]
+    set_ |= {texts(node, "variable")[0].lstrip("$").lower() for node in nodes(root, "foreach_statement")}
+    unknown = {variable for variable in variables if not variable.startswith("env:")} - set_ - AUTOMATIC
+    result += [f"${variable} is never set" for variable in sorted(unknown)]
     code = re.sub(r"(?s:<#.*?#>)|#.*|'[^']*'", "", text)
-    found += [f"{one} came after 5.1" for one in LATER.findall(code)]
+    result += [f"{item} came after 5.1" for item in LATER.findall(code)]
     if not text.isascii():
-        found.append("has characters that Windows PowerShell reads in the code page of the host")
-    return found
+        result.append("has characters that Windows PowerShell reads in the code page of the host")
+    return result
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
@@ -91,14 +93,14 @@ def test_a_script_has_no_mistake_that_can_be_seen_without_powershell(script):
 def test_a_mistake_would_be_found(written, instead, words):
     text = (FOLDER / "Send-PerfmonLog.ps1").read_text(encoding="utf-8")
     assert written in text
-    assert any(words in one for one in mistakes(text.replace(written, instead)))
+    assert any(words in mistake for mistake in mistakes(text.replace(written, instead)))
 
 
 def test_the_page_names_every_parameter_and_the_task_calls_the_script():
     page = (FOLDER / "README.md").read_text(encoding="utf-8")
     for script in SCRIPTS:
         root = parsed(script.read_text(encoding="utf-8"))
-        (block,) = [one for one in nodes(root, "param_block") if one.start_point.column == 0]
+        (block,) = [node for node in nodes(root, "param_block") if node.start_point.column == 0]
         named = parameters(block)
         assert [name for name in named if f"-{name}" not in page and script.stem.startswith("Send")] == []
     register = (FOLDER / "Register-SendPerfmonLog.ps1").read_text(encoding="utf-8")

@@ -18,30 +18,30 @@ def contradictions(document):
     limit = document["limit"]
     if limit is None:
         return []
-    severe = [one for one in document["rules"] if one["severity"] != "info"]
-    crossed = [one for one in severe if one["state"] in CROSSED]
-    found = []
+    severe = [item for item in document["rules"] if item["severity"] != "info"]
+    crossed = [item for item in severe if item["state"] in CROSSED]
+    entries = []
     for sentence in limit["sentences"]:
         text, room = sentence["text"], sentence["text"].startswith(WITHIN)
         if crossed and any(words in text for words in ALL_WELL):
-            found.append(f"{text} But {crossed[0]['rule']} was crossed.")
-        busy = [one for one in crossed if one["signal"].partition(".")[0] in RESOURCES]
+            entries.append(f"{text} But {crossed[0]['rule']} was crossed.")
+        busy = [item for item in crossed if item["signal"].partition(".")[0] in RESOURCES]
         if busy and ALL_HAD_ROOM in text:
-            found.append(f"{text} But {busy[0]['rule']} was crossed.")
-        inside = [one for one in crossed if one["signal"].partition(".")[0] in SOFTWARE]
+            entries.append(f"{text} But {busy[0]['rule']} was crossed.")
+        inside = [item for item in crossed if item["signal"].partition(".")[0] in SOFTWARE]
         if inside and text.startswith("Little waited inside the software"):
-            found.append(f"{text} But {inside[0]['rule']} was crossed.")
-        long = [one for one in busy if one["severity"] == "critical" and (one["share_of_time"] or 0) > MOST]
+            entries.append(f"{text} But {inside[0]['rule']} was crossed.")
+        long = [item for item in busy if item["severity"] == "critical" and (item["share_of_time"] or 0) > MOST]
         if long and "the software limits" in text and "no resource" in text:
-            found.append(f"{text} But {long[0]['rule']} was crossed most of the time.")
+            entries.append(f"{text} But {long[0]['rule']} was crossed most of the time.")
         for figure in sentence["figures"]:
             if _distance(figure) * (1 if room else -1) > 0:
-                found.append(f"{text} But {figure['signal']} {'is past' if room else 'keeps'} its limit.")
+                entries.append(f"{text} But {figure['signal']} {'is past' if room else 'keeps'} its limit.")
             if text.startswith("Room") and (rule := _of_resource(figure, crossed)):
-                found.append(f"{text} But {rule} was crossed.")
+                entries.append(f"{text} But {rule} was crossed.")
             if not room and _distance(figure) > 0 and (rule := _held_throughout(figure, severe)):
-                found.append(f"{text} But {rule} held throughout.")
-    return found
+                entries.append(f"{text} But {rule} held throughout.")
+    return entries
 
 
 def _distance(figure):
@@ -55,9 +55,9 @@ def _distance(figure):
 
 def _of_resource(figure, crossed):
     if figure["signal"] == HOST_OF_GUESTS:
-        return next((one["rule"] for one in crossed if one["signal"] == HOST_OF_GUESTS), None)
+        return next((item["rule"] for item in crossed if item["signal"] == HOST_OF_GUESTS), None)
     resource = figure["signal"].partition(".")[0]
-    return next((one["rule"] for one in crossed if one["host"] == figure["host"] and _is_of(one, resource)), None)
+    return next((item["rule"] for item in crossed if item["host"] == figure["host"] and _is_of(item, resource)), None)
 
 
 def _is_of(rule, resource):
@@ -67,11 +67,11 @@ def _is_of(rule, resource):
 def _held_throughout(figure, severe):
     """A rule with the limit, where no rule with it was ever crossed for this host, or this instance of it."""
     alike = [
-        one
-        for one in severe
-        if (one["signal"], one["host"], one["instance"]) == (figure["signal"], figure["host"], figure["instance"])
-        and one["threshold"]["limit"] == figure["limit"]
-        and one["state"] in (*CROSSED, "held")
-        and not one["superseded_by"]
+        item
+        for item in severe
+        if (item["signal"], item["host"], item["instance"]) == (figure["signal"], figure["host"], figure["instance"])
+        and item["threshold"]["limit"] == figure["limit"]
+        and item["state"] in (*CROSSED, "held")
+        and not item["superseded_by"]
     ]
-    return None if any(one["crossed_s"] for one in alike) else next((one["rule"] for one in alike), None)
+    return None if any(item["crossed_s"] for item in alike) else next((item["rule"] for item in alike), None)

@@ -41,7 +41,7 @@ class System:
 
     def demand(self, station: int) -> float:
         """The mean demand of an operation at a station."""
-        return sum(one[0] * one[1 + station] for one in self.mix.values())
+        return sum(item[0] * item[1 + station] for item in self.mix.values())
 
     def limit(self, station: int, use: float) -> float:
         """The operations a second with which the use (0 to 1) of a station is reached, if demands are constant."""
@@ -65,7 +65,7 @@ def simulate(system: System, levels, level_s=120, seed=0) -> Measured:
     """A run whose users are at these levels one after another."""
     rng = np.random.default_rng(seed)
     names = list(system.mix)
-    shares = np.array([one[0] for one in system.mix.values()])
+    shares = np.array([item[0] for item in system.mix.values()])
     servers = [system.web_processors, system.pool or 10**9, system.db_processors, 1]
     free, waiting = servers.copy(), [deque() for _ in servers]
     end = len(levels) * level_s
@@ -80,19 +80,19 @@ def simulate(system: System, levels, level_s=120, seed=0) -> Measured:
 
     def exponential():
         nonlocal drawn
-        found = next(drawn, None)
-        if found is None:
+        result = next(drawn, None)
+        if result is None:
             drawn = iter(rng.standard_exponential(10_000).tolist())
-            found = next(drawn)
-        return found
+            result = next(drawn)
+        return result
 
     def pick():
         nonlocal picked
-        found = next(picked, None)
-        if found is None:
+        result = next(picked, None)
+        if result is None:
             picked = iter(rng.choice(len(names), p=shares, size=10_000).tolist())
-            found = next(picked)
-        return names[found]
+            result = next(picked)
+        return names[result]
 
     def spend(station, start, length):
         first, last = int(start // STEP_S), min(int((start + length) // STEP_S), rows - 1)
@@ -104,10 +104,10 @@ def simulate(system: System, levels, level_s=120, seed=0) -> Measured:
             if high > low:
                 busy[station][row] += high - low
 
-    def push(at, kind, what):
+    def push(at, kind, values):
         nonlocal count
         count += 1
-        heapq.heappush(events, (at, count, kind, what))
+        heapq.heappush(events, (at, count, kind, values))
 
     def begin(at, station, job):
         free[station] -= 1
@@ -134,7 +134,7 @@ def simulate(system: System, levels, level_s=120, seed=0) -> Measured:
         for _ in range(max(0, users - (levels[level - 1] if level else 0))):
             push(level * level_s + rng.uniform(0, 0.1 * level_s), "think", None)
     while events:
-        at, _, kind, what = heapq.heappop(events)
+        at, _, kind, result = heapq.heappop(events)
         if at >= end:
             break
         row = int(at // STEP_S)
@@ -142,14 +142,14 @@ def simulate(system: System, levels, level_s=120, seed=0) -> Measured:
             enter(at, 0, (pick(), at))
         elif kind == "hold":
             leave(at, 1)
-            job = what
+            job = result
             done[job[0]][row] += 1
             times[row].append(at - job[1])
             for other in range(int(job[1] // STEP_S), row + 1):
                 flight[other] += min(at, (other + 1) * STEP_S) - max(job[1], other * STEP_S)
             push(at + system.think_s * exponential(), "think", None)
         else:
-            station, job = what
+            station, job = result
             leave(at, station)
             if station == 0:
                 enter(at, 1, job)
@@ -158,29 +158,29 @@ def simulate(system: System, levels, level_s=120, seed=0) -> Measured:
             else:
                 hold = system.pool_hold_s * exponential()
                 push(at + hold, "hold", job)
-    held = np.repeat(np.array(levels, dtype=float), level_s // STEP_S)
+    repeat = np.repeat(np.array(levels, dtype=float), level_s // STEP_S)
     use = np.array(busy) / STEP_S / np.array(servers)[:, None]
     return Measured(
-        held,
+        repeat,
         {name: np.array(values) / STEP_S for name, values in done.items()},
-        np.array([np.mean(one) if one else np.nan for one in times]),
-        np.array([np.quantile(one, 0.95) if one else np.nan for one in times]),
+        np.array([np.mean(time) if time else np.nan for time in times]),
+        np.array([np.quantile(time, 0.95) if time else np.nan for time in times]),
         np.array(flight) / STEP_S,
         {WEB: 100 * use[0], DB: 100 * use[2], DISK: 100 * use[3]},
     )
 
 
-def driver_log(seen: Measured, users=True) -> Log:
+def driver_log(measured: Measured, users=True) -> Log:
     """What a load driver would have written of it."""
-    total = np.sum(list(seen.done.values()), axis=0)
+    total = np.sum(list(measured.done.values()), axis=0)
     columns = {
         driver_series("requests"): total,
-        driver_series("response_mean_s"): seen.response,
-        driver_series("response_p95_s"): seen.p95,
-        **({driver_series("users"): seen.users, driver_series("in_flight"): seen.flight} if users else {}),
+        driver_series("response_mean_s"): measured.response,
+        driver_series("response_p95_s"): measured.p95,
+        **({driver_series("users"): measured.users, driver_series("in_flight"): measured.flight} if users else {}),
         **(
-            {driver_series("requests", name): values for name, values in seen.done.items()}
-            if len(seen.done) > 1
+            {driver_series("requests", name): values for name, values in measured.done.items()}
+            if len(measured.done) > 1
             else {}
         ),
     }
@@ -189,7 +189,7 @@ def driver_log(seen: Measured, users=True) -> Log:
     return Log(Path("/logs/results.jtl"), "JMeter-CSV", times, data, tuple(columns), Zone.parse("UTC"))
 
 
-def host_logs(seen: Measured, seed=0, noise=0.3) -> list[Log]:
+def host_logs(measured: Measured, seed=0, noise=0.3) -> list[Log]:
     """The counters of the two hosts, as Performance Monitor would have recorded them."""
     rng = np.random.default_rng([seed, 1])
 
@@ -197,11 +197,11 @@ def host_logs(seen: Measured, seed=0, noise=0.3) -> list[Log]:
         return np.clip(values + rng.normal(0, noise, len(values)), 0, 100)
 
     return [
-        a_log({r"\Processor(_Total)\% Processor Time": read(seen.use[WEB])}, "WEB01", STEP_S),
+        a_log({r"\Processor(_Total)\% Processor Time": read(measured.use[WEB])}, "WEB01", STEP_S),
         a_log(
             {
-                r"\Processor(_Total)\% Processor Time": read(seen.use[DB]),
-                r"\PhysicalDisk(0 C:)\% Idle Time": 100 - read(seen.use[DISK]),
+                r"\Processor(_Total)\% Processor Time": read(measured.use[DB]),
+                r"\PhysicalDisk(0 C:)\% Idle Time": 100 - read(measured.use[DISK]),
             },
             "DB01",
             STEP_S,
@@ -211,11 +211,11 @@ def host_logs(seen: Measured, seed=0, noise=0.3) -> list[Log]:
 
 def run_of(system: System, levels, level_s=120, seed=0, users=True):
     """The review of a simulated run."""
-    seen = simulate(system, levels, level_s, seed)
+    result = simulate(system, levels, level_s, seed)
     facts = {
         Subject("WEB01"): {"processors": system.web_processors},
         Subject("DB01"): {"processors": system.db_processors},
     }
     question = Question(load().packs, load_signals())
-    logs = (driver_log(seen, users), *host_logs(seen, seed))
+    logs = (driver_log(result, users), *host_logs(result, seed))
     return review(logs, Run("simulated", simulated=True), question, Facts(facts, {}))

@@ -199,21 +199,21 @@ def disk_figures(facts, k):
 def windows(facts):
     plan, rng = facts.plan, facts.plan.rng
     out = {}
-    each = per_processor(facts)
+    item = per_processor(facts)
     if plan.instances:
-        for k, values in enumerate(each):
+        for k, values in enumerate(item):
             out[rf"\Processor({k})\% Processor Time"] = 100 * values
     if plan.totals or not plan.instances:
-        out[r"\Processor(_Total)\% Processor Time"] = 100 * np.mean(each, axis=0)
+        out[r"\Processor(_Total)\% Processor Time"] = 100 * np.mean(item, axis=0)
     runnable = np.maximum(facts.waiting("cpu") - plan.processors * facts.of("cpu"), 0) + rng.poisson(0.3, facts.n)
     out[r"\System\Processor Queue Length"] = np.rint(runnable)
     switches = facts.throughput * 12 * (1 + 0.5 * np.tanh(facts.waiting("cpu") / plan.processors / 4)) + 300
     out[r"\System\Context Switches/sec"] = facts.jitter(switches)
-    out[r"\Process(app)\% Processor Time"] = 92 * plan.processors * np.mean(each, axis=0)
-    out[r"\Process(Idle)\% Processor Time"] = 100 * (plan.processors - np.sum(each, axis=0))
+    out[r"\Process(app)\% Processor Time"] = 92 * plan.processors * np.mean(item, axis=0)
+    out[r"\Process(Idle)\% Processor Time"] = 100 * (plan.processors - np.sum(item, axis=0))
     figures = [disk_figures(facts, k) for k in range(plan.disks)]
     labels = [f"{k} {'CDEFGH'[k]}:" for k in range(plan.disks)]
-    used, queue, transfers, latency = (np.array(one) for one in zip(*figures, strict=True))
+    used, queue, transfers, latency = (np.array(entry) for entry in zip(*figures, strict=True))
     total = (
         used.mean(axis=0),
         queue.sum(axis=0),
@@ -253,10 +253,10 @@ def linux(facts):
     def grows(per_second):
         return 1e6 + np.floor(np.cumsum(per_second) * seconds)
 
-    each = per_processor(facts)
+    item = per_processor(facts)
     waiting = 0.6 * np.max([facts.of(f"disk{k}") for k in range(plan.disks)], axis=0)
-    rows = [(f"cpu{k}", values) for k, values in enumerate(each)] if plan.instances else []
-    rows += [("cpu-total", np.mean(each, axis=0))] if plan.totals or not plan.instances else []
+    rows = [(f"cpu{k}", values) for k, values in enumerate(item)] if plan.instances else []
+    rows += [("cpu-total", np.mean(item, axis=0))] if plan.totals or not plan.instances else []
     for name, busy in rows:
         tags = (("cpu", name),)
         iowait = (1 - busy) * waiting
@@ -302,19 +302,19 @@ def load_counters(facts):
         out["openldap", (), "operations_search_completed"] = np.floor(np.cumsum(facts.throughput) * plan.interval)
         out["openldap", (), "connections_current"] = users
         beside = {"processing_ms": 3 + delay, "connect_ms": np.full(facts.n, 1.0), "response_ms": 4 + delay}
-        more = {("ldap_probe", (), field): facts.jitter(values) for field, values in beside.items()}
+        result = {("ldap_probe", (), field): facts.jitter(values) for field, values in beside.items()}
     elif plan.application == "ad":
         out = {r"\NTDS\LDAP Searches/sec": done, r"\NTDS\LDAP Client Sessions": users}
-        more = {r"\NTDS\ATQ Outstanding Queued Requests": inside}
+        result = {r"\NTDS\ATQ Outstanding Queued Requests": inside}
     else:
         out = {r"\SQLServer:SQL Statistics\Batch Requests/sec": done}
         out[r"\SQLServer:General Statistics\User Connections"] = users
-        more = {
+        result = {
             r"\SQLServer:Buffer Manager\Page life expectancy": 4000 + plan.interval * np.arange(facts.n, dtype=float),
             r"\SQLServer:Memory Manager\Memory Grants Pending": inside,
             r"\SQLServer:Locks(_Total)\Average Wait Time (ms)": delay,
         }
-    return {name: out[name] for name, is_shown in zip(out, (operations, connections), strict=True) if is_shown} | more
+    return {name: out[name] for name, is_shown in zip(out, (operations, connections), strict=True) if is_shown} | result
 
 
 def idle(facts):

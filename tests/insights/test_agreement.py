@@ -1,4 +1,4 @@
-"""Phases and load steps tell the same of the same load."""
+"""Phases and load steps agree on the same load."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def stairs(seed, rows=720):
 
 @pytest.mark.parametrize("seed", range(18))
 def test_phases_and_load_steps_agree_on_stairs(seed):
-    """What has load steps is steady on a level that lasts for half the run, from its beginning, and else nowhere."""
+    """A load with steps is steady only on a level that lasts for half the run, from the level's beginning."""
     values, edges = stairs(seed)
     review = reviewed(a_log({BATCHES: values}, interval_s=INTERVAL))
     steps, phases = load_steps(review), review.phases_found
@@ -44,6 +44,6 @@ def test_phases_and_load_steps_agree_on_stairs(seed):
         assert "the load changes in steps" in phases.sentence
         assert not review.phases
     else:
-        [steady] = [one for one in review.phases if one.name == "steady"]
+        [steady] = [phase for phase in review.phases if phase.name == "steady"]
         assert abs(steady.start - steps.steps[-1].start) <= 2 * INTERVAL * 10**9
         assert abs(steady.start - review.start - edges[-1] * INTERVAL * 10**9) <= 0.02 * (review.end - review.start)

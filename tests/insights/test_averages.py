@@ -1,4 +1,4 @@
-"""Averages that mislead are told with what happens instead; others are not."""
+"""Averages that mislead are reported with better figures; other averages are not reported."""
 
 import numpy as np
 import pytest
@@ -27,11 +27,11 @@ def test_the_example_of_the_study():
     writes = np.zeros(2331)
     writes[10::12][:190] = (190 * 462 - 1230) / 189
     writes[10] = 1230
-    [one] = told({WRITES: writes})
-    figures = one.figures
+    [item] = told({WRITES: writes})
+    figures = item.figures
     assert figures.samples == 2331
     assert figures.mean == pytest.approx(product(figures))
-    assert sentence(one) == (
+    assert sentence(item) == (
         "The average of Disk writes of SUT, 2 E: is 37.7 /s, but 91.8 % of the samples are zero; the other 8.2 % average "
         "462 /s, at most 1,230 /s."
     )
@@ -41,8 +41,8 @@ def test_a_long_tail_and_two_levels_are_told():
     rng = np.random.default_rng(1)
     tail = np.where(np.arange(1000) % 50 == 0, 60.0, 1 + rng.random(1000))
     levels = np.where(np.arange(1000) % 100 < 50, 95.0, 4.0) + rng.normal(0, 1, 1000)
-    kinds = {one.name: one for one in told({QUEUE: tail, CPU: levels})}
-    assert {name: one.kind for name, one in kinds.items()} == {"cpu.queue_length": "tail", "cpu.busy": "two levels"}
+    kinds = {item.name: item for item in told({QUEUE: tail, CPU: levels})}
+    assert {name: kind.kind for name, kind in kinds.items()} == {"cpu.queue_length": "tail", "cpu.busy": "two levels"}
     assert kinds["cpu.busy"].share == pytest.approx(0.5)
     assert (kinds["cpu.busy"].low, kinds["cpu.busy"].high) == pytest.approx((4, 95), rel=0.1)
 

@@ -109,7 +109,7 @@ def test_refusals_are_one_line(columns, why):
 
 
 def test_a_queue_inside_the_software_ends_the_load_also_without_users():
-    """Only operations are recorded, and what waits for a lock: no more than was measured is promised."""
+    """Only operations and the waits for a lock are recorded: no load above the measured load is promised."""
     found = capacity([reviewed(*saturation.simulate(saturation.Plan("queue", 4, load="operations")))])
     assert answer(found).startswith("About ")
     assert "something waits inside the software" in answer(found)
@@ -144,7 +144,7 @@ def test_a_use_that_hardly_follows_the_load_is_not_projected():
 
 
 def test_a_use_that_does_not_go_with_the_load_is_told_as_it_was_measured():
-    """The front end of the demo is busy when its database is not; the mean of all of the run is no use under load."""
+    """The demo's front end is busy when its database is idle; the mean of the whole run is not the use under load."""
     load = np.repeat([40.0, 60, 70, 100], 30)
     rng = np.random.default_rng(1)
     use = np.repeat([20.0, 20, 20, 6.3], 30) + rng.normal(0, 0.3, 120)

@@ -39,15 +39,15 @@ def farm(processors=4):
     return review(logs, Run("farm", simulated=True), Question(load().packs, load_signals()), Facts(facts, {}))
 
 
-def first_load(found, host):
-    return next(one.load.value for one in found.resources if one.resource.subject.host == host)
+def first_load(values, host):
+    return next(resource.load.value for resource in values.resources if resource.resource.subject.host == host)
 
 
 def test_twice_the_processors_carry_twice_the_load():
     before = capacity([farm()])
     assert first_load(before, "SQL01") == pytest.approx((80 - 5) / 0.24, rel=0.03)
     after = capacity([farm()], changes=Changes({"sql01": 8}))
-    sql = next(one for one in after.resources if one.resource.subject.host == "SQL01")
+    sql = next(resource for resource in after.resources if resource.resource.subject.host == "SQL01")
     assert sql.use.value == pytest.approx((5 + 0.24 * 250) / 2, rel=0.05)
     assert "With 8 processors of SQL01 instead of 4" in " ".join(sentences(after))
     fewer = capacity([farm()], changes=Changes({"SQL01": 3}))
@@ -55,30 +55,30 @@ def test_twice_the_processors_carry_twice_the_load():
 
 
 def test_without_a_host_those_like_it_do_its_work():
-    found = capacity([farm()], changes=Changes(without=("WEB02",)))
-    assert [one.resource.subject.host for one in found.resources].count("WEB02") == 0
-    assert found.highest == pytest.approx(125, rel=0.03)  # WEB01 was not measured with more than half of 250
-    web = next(one for one in found.resources if one.resource.subject.host == "WEB01")
+    result = capacity([farm()], changes=Changes(without=("WEB02",)))
+    assert [resource.resource.subject.host for resource in result.resources].count("WEB02") == 0
+    assert result.highest == pytest.approx(125, rel=0.03)  # WEB01 was not measured with more than half of 250
+    web = next(resource for resource in result.resources if resource.resource.subject.host == "WEB01")
     assert web.use.value == pytest.approx(5 + 0.2 * 125, rel=0.05)
-    assert "if WEB01 share its work evenly" in " ".join(sentences(found))
+    assert "if WEB01 share its work evenly" in " ".join(sentences(result))
     with pytest.raises(Unusable, match="who does the work of SQL01"):
         capacity([farm()], changes=Changes(without=("SQL01",)))
 
 
 def test_growth_has_a_date_and_an_interval():
     profile = Profile.model_validate({"title": "Clerks", "session": "60s", "operations": {"Web requests": 6}})
-    found = capacity([farm()], profile)
-    assert answer(found).startswith("About 3,1")  # 313 requests a second, a tenth for each
-    told = forecast(found, Growth.parse("3%/month"), 2500, TODAY)
-    assert told.day
-    assert told.low
-    assert told.high
-    assert told.low <= told.day <= told.high
-    assert told.day.strftime("%Y-%m") == "2027-07"  # ln(3125 / 2500) / ln(1.03) = 7.5 months
-    assert "it is reached about July 2027" in growth_sentence(told)
-    assert forecast(found, Growth.parse("10/year"), 2500, TODAY).day is None
+    result = capacity([farm()], profile)
+    assert answer(result).startswith("About 3,1")  # 313 requests a second, a tenth for each
+    outcome = forecast(result, Growth.parse("3%/month"), 2500, TODAY)
+    assert outcome.day
+    assert outcome.low
+    assert outcome.high
+    assert outcome.low <= outcome.day <= outcome.high
+    assert outcome.day.strftime("%Y-%m") == "2027-07"  # ln(3125 / 2500) / ln(1.03) = 7.5 months
+    assert "it is reached about July 2027" in growth_sentence(outcome)
+    assert forecast(result, Growth.parse("10/year"), 2500, TODAY).day is None
     with pytest.raises(Unusable, match="at the limit already"):
-        forecast(found, Growth.parse("3%/month"), 4000, TODAY)
+        forecast(result, Growth.parse("3%/month"), 4000, TODAY)
     with pytest.raises(Unusable, match="how much users do"):
         forecast(capacity([farm()]), Growth.parse("3%/month"), 2500, TODAY)
 
@@ -96,7 +96,7 @@ def test_what_is_no_change(typed):
 
 
 def test_the_log_of_a_study_ends_where_its_table_does():
-    """Site Server Membership Directory, the log of two processors of 200 MHz: 130.55 /s at 77 %, 142.33 /s at 96 %."""
+    """Site Server Membership Directory, two processors of 200 MHz: 130.55 /s at 77 %, 142.33 /s at 96 %."""
     searches = np.array([2.89, 6.01, 12.06, 24.18, 48.88, 96.95, 130.55, 142.33])
     busy = np.array([1.11, 1.86, 4.08, 11.08, 23.21, 49.72, 77.46, 95.98])
     rng = np.random.default_rng(5)
@@ -104,11 +104,11 @@ def test_the_log_of_a_study_ends_where_its_table_does():
     facts = {Subject("LDAP01"): {"processors": 2, "clock_mhz": 200}}
     question = Question(load().packs, load_signals())
     run = review([a_log(rows, "LDAP01", 15)], Run("study", simulated=True), question, Facts(facts, {}))
-    found = capacity([run])
-    [limit] = found.reached
+    result = capacity([run])
+    [limit] = result.reached
     assert 126.5 < limit.load.value < 135.5  # 80 %: 132 in its table
     assert limit.load.low < 132 < limit.load.high
-    assert "reaches 80 %" in answer(found)
-    assert "projected" not in answer(found)
-    [demand] = document(found)["resources"][0]["demands"]
+    assert "reaches 80 %" in answer(result)
+    assert "projected" not in answer(result)
+    [demand] = document(result)["resources"][0]["demands"]
     assert 1.2 < demand["ppem"] < 2.7  # a search: 1.24 to 2.7 PPEM, more the higher the load

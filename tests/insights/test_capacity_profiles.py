@@ -25,20 +25,20 @@ SHOP = System({"view": (0.7, 0.012, 0.004, 0.003), "buy": (0.3, 0.03, 0.02, 0.01
 
 def used(name, users, resource="processor"):
     profile, variant = load_profile(name)
-    return next(one for one in documented(profile, variant, users).uses if one.resource == resource)
+    return next(use for use in documented(profile, variant, users).uses if use.resource == resource)
 
 
 def share(name, users):
-    found = used(name, users).share
-    assert found is not None
-    return 100 * found
+    result = used(name, users).share
+    assert result is not None
+    return 100 * result
 
 
 def most(name, resource):
     profile, variant = load_profile(name)
-    one = profile.costs[variant].resources[resource]
-    assert one.limit
-    return most_users(lambda users: one.use(users, rates_of(profile, users)), one.limit)
+    item = profile.costs[variant].resources[resource]
+    assert item.limit
+    return most_users(lambda users: item.use(users, rates_of(profile, users)), item.limit)
 
 
 def crossed(variant):
@@ -105,24 +105,24 @@ def shop():
 
 def test_a_profile_with_another_mix_than_the_run(shop):
     profile = Profile.model_validate({"title": "Buyers", "session": "5m", "operations": {"view": 15, "buy": 15}})
-    found = capacity([shop], profile)
-    first = found.reached[0]
-    assert found.users
+    result = capacity([shop], profile)
+    first = result.reached[0]
+    assert result.users
     # Half of each: 0.0065 s of the disk for an operation, of which a user does 0.1 a second.
-    assert found.users.at(first.load.value) == pytest.approx(0.9 / 0.0065 / 0.1, rel=0.1)
-    assert any("another mix than the run" in one for one in sentences(found))
-    needs = needs_of(found, 600)
+    assert result.users.at(first.load.value) == pytest.approx(0.9 / 0.0065 / 0.1, rel=0.1)
+    assert any("another mix than the run" in sentence for sentence in sentences(result))
+    needs = needs_of(result, 600)
     assert needs.uses[0].value == pytest.approx(100 * 60 * 0.0065, rel=0.1)
     assert needs.hosts == ()
-    far = needs_of(found, 6000)
+    far = needs_of(result, 6000)
     assert far.beyond
     assert far.hosts[0].count == 5  # 600 operations a second of 0.0065 s, each disk to 90 %
-    assert "not known, as they are beyond" in next(needs_sentences(found, far))
+    assert "not known, as they are beyond" in next(needs_sentences(result, far))
 
 
 def test_an_objective_is_a_limit_beside_the_resources(shop):
-    said = answer(capacity([shop], objectives={"client.response_p95": 0.12}))
-    assert "before response time, 95th percentile exceeds 120 ms" in said
+    result = answer(capacity([shop], objectives={"client.response_p95": 0.12}))
+    assert "before response time, 95th percentile exceeds 120 ms" in result
 
 
 def test_what_a_profile_may_not_ask(shop):

@@ -1,6 +1,6 @@
-"""What limits a run contradicts no finding, and shows no trouble by a figure that keeps its limit.
+"""The bottleneck of a run contradicts no finding, and its figures are past their limits.
 
-Those of the examples are held against their findings in tests/demo/test_examples.py.
+tests/demo/test_examples.py compares the bottlenecks of the examples with their findings.
 """
 
 from dataclasses import replace

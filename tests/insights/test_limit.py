@@ -1,4 +1,4 @@
-"""What limits a run: found in simulated runs whose limit is known, and never claimed where it is not recorded."""
+"""The bottleneck of a run: found in simulated runs with a known bottleneck, and never claimed if it is not recorded."""
 
 import re
 import zlib
@@ -26,13 +26,13 @@ PACKS, SIGNALS = load().packs, load_signals()
 
 def limit_of(logs):
     facts = Facts({}, recorded_facts(logs))
-    found = find_bottleneck(review(logs, Run(), Question(PACKS, SIGNALS), facts))
-    assert found is not None
-    return found
+    bottleneck = find_bottleneck(review(logs, Run(), Question(PACKS, SIGNALS), facts))
+    assert bottleneck is not None
+    return bottleneck
 
 
-def text_of(found):
-    return " ".join(one.text for one in sentences(found))
+def text_of(values):
+    return " ".join(sentence.text for sentence in sentences(values))
 
 
 @pytest.mark.parametrize("kind", saturation.KINDS)
@@ -43,7 +43,11 @@ def test_the_limit_of_a_simulated_run_is_found(kind):
 def without(logs, objects):
     """The logs without the counters of some objects."""
     for log in logs:
-        kept = [at for at, one in enumerate(log.series) if (one.tag("objectname") or one.measurement) not in objects]
+        kept = [
+            at
+            for at, series in enumerate(log.series)
+            if (series.tag("objectname") or series.measurement) not in objects
+        ]
         yield replace(log, columns=tuple(log.columns[at] for at in kept), series=tuple(log.series[at] for at in kept))
 
 
@@ -57,9 +61,9 @@ OF = {
 
 @pytest.mark.parametrize("kind", OF)
 def test_what_is_not_recorded_is_named_and_nothing_else_is_blamed(kind):
-    found = limit_of(list(without(saturation.simulate(saturation.planned(kind, 0)), OF[kind])))
-    assert not found.confident, text_of(found)
-    assert "not recorded" in text_of(found) or "not clear" in text_of(found)
+    limit = limit_of(list(without(saturation.simulate(saturation.planned(kind, 0)), OF[kind])))
+    assert not limit.confident, text_of(limit)
+    assert "not recorded" in text_of(limit) or "not clear" in text_of(limit)
 
 
 ROWS = 360
@@ -81,18 +85,18 @@ def noisy(level, deviation=0.02, seed=1):
     return np.maximum(values * (1 + ar1(rng, ROWS, deviation=deviation)), 0)
 
 
-def a_host(**more):
+def a_host(**options):
     """A host on which everything is recorded and has room."""
     columns = {CPU: noisy(20), QUEUE: noisy(0.2), IDLE.format("0 C:"): noisy(90), WAIT.format("0 C:"): noisy(0.004)}
     columns |= {FREE: noisy(8000), PAGES: noisy(5), SENT: noisy(1e6), LINK: np.full(ROWS, 1e9)}
-    return columns | more
+    return columns | options
 
 
 def test_an_idle_machine_is_limited_by_nothing():
-    found = limit_of([a_log(a_host())])
-    assert (found.kind, found.confident) == ("load", False)
-    assert summary(found) == "Nothing that was recorded limits this run: no resource came near its capacity."
-    assert "No load is recorded" in text_of(found)
+    limit = limit_of([a_log(a_host())])
+    assert (limit.kind, limit.confident) == ("load", False)
+    assert summary(limit) == "Nothing that was recorded limits this run: no resource came near its capacity."
+    assert "No load is recorded" in text_of(limit)
 
 
 def test_waits_of_sql_server_stand_beside_the_disk_that_limits_and_say_nothing_alone():
@@ -105,12 +109,12 @@ def test_waits_of_sql_server_stand_beside_the_disk_that_limits_and_say_nothing_a
 
 
 def test_what_was_near_its_capacity_for_a_time_had_no_room():
-    """The median of an hour is of a disk that does nothing; for a tenth of it another is busy all the time."""
+    """The median of the hour is that of an idle disk; for a tenth of the hour another disk is always busy."""
     busy = noisy(90)
     busy[: ROWS // 10] = 2
-    found = limit_of([a_log(a_host() | {IDLE.format("1 D:"): busy, WAIT.format("1 D:"): noisy(0.004)})])
-    assert summary(found) == "Nothing that was recorded is known to limit this run as a whole."
-    text = text_of(found)
+    limit = limit_of([a_log(a_host() | {IDLE.format("1 D:"): busy, WAIT.format("1 D:"): noisy(0.004)})])
+    assert summary(limit) == "Nothing that was recorded is known to limit this run as a whole."
+    text = text_of(limit)
     assert re.search(r"For about \d+ min only: disk idle time of SUT, 1 D: was 10 % or less, at least 2 %\.", text)
     room = text[text.index("Room was left over the whole run, by medians: ") :]
     assert "processor time" in room
@@ -119,19 +123,19 @@ def test_what_was_near_its_capacity_for_a_time_had_no_room():
 
 def test_work_that_follows_the_load_is_limited_by_nothing_although_a_disk_is_always_busy():
     busy = {IDLE.format("1 D:"): noisy(1), WAIT.format("1 D:"): noisy(0.05)}
-    found = limit_of([a_log(a_host() | busy | {SESSIONS: USERS, SEARCHES: noisy(3 * USERS)})])
-    assert (found.kind, found.confident) == ("load", False)
-    assert summary(found) == "No resource is known to limit this run."  # its latency is past a limit
-    assert "LDAP searches followed the load: from " in text_of(found)
+    limit = limit_of([a_log(a_host() | busy | {SESSIONS: USERS, SEARCHES: noisy(3 * USERS)})])
+    assert (limit.kind, limit.confident) == ("load", False)
+    assert summary(limit) == "No resource is known to limit this run."  # its latency is past a limit
+    assert "LDAP searches followed the load: from " in text_of(limit)
 
 
 def test_a_process_of_one_thread_uses_all_of_one_processor():
     flat = np.minimum(USERS, 180)
     process = {r"\Process(slapd)\% Processor Time": noisy(flat / 1.8, 0.005), CPU: noisy(flat / 1.8 / 4 + 2)}
-    each = {rf"\Processor({n})\% Processor Time": noisy(flat / 1.8 / 4 + 2, seed=n) for n in range(4)}
-    found = limit_of([a_log(a_host() | each | process | {SESSIONS: USERS, SEARCHES: noisy(3 * flat)})])
-    assert (found.kind, found.confident, found.instance) == ("cpu", True, "slapd")
-    assert summary(found) == "The process slapd of SUT, which uses all of one processor, limits this run."
+    item = {rf"\Processor({n})\% Processor Time": noisy(flat / 1.8 / 4 + 2, seed=n) for n in range(4)}
+    limit = limit_of([a_log(a_host() | item | process | {SESSIONS: USERS, SEARCHES: noisy(3 * flat)})])
+    assert (limit.kind, limit.confident, limit.instance) == ("cpu", True, "slapd")
+    assert summary(limit) == "The process slapd of SUT, which uses all of one processor, limits this run."
 
 
 def a_directory(connect, processing, searches):
@@ -151,12 +155,12 @@ def test_the_knee_of_the_latency_of_a_directory_is_found():
     """OpenLDAP 1.2: 8 ms up to 105 requests/s, at most 140/s."""
     offered = np.linspace(10, 190, ROWS)
     beyond = np.maximum(offered - 105, 0)
-    found = limit_of([a_directory(noisy(3 + beyond), noisy(5 + beyond / 20), np.minimum(offered, 140))])
-    text = text_of(found)
+    limit = limit_of([a_directory(noisy(3 + beyond), noisy(5 + beyond / 20), np.minimum(offered, 140))])
+    text = text_of(limit)
     assert re.search(
         r"LDAP response latency of ldap01 stayed near (7\.9\d*|8\.?\d*) ms up to 10\d /s, 7\d % of the", text
     )
-    assert found.kind == "queue"
+    assert limit.kind == "queue"
     knee = latency_knee(np.minimum(offered, 140), 8 + beyond)
     assert knee is not None
     assert knee.rate == pytest.approx(107, abs=3)
@@ -171,11 +175,11 @@ def test_what_response_times_go_with_is_told_and_chance_is_not():
     assert "ASP.NET request wait time of SUT goes with disk queue length of SUT, 0 C:" in text_of(
         limit_of([a_log(a_host() | disk | wait)])
     )
-    found = [
+    rows = [
         rank_correlation(ar1(np.random.default_rng(n), 120), ar1(np.random.default_rng(n + 500), 120), 2)
         for n in range(200)
     ]
-    assert sum(one is not None and one.real for one in found) <= 2
+    assert sum(item is not None and item.real for item in rows) <= 2
 
 
 CONNECTIONS, REQUESTS, ANSWER = (
@@ -190,11 +194,11 @@ def a_front(requests, answer_ms):
 
 
 def test_what_is_not_recorded_may_limit_instead_of_the_software():
-    """A slow service, a host without a log and a quota look the same: flat work, long answers, and room everywhere."""
+    """A slow service, a host without a log and a quota look the same: constant work, slow answers, room everywhere."""
     flat = np.minimum(USERS, 220)
-    found = limit_of([a_log(a_host() | a_front(flat, 50 * USERS / flat))])
-    assert (found.kind, found.confident) == ("queue", False)
-    assert "or something that is not recorded" in summary(found)
+    limit = limit_of([a_log(a_host() | a_front(flat, 50 * USERS / flat))])
+    assert (limit.kind, limit.confident) == ("queue", False)
+    assert "or something that is not recorded" in summary(limit)
 
 
 @pytest.mark.parametrize(
@@ -209,10 +213,10 @@ def test_what_is_not_recorded_may_limit_instead_of_the_software():
 )
 def test_a_load_is_too_small_only_where_answers_stay_as_fast(changed, why):
     columns = a_host() | a_front(USERS, 50) | changed
-    found = limit_of([a_log({path: values for path, values in columns.items() if values is not None})])
-    assert found.confident == (why is None)
-    assert ("The load was too small" in text_of(found)) == (why is None)
-    assert why is None or why in text_of(found)
+    limit = limit_of([a_log({path: values for path, values in columns.items() if values is not None})])
+    assert limit.confident == (why is None)
+    assert ("The load was too small" in text_of(limit)) == (why is None)
+    assert why is None or why in text_of(limit)
 
 
 @pytest.mark.parametrize(
@@ -223,9 +227,9 @@ def test_a_load_is_too_small_only_where_answers_stay_as_fast(changed, why):
 def test_a_load_that_doubled_is_not_said_to_have_hardly_changed(lowest, said):
     batches = np.full(ROWS, 1_453.0)
     batches[-ROWS // 20 :] = lowest
-    found = limit_of([a_log({r"\SQLServer:SQL Statistics\Batch Requests/sec": batches, CPU: np.full(ROWS, 30.0)})])
-    assert said in text_of(found)
-    assert ("hardly changed" in text_of(found)) == (lowest > 1_000)
+    limit = limit_of([a_log({r"\SQLServer:SQL Statistics\Batch Requests/sec": batches, CPU: np.full(ROWS, 30.0)})])
+    assert said in text_of(limit)
+    assert ("hardly changed" in text_of(limit)) == (lowest > 1_000)
 
 
 def test_hosts_that_are_no_system_are_not_explained_by_each_other():

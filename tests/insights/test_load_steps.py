@@ -48,8 +48,8 @@ def stepped(columns, deviation=0.005, seed=0):
     return a_log({path: values(levels) for path, levels in columns.items()}, interval_s=15)
 
 
-def steps_of(columns, deviation=0.005, **more):
-    return load_steps(reviewed(stepped(columns, deviation), **more))
+def steps_of(columns, deviation=0.005, **options):
+    return load_steps(reviewed(stepped(columns, deviation), **options))
 
 
 def test_table_10_comes_out_with_the_fourth_step_as_the_best():
@@ -57,15 +57,15 @@ def test_table_10_comes_out_with_the_fourth_step_as_the_best():
     steps = load_steps(replace(reviewed(stepped(TABLE_10)), facts=facts))
     assert steps
     for name, exact in (("throughput", TABLE_10[f"{SITE_SERVER}Dynamic Search per sec"]), ("cpu", TABLE_10[CPU])):
-        assert [getattr(one, name) for one in steps.steps] == pytest.approx(exact, rel=0.02)
-    assert [one.bytes for one in steps.steps] == pytest.approx(TABLE_10[f"{SITE_SERVER}Bytes Sent/sec"], rel=0.02)
+        assert [getattr(step, name) for step in steps.steps] == pytest.approx(exact, rel=0.02)
+    assert [step.bytes for step in steps.steps] == pytest.approx(TABLE_10[f"{SITE_SERVER}Bytes Sent/sec"], rel=0.02)
     assert steps.best
     assert steps.best.number == 4
     assert steps.best.cost_seconds == pytest.approx(5.915 / 200, rel=0.02)
     assert steps.best.cost_mhz == pytest.approx(5.915, rel=0.02)
     assert steps.optimum is None  # what was asked was not recorded: less may have been asked in the fifth step
     assert steps.falls_after is None
-    assert any("is not known" in one for one in sentences(steps))
+    assert any("is not known" in sentence for sentence in sentences(steps))
 
 
 def test_throughput_falls_where_the_load_is_known_to_rise():
@@ -97,17 +97,17 @@ def test_context_switches_that_double_for_hardly_more_work():
     facts = Facts({Subject("SUT"): {"processors": 2, "clock_mhz": 200}})
     steps = load_steps(replace(reviewed(stepped(TWO_PROCESSORS, 0.001)), facts=facts))
     assert steps
-    assert [one.left_out for one in steps.steps] == [False] * 4 + [True]  # 15,054 are more than 15,000
+    assert [step.left_out for step in steps.steps] == [False] * 4 + [True]  # 15,054 are more than 15,000
     assert steps.optimum
     assert steps.optimum.throughput == pytest.approx(130.55, rel=0.01)
     assert steps.switching
-    assert [one.number for one in steps.switching] == [4, 5]
+    assert [item.number for item in steps.switching] == [4, 5]
 
 
 def test_the_limit_of_context_switches_is_for_processors_like_the_studies():
     steps = steps_of(TWO_PROCESSORS, 0.001)
     assert steps
-    assert not any(one.left_out for one in steps.steps)
+    assert not any(step.left_out for step in steps.steps)
     assert steps.best is steps.steps[-1]
     assert steps.optimum is None
 
@@ -135,7 +135,7 @@ def test_steps_may_be_named_in_plimsoll_toml():
     steps = steps_of({SEARCHES: (50, 51, 52)}, 0.2, phases=phases)
     assert steps
     assert steps.by_hand
-    assert [(one.start, one.end) for one in steps.steps] == [(one.start, one.end) for one in phases]
+    assert [(step.start, step.end) for step in steps.steps] == [(phase.start, phase.end) for phase in phases]
 
 
 @pytest.mark.parametrize(("name", "is_known"), [("step 1", True), ("step 20", True), ("step", False), ("warm", False)])

@@ -44,34 +44,34 @@ def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
     late = np.zeros(ROWS)
     late[[FIRST + 2, FIRST + 5 * PERIOD + 2, FIRST + 9 * PERIOD + 2]] = 120
     front_end = {SPROC: np.maximum(8 + ar1(rng, ROWS) + 15 * inside, late)}
-    [one] = spikes_of(a_log(database, host="SQL01"), a_log(front_end, host="FE01"))
-    assert one.main.name == "disk.writes"
-    assert one.main.subject.instance == "2 E:"
-    assert one.main.spikes.period_s == pytest.approx(300)
-    assert (one.main.count, one.main.spikes.level, one.main.spikes.width_s) == (24, 4, 25)
-    rising = {(x.name, x.subject.host, x.subject.instance) for x in one.rising}
+    [item] = spikes_of(a_log(database, host="SQL01"), a_log(front_end, host="FE01"))
+    assert item.main.name == "disk.writes"
+    assert item.main.subject.instance == "2 E:"
+    assert item.main.spikes.period_s == pytest.approx(300)
+    assert (item.main.count, item.main.spikes.level, item.main.spikes.width_s) == (24, 4, 25)
+    rising = {(x.name, x.subject.host, x.subject.instance) for x in item.rising}
     assert ("disk.write_latency", "SQL01", "2 E:") in rising
     assert ("messaging.db_sproc_latency", "FE01", None) in rising
     assert not rising & {("disk.writes", "SQL01", "1 D:"), ("cpu.busy", "SQL01", None)}
-    assert [x.subject.instance for x in one.processes] == ["sqlservr"]
-    assert {x.name: x.passed for x in one.limits}["messaging.db_sproc_latency"] == 3
-    assert "Stored procedure latency of FE01 above 100 ms in 3 of 24 spikes" in consequence(one)
+    assert [x.subject.instance for x in item.processes] == ["sqlservr"]
+    assert {x.name: x.passed for x in item.limits}["messaging.db_sproc_latency"] == 3
+    assert "Stored procedure latency of FE01 above 100 ms in 3 of 24 spikes" in consequence(item)
 
 
 def test_spikes_that_reach_no_limit_are_said_to_reach_none():
     rng = np.random.default_rng(3)
-    [one] = spikes_of(a_log({CPU: 20 + 2 * ar1(rng, ROWS) + 30 * in_spikes()}))
-    assert consequence(one).startswith("Limits not reached in them: Processor time of SUT at most ")
+    [item] = spikes_of(a_log({CPU: 20 + 2 * ar1(rng, ROWS) + 30 * in_spikes()}))
+    assert consequence(item).startswith("Limits not reached in them: Processor time of SUT at most ")
 
 
 def test_a_faster_rhythm_that_the_samples_alias_is_no_sure_period():
-    """A collection of 2 s every 14 s, sampled every 60 s: a spike every 7 min. Of 4 min every 20 min each is seen."""
+    """Spikes of 2 s every 14 s, sampled every 60 s, look like one every 7 min; spikes of 4 min every 20 min do not."""
     seconds = 60 * np.arange(ROWS)
     texts = []
     for period_s, lasts_s in ((14, 2), (1200, 240)):
         busy = 20 + ar1(np.random.default_rng(5), ROWS) + 60 * (seconds % period_s < lasts_s)
-        (one,) = spikes_of(a_log({CPU: busy}, interval_s=60))
-        texts.append(sentence(one))
+        (item,) = spikes_of(a_log({CPU: busy}, interval_s=60))
+        texts.append(sentence(item))
     alias, sure = texts
     assert alias.startswith("Perhaps every 7 min a spike")
     assert "record more often than every 1 min to tell" in alias

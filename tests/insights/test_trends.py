@@ -1,4 +1,4 @@
-"""Trends of a review: what climbs and must not while the load is level, and what should rise."""
+"""Trends of a review: signals that climb and must not while the load is level, and signals that should rise."""
 
 import numpy as np
 import pytest
@@ -28,17 +28,17 @@ def noise(seed, deviation=1.0):
 
 
 def told(columns, phases=()):
-    return [one for one in trends(reviewed(a_log(columns), phases=phases)) if one.notable]
+    return [trend for trend in trends(reviewed(a_log(columns), phases=phases)) if trend.notable]
 
 
 def test_memory_of_a_process_that_climbs_while_the_load_is_level_is_told_with_its_rate():
     columns = {PRIVATE: MB * (500 + 240 * X + noise(1, 5)), REQUESTS: 200 + noise(2, 10)}
-    [one] = told(columns)
-    assert (one.name, one.subject.instance) == ("process.private_bytes", "app")
-    slope, low, high = one.per_hour
+    [signal_trend] = told(columns)
+    assert (signal_trend.name, signal_trend.subject.instance) == ("process.private_bytes", "app")
+    slope, low, high = signal_trend.per_hour
     assert slope / MB == pytest.approx(120, rel=0.05)
     assert low < 120 * MB < high
-    assert sentence(one).endswith("while Web requests did not climb.")
+    assert sentence(signal_trend).endswith("while Web requests did not climb.")
 
 
 LEVEL = 200 + noise(3, 10)
@@ -68,24 +68,24 @@ def test_only_the_steady_phase_is_looked_at():
     ramp = np.minimum(np.arange(ROWS) / 240, 1)
     level, climbing = MB * (300 + 400 * ramp + noise(5)), MB * (300 + 400 * ramp + 60 * X + noise(6))
     assert not told({PRIVATE: level, REQUESTS: 200 * ramp + 1}, STEADY)
-    [one] = told({PRIVATE: climbing, REQUESTS: 200 * ramp + 1}, STEADY)
-    assert one.phase == "steady"
-    assert one.start == STEADY[1].start
+    [signal_trend] = told({PRIVATE: climbing, REQUESTS: 200 * ramp + 1}, STEADY)
+    assert signal_trend.phase == "steady"
+    assert signal_trend.start == STEADY[1].start
 
 
 def test_memory_that_runs_out_is_told_with_the_time_left():
     left = 1800 - 1000 * X  # of 8 GB: a tenth, at least, is reached 65 s before the end; a twentieth later
     columns = {AVAILABLE: MB * (left + noise(7, 5)), TOTAL: np.full(ROWS, 8192.0), REQUESTS: LEVEL}
-    [one] = told(columns)
-    assert one.movement == "falls"
-    assert one.limit is not None
-    assert one.limit.track is not None
-    assert one.reaches_s is not None
-    limit = one.limit.track.healthy.limit / MB
-    best, early, late = one.reaches_s
+    [signal_trend] = told(columns)
+    assert signal_trend.movement == "falls"
+    assert signal_trend.limit is not None
+    assert signal_trend.limit.track is not None
+    assert signal_trend.reaches_s is not None
+    limit = signal_trend.limit.track.healthy.limit / MB
+    best, early, late = signal_trend.reaches_s
     assert best == pytest.approx((800 - limit) / 1000 * 7200, rel=0.1)
     assert early < best < late
-    assert "At this rate it would reach its limit of" in sentence(one)
+    assert "At this rate it would reach its limit of" in sentence(signal_trend)
 
 
 def test_page_life_that_rises_is_told_and_so_is_one_that_stays_low():
@@ -105,11 +105,11 @@ def days(leak_per_hour, recorded=True, count=3):
     load = 200 * (0.3 + np.clip(np.sin((hours - 6) / 24 * 2 * np.pi), 0, None)) * (1 + ar1(rng, len(hours), 0.9, 0.08))
     handles = 1500 + 4 * load + leak_per_hour * hours + ar1(rng, len(hours), 0.95, 15)
     columns = {r"\Process(app)\Handle Count": handles.round()} | ({REQUESTS: load} if recorded else {})
-    return [one for one in trends(reviewed(a_log(columns, interval_s=60))) if one.notable]
+    return [trend for trend in trends(reviewed(a_log(columns, interval_s=60))) if trend.notable]
 
 
 @pytest.mark.parametrize("recorded", [True, False], ids=["load recorded", "load not recorded"])
 def test_a_leak_under_a_daily_load_is_told_and_the_load_is_none(recorded):
-    [one] = days(5, recorded)
-    assert one.per_hour[0] == pytest.approx(5, rel=0.1)
+    [signal_trend] = days(5, recorded)
+    assert signal_trend.per_hour[0] == pytest.approx(5, rel=0.1)
     assert days(0, recorded) == []

@@ -68,7 +68,7 @@ def test_a_link_to_itself_leads_to_no_place(tmp_path):
 @on_posix
 @pytest.mark.parametrize("name", ["/dev/stdout", "link"])
 def test_what_a_process_holds_open_is_written_into(tmp_path, name):
-    """The file stays the one that was opened, so that what follows is found behind."""
+    """The open file stays the same file, so that later output is appended to it."""
     (tmp_path / "link").symlink_to("/dev/stdout")
     out = tmp_path / "out.txt"
     code = f"""

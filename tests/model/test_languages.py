@@ -49,9 +49,9 @@ def canonical():
 def needed():
     """The counters of the localised objects that signals are taken from, by object."""
     parts = [
-        yaml.load(one.read_bytes(), yaml.CSafeLoader)
-        for one in shipped_files("rules").joinpath("signals").iterdir()
-        if one.name.endswith(".yaml")
+        yaml.load(path.read_bytes(), yaml.CSafeLoader)
+        for path in shipped_files("rules").joinpath("signals").iterdir()
+        if path.name.endswith(".yaml")
     ]
     sources = [source for part in parts for signal in part["signals"].values() for source in signal.get("sources", [])]
     texts = [source if isinstance(source, str) else source.get("path") for source in sources]
@@ -102,12 +102,12 @@ class TestLanguage:
     def test_an_unchanged_name_is_no_other_counters_name(self, language):
         names = names_in(language)
         for name, unchanged in names.get("unchanged", {}).items():
-            local = {there.casefold(): english for there, english in names["counters"].get(name, {}).items()}
+            local = {result.casefold(): english for result, english in names["counters"].get(name, {}).items()}
             assert [english for english in unchanged if local.get(english.casefold(), english) != english] == [], name
 
     def test_has_a_name_for_every_counter_signals_need(self, language):
         names = names_in(language)
         for name in LOCALISED:
-            known = {*names["counters"].get(name, {}).values(), *names.get("unchanged", {}).get(name, [])}
-            assert needed()[name] <= known, name
+            result = {*names["counters"].get(name, {}).values(), *names.get("unchanged", {}).get(name, [])}
+            assert needed()[name] <= result, name
             assert name in names["objects"].values() or name in names.get("unchanged", {}), name

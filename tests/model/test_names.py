@@ -70,8 +70,8 @@ def test_names_of_ones_own_are_for_every_instance_of_sql_server(tmp_path, instan
             Durata presunta delle pagine: Page life expectancy
         """
     file.write_text(text, encoding="utf-8")
-    found = series(r"\MSSQL$SALES:Gestione buffer\Durata presunta delle pagine", Names([file]))
-    assert (found.tag("objectname"), found.field) == ("MSSQL$SALES:Buffer Manager", "Page_life_expectancy")
+    result = series(r"\MSSQL$SALES:Gestione buffer\Durata presunta delle pagine", Names([file]))
+    assert (result.tag("objectname"), result.field) == ("MSSQL$SALES:Buffer Manager", "Page_life_expectancy")
 
 
 def test_case_does_not_matter_in_names_of_ones_own(tmp_path):

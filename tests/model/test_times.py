@@ -85,7 +85,7 @@ def test_a_span_names_both_days_where_they_differ():
 
 
 def test_rules_of_zones_are_those_of_tzdata():
-    """Those of the system may be older: Vancouver has no winter time from 2026 on."""
+    """The system's rules may be older: Vancouver has no winter time from 2026 on."""
     assert zoneinfo.TZPATH == ()
     assert Zone.parse("America/Vancouver").label(instant(datetime(2026, 12, 1, tzinfo=UTC))) == (
         "America/Vancouver, UTC-07:00"

@@ -1,4 +1,4 @@
-"""What was recorded under names that are not known is told, and what programs call their own objects is not."""
+"""Counters with unknown names are reported, but not objects that belong to programs."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from plimsoll.model.perfmon import CounterPath
 
 def named(*texts):
     """The objects that are told as not recognised."""
-    return [one.object for one in unrecognised(series(text) for text in texts)]
+    return [item.object for item in unrecognised(series(text) for text in texts)]
 
 
 def series(text, host="h"):
@@ -115,8 +115,8 @@ def test_all_of_windows_in_a_language_that_is_not_known_is_named(language, seen)
 @pytest.mark.parametrize("at", range(3), ids=list(ENGLISH))
 def test_an_object_in_another_language_is_named_where_its_own_is_missing(language, at):
     path = ELSEWHERE[language][at].translate(CONSOLE)
-    others = [text for one, text in enumerate(ENGLISH.values()) if one != at]
-    assert named(path, *others, *PROGRAMS) == [CounterPath.parse(path).object]
+    rows = [text for item, text in enumerate(ENGLISH.values()) if item != at]
+    assert named(path, *rows, *PROGRAMS) == [CounterPath.parse(path).object]
 
 
 @pytest.mark.parametrize("recorded", [["Processor"], ["Memory"], ["PhysicalDisk"], list(ENGLISH)], ids=str)
@@ -156,8 +156,8 @@ def test_letters_beyond_english_are_enough_where_there_is_no_processor_or_no_mem
 def test_each_host_is_seen_for_itself_whatever_the_case_of_its_name():
     english, strange = ENGLISH["Processor"], r"\Rendszer\Folyamatok"
     recorded = [series(english, "A"), series(r"\Contoso\Orders", "a"), series(strange, "B"), series(strange, "b")]
-    (found,) = unrecognised(recorded)
-    assert (found.host, found.object, found.counters, found.names) == ("B", "Rendszer", 2, ("Folyamatok",))
+    (result,) = unrecognised(recorded)
+    assert (result.host, result.object, result.counters, result.names) == ("B", "Rendszer", 2, ("Folyamatok",))
 
 
 def test_what_esxtop_records_is_its_own_even_where_windows_has_an_object_of_that_name():
@@ -189,13 +189,13 @@ WRITTEN_OTHERWISE = [
 
 @pytest.mark.parametrize(("path", "object_"), WRITTEN_OTHERWISE, ids=[path for path, _ in WRITTEN_OTHERWISE])
 def test_what_is_nearly_called_as_rules_need_it_is_named_beside_windows_in_english(path, object_):
-    others = [
+    entries = [
         r"\Processor(0)\% Processor Time",
         r"\Memory\Pages/sec",
         r"\System\Threads",
         r"\PhysicalDisk(0 C:)\% Idle Time",
     ]
-    assert named(path, *others) == [object_]
+    assert named(path, *entries) == [object_]
 
 
 @pytest.mark.parametrize(

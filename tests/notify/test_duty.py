@@ -1,4 +1,4 @@
-"""A target that another `plimsoll up` tells, as it reads the same store."""
+"""A target that another `plimsoll up` notifies, as it reads the same store."""
 
 from plimsoll.model.times import SECOND
 from plimsoll.notify.targets import LEFT_AFTER

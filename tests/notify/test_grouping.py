@@ -1,4 +1,4 @@
-"""How much people are told: storms of alerts by a simulated clock, against the numbers that docs/alerts.md states."""
+"""The number of notifications: storms of alerts by a simulated clock, compared with docs/alerts.md."""
 
 import random
 from contextlib import suppress
@@ -40,19 +40,19 @@ def test_an_alert_is_told_once_and_its_recovery(phone):
         "CRITICAL: WEB01 is short of processors (Processor time 95 %)",
         "Recovered: Processor time on WEB01",
     ]
-    told = phone.sent[0][1].body
-    assert "Processor time on WEB01: 95 %" in told
-    assert "it should stay at or below 90 %" in told
-    assert "since 2023-11-14 22:13:10 UTC" in told
-    assert "Source: " in told
-    assert "Look at: " in told
+    result = phone.sent[0][1].body
+    assert "Processor time on WEB01: 95 %" in result
+    assert "it should stay at or below 90 %" in result
+    assert "since 2023-11-14 22:13:10 UTC" in result
+    assert "Source: " in result
+    assert "Look at: " in result
 
 
 def test_a_second_target_is_told_of_what_nobody_acknowledges(world, file):
     second = Phone(world, after=15 * MINUTE)
     second.step("WEB01", "DB01", "BRIEF", times=30)
     second.step("WEB01", "DB01", times=30)
-    acknowledge(file, next(one.id for one in firing(file) if one.host == "DB01"), Actor("joe"), "known", world.at)
+    acknowledge(file, next(item.id for item in firing(file) if item.host == "DB01"), Actor("joe"), "known", world.at)
     begun = world.at
     second.step("WEB01", "DB01", times=60)
     assert second.titles == ["CRITICAL: WEB01 is short of processors (Processor time 95 %)"]
@@ -68,8 +68,8 @@ def test_a_second_target_is_told_of_what_nobody_acknowledges(world, file):
 SITE = Site(load(), labels={"web01": {"team": "shop"}, "db01": {"team": "core", "site": "Berlin"}})
 
 
-def route(**given):
-    return policy_of(TargetSettings(url=SecretStr("json://phone"), **given), QuietHours(Zone.parse("UTC")), SITE)
+def route(**options):
+    return policy_of(TargetSettings(url=SecretStr("json://phone"), **options), QuietHours(Zone.parse("UTC")), SITE)
 
 
 ROUTES = (
@@ -106,9 +106,9 @@ def test_what_was_told_is_told_to_be_over_after_the_routing_changed(world):
     (({"packs": ["windws"]}, "did you mean windows?"), ({"labels": {"team": "shp"}}, "no host")), lambda case: case[1]
 )
 def test_a_routing_by_which_nothing_would_be_told_is_refused(case):
-    given, said = case
-    with pytest.raises(Unusable, match=said):
-        route(**given).check("up.toml: notify.team")
+    result, outcome = case
+    with pytest.raises(Unusable, match=outcome):
+        route(**result).check("up.toml: notify.team")
 
 
 def test_alerts_of_a_host_come_together_and_not_twice_a_minute(phone):
@@ -180,7 +180,7 @@ def test_no_storm_is_more_than_thirty_messages_in_an_hour_and_nothing_is_lost(ph
     for _ in range(250):
         phone.step(*chance.sample(names, chance.choice((0, 1, 3, 20))), every=20 * SECOND)
     assert len(phone.sent) > FREE
-    assert any("messages come every 4 min now, at most 30 in an hour" in one.body for _, one in phone.sent)
+    assert any("messages come every 4 min now, at most 30 in an hour" in item.body for _, item in phone.sent)
     phone.step(times=200, every=2 * MINUTE)  # and then all is well
     phone.check_rate()
     assert (
@@ -235,7 +235,7 @@ def test_a_target_that_fails_is_tried_again_and_told_what_holds_then(phone, file
     phone.fails = "Connection refused"
     phone.step("WEB01", "WEB02", times=30)
     attempts = [row["at"] for row in file.rows("SELECT at FROM notifications WHERE outcome = 'failed'")]
-    assert [(one - attempts[0]) // SECOND for one in attempts] == [0, 30, 90, 210]
+    assert [(attempt - attempts[0]) // SECOND for attempt in attempts] == [0, 30, 90, 210]
     state = phone.outbox.state()
     assert (state.failing_since, state.attempts, state.error) == (attempts[0], 4, "Connection refused")
     phone.step("WEB02", times=50)
@@ -245,9 +245,9 @@ def test_a_target_that_fails_is_tried_again_and_told_what_holds_then(phone, file
         "CRITICAL: WEB02 is short of processors (Processor time 95 %)",
         "Recovered: Processor time on WEB01",
     ]
-    said = "".join(message.body for _, message in phone.sent)
-    assert "Processor time on WEB01, past its limit 2023-11-14 22:13:10–22:18:10" in said
-    assert "Messages could not be sent here since 2023-11-14 22:13:40." in said
+    join = "".join(message.body for _, message in phone.sent)
+    assert "Processor time on WEB01, past its limit 2023-11-14 22:13:10–22:18:10" in join
+    assert "Messages could not be sent here since 2023-11-14 22:13:40." in join
     assert phone.outbox.state().failing_since is None
 
 
@@ -295,8 +295,8 @@ def test_what_was_held_back_before_a_stop_is_told_after_two_restarts(world):
     world.book.caught_up()
     phone.fails = None
     phone.step(times=100)
-    told = [message.body for _, message in phone.sent[1:]]
-    assert [sum(host in body for body in told) for host in ("KEPT", "AWAY", "MISSED")] == [1, 1, 0]
+    rows = [message.body for _, message in phone.sent[1:]]
+    assert [sum(host in body for body in rows) for host in ("KEPT", "AWAY", "MISSED")] == [1, 1, 0]
 
 
 def test_a_full_disk_is_told_of_once_an_hour_and_repeats_nothing(phone, file):

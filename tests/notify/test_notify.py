@@ -83,12 +83,12 @@ def until(condition, patience_s=600):
 
 @pytest.fixture
 def hook():
-    with Hook() as made:
-        yield made
+    with Hook() as result:
+        yield result
 
 
-def notifier_of(world, told, pages="http://127.0.0.1:8087"):
-    return Notifier(world.file, told, senders(told, FILE_NAME), now=time.time_ns(), pages=pages)
+def notifier_of(world, values, pages="http://127.0.0.1:8087"):
+    return Notifier(world.file, values, senders(values, FILE_NAME), now=time.time_ns(), pages=pages)
 
 
 def test_a_webhook_gets_the_alert_once_and_then_its_recovery(world, hook):
@@ -108,32 +108,32 @@ def test_a_webhook_gets_the_alert_once_and_then_its_recovery(world, hook):
     fired, ended = hook.got
     assert fired["title"] == "CRITICAL: WEB01 is short of processors (Processor time 95 %)"
     assert fired["type"] == "failure"
-    told = fired["message"].split("\n")
-    assert told[0] == "WEB01 is short of processors; inferred from 1 signal."
-    assert told[1] == "Processor time on WEB01: 95 % (1 min mean); it should stay at or below 90 %."
-    assert told[2].startswith(f"critical, {CPU}: since 20")
-    assert any(line.startswith("Source: ") for line in told)
-    assert any(line.startswith("Look at: ") for line in told)
-    assert f"Processes then: {lines[0]}" in told
-    assert told[-1] == "http://127.0.0.1:8087/alerts/1"
+    result = fired["message"].split("\n")
+    assert result[0] == "WEB01 is short of processors; inferred from 1 signal."
+    assert result[1] == "Processor time on WEB01: 95 % (1 min mean); it should stay at or below 90 %."
+    assert result[2].startswith(f"critical, {CPU}: since 20")
+    assert any(line.startswith("Source: ") for line in result)
+    assert any(line.startswith("Look at: ") for line in result)
+    assert f"Processes then: {lines[0]}" in result
+    assert result[-1] == "http://127.0.0.1:8087/alerts/1"
     assert ended["title"] == "Recovered: Processor time on WEB01"
 
 
 def test_a_server_that_does_not_answer_delays_neither_the_loop_nor_the_others(world, hook):
-    asked, answered = Event(), Event()
+    result, answered = Event(), Event()
 
     def stuck(message):
-        asked.set()
+        result.set()
         assert answered.wait(600), "whoever waits for this server would do so until the test has ended"
 
     world.at = time.time_ns()
-    told = settings(a="json://127.0.0.1:9/", b=f"json://{hook.address}/")
-    every = {**senders(told, FILE_NAME), "a": stuck}
-    notifier = Notifier(world.file, told, every, now=time.time_ns(), pages="http://127.0.0.1:8087")
+    outcome = settings(a="json://127.0.0.1:9/", b=f"json://{hook.address}/")
+    fields = {**senders(outcome, FILE_NAME), "a": stuck}
+    notifier = Notifier(world.file, outcome, fields, now=time.time_ns(), pages="http://127.0.0.1:8087")
     notifier.start()
     world.step("WEB01")
     notifier.stepped(world.at)
-    until(lambda: hook.got and asked.is_set())
+    until(lambda: hook.got and result.is_set())
     world.step("WEB01", "WEB02")  # the book is not locked while a message is on its way
     answered.set()
     notifier.stop()
@@ -179,13 +179,13 @@ def test_a_message_is_not_lost_when_its_sender_is_killed(tmp_path):
 
 
 def test_a_webhook_that_leads_elsewhere_is_not_followed_and_counts_as_not_sent(hook):
-    """Followed, it becomes a GET without its text, with the headers that hold the secrets."""
-    asked = []
+    """A followed redirect becomes a GET without the text, but with the headers that contain secrets."""
+    entries = []
 
     class Leads(BaseHTTPRequestHandler):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
-            asked.append(self.path)
+            entries.append(self.path)
             self.send_response(302)
             self.send_header("Location", f"http://{hook.address}/")
             self.end_headers()
@@ -195,20 +195,20 @@ def test_a_webhook_that_leads_elsewhere_is_not_followed_and_counts_as_not_sent(h
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Leads) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        for more in ("", "?redirect=yes"):
-            address = f"json://127.0.0.1:{server.server_port}/x{more}"
+        for text in ("", "?redirect=yes"):
+            address = f"json://127.0.0.1:{server.server_port}/x{text}"
             send = sender(address, "notify.hook.url")
             assert send(Message("title", "body", "critical")) is not None
         server.shutdown()
-    assert len(asked) == 2
+    assert len(entries) == 2
     assert hook.got == []
 
 
 def test_mail_that_may_go_in_clear_text_is_warned_of(caplog):
     sender("mailto://joe:pa55word@example.com", "up.toml: notify.mail.url")
     sender("mailtos://joe:pa55word@example.com", "up.toml: notify.other.url")
-    said = [one.getMessage() for one in caplog.records]
-    assert [one.partition(": mailto://")[0] for one in said] == ["up.toml: notify.mail.url"]
+    rows = [record.getMessage() for record in caplog.records]
+    assert [item.partition(": mailto://")[0] for item in rows] == ["up.toml: notify.mail.url"]
     assert "pa55word" not in caplog.text
 
 
@@ -252,28 +252,28 @@ ADDRESSES = {
 def test_addresses_are_shown_without_secrets(case):
     address, shown = case[1]
     assert redacted(address) == shown
-    told = hide(f"cannot reach {address}: /t0kent0ken with pa55word failed, X-Key: hdr5ecret", [address])
-    assert not [one for one in SECRETS if one in told and one in address]
+    result = hide(f"cannot reach {address}: /t0kent0ken with pa55word failed, X-Key: hdr5ecret", [address])
+    assert not [text for text in SECRETS if text in result and text in address]
 
 
 def test_no_secret_of_an_address_is_logged_or_kept(world, hook, caplog):
     caplog.set_level(logging.DEBUG)
     hook.answer = 500
     target = f"json://joe:pa55word@{hook.address}/t0kent0ken?+X-Key=hdr5ecret"
-    told = settings(
+    result = settings(
         hook=target, closed=ADDRESSES["hook"][0], mail=ADDRESSES["mail"][0] + "&smtp=127.0.0.1&mode=insecure"
     )
-    notifier = notifier_of(world, told)
+    notifier = notifier_of(world, result)
     world.step("WEB01")
-    for one in notifier.targets:
-        one.tick(world.at + MINUTE)
+    for item in notifier.targets:
+        item.tick(world.at + MINUTE)
     logged = caplog.text + "".join(str(vars(record)) for record in caplog.records)
     assert "a notification could not be sent" in logged
     kept = "".join(
         str(tuple(row)) for table in ("targets", "notifications") for row in world.file.rows(f"SELECT * FROM {table}")
     )
-    assert all(one.failing_since and one.error for one in notifier.states())
-    shown = logged + kept + repr(told) + str(notifier.states())
+    assert all(state.failing_since and state.error for state in notifier.states())
+    shown = logged + kept + repr(result) + str(notifier.states())
     assert [secret for secret in SECRETS if secret in shown] == []
     with pytest.raises(Unusable) as error:
         senders(settings(wrong="slack://pa55word"), "up.toml")
@@ -377,8 +377,8 @@ class Api(Hook):
 
 @pytest.fixture
 def api():
-    with Api() as made:
-        yield made
+    with Api() as result:
+        yield result
 
 
 BUSY = "windows-privileged-time"
@@ -389,19 +389,19 @@ def told(world, address, *steps):
     notifier = notifier_of(world, settings(pager=address))
     for firing in steps:
         world.step(*firing, every=2 * MINUTE)
-        for one in notifier.targets:
-            one.tick(world.at + 30 * SECOND)
-    assert [one.error for one in notifier.states()] == [""]
+        for target in notifier.targets:
+            target.tick(world.at + 30 * SECOND)
+    assert [state.error for state in notifier.states()] == [""]
 
 
 def test_pagerduty_gets_an_event_by_the_key_of_the_incident_and_its_resolution(world, api, monkeypatch):
     monkeypatch.setitem(PAGERDUTY_API_LOOKUP, "us", f"http://{api.address}/v2/enqueue")
     told(world, "pagerduty://integrationkey0@apikey0", [(CPU, "WEB01"), (CPU, "WEB02")], [(CPU, "WEB02")], [])
     assert {path for path, _ in api.calls} == {"/v2/enqueue"}
-    got = [(one["event_action"], one["dedup_key"]) for _, one in api.calls]
+    got = [(item["event_action"], item["dedup_key"]) for _, item in api.calls]
     assert sorted(got[:2]) == [("trigger", "plimsoll:web01/cpu"), ("trigger", "plimsoll:web02/cpu")]
     assert got[2:] == [("resolve", "plimsoll:web01/cpu"), ("resolve", "plimsoll:web02/cpu")]
-    first = next(one["payload"] for _, one in api.calls if one["dedup_key"].startswith("plimsoll:web01"))
+    first = next(item["payload"] for _, item in api.calls if item["dedup_key"].startswith("plimsoll:web01"))
     assert first["summary"] == "WEB01 is short of processors (Processor time 95 %)"
     assert first["severity"] == "critical"
     assert first["source"] == "WEB01"
@@ -422,12 +422,12 @@ def test_a_target_of_alertmanagers_format_gets_alerts_with_their_states(world, a
     (path, fired), (_, ended) = api.calls
     assert path == "/hook?x=1"
     assert (fired["version"], fired["status"], ended["status"]) == ("4", "firing", "resolved")
-    ((one,), (other,)) = fired["alerts"], ended["alerts"]
-    assert one["labels"]["alertname"] == CPU
-    assert one["labels"]["host"] == "WEB01"
-    assert one["fingerprint"] == other["fingerprint"]
-    assert one["endsAt"] == "0001-01-01T00:00:00Z"
-    assert other["endsAt"] > one["startsAt"] == other["startsAt"]
+    ((item,), (other,)) = fired["alerts"], ended["alerts"]
+    assert item["labels"]["alertname"] == CPU
+    assert item["labels"]["host"] == "WEB01"
+    assert item["fingerprint"] == other["fingerprint"]
+    assert item["endsAt"] == "0001-01-01T00:00:00Z"
+    assert other["endsAt"] > item["startsAt"] == other["startsAt"]
 
 
 def test_targets_of_alertmanagers_format_have_names_of_their_own_and_a_test_begins_now(api):
@@ -446,6 +446,6 @@ def test_a_json_webhook_gets_id_host_rule_and_state_of_each_alert(world, api):
     (_, fired), (_, ended) = api.calls
     assert (fired["host"], fired["rule"], fired["state"], fired["severity"]) == ("WEB01", CPU, "firing", "critical")
     assert fired["team"] == "web"
-    assert {one["rule"] for one in fired["alerts"]} == {CPU, BUSY}
+    assert {item["rule"] for item in fired["alerts"]} == {CPU, BUSY}
     assert (ended["state"], ended["key"], ended["id"]) == ("resolved", fired["key"], fired["id"])
     assert ended["ended_at"] > fired["fired_at"]

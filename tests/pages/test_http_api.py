@@ -394,7 +394,7 @@ def test_a_run_is_reviewed_and_compared_as_the_commands_do(duckdb, alert_data):
 
 
 def test_comparisons_that_wait_are_bounded_and_keep_nobody_from_a_review(duckdb, alert_data, monkeypatch):
-    """Of ten runs there are millions, and whoever may read can ask for each."""
+    """Ten runs have millions of comparisons, and every reader may request each of them."""
     monkeypatch.setattr("plimsoll.pages.review_jobs.run_reviews._MOST_COMPARISONS", 0)
     for name in ("healthy", "trouble"):
         store_run(duckdb, EXAMPLES / "windows-today" / name, name, host=name.upper())

@@ -4,11 +4,11 @@ import struct
 
 
 def varint(value):
-    found = bytearray()
+    result = bytearray()
     while value >= 0x80:
-        found.append(value & 0x7F | 0x80)
+        result.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*found, value])
+    return bytes([*result, value])
 
 
 def part(number, content):
@@ -24,7 +24,7 @@ def part(number, content):
 def snappy(content):
     """A block that is not packed at all."""
     pieces = [content[at : at + 60] for at in range(0, len(content), 60)]
-    return varint(len(content)) + b"".join(bytes([len(one) - 1 << 2]) + one for one in pieces)
+    return varint(len(content)) + b"".join(bytes([len(piece) - 1 << 2]) + piece for piece in pieces)
 
 
 def first(*series):
@@ -42,12 +42,12 @@ def first(*series):
 def second(*series):
     """The same as a message of remote write 2."""
     symbols = ["", *sorted({text for labels, _ in series for pair in labels.items() for text in pair})]
-    found = b"".join(part(4, one) for one in symbols)
+    join = b"".join(part(4, symbol) for symbol in symbols)
     for labels, samples in series:
         refs = b"".join(varint(symbols.index(text)) for pair in sorted(labels.items()) for text in pair)
         written = b"".join(part(2, part(1, float(value)) + part(2, at)) for value, at in samples)
-        found += part(5, part(1, refs) + written)
-    return found
+        join += part(5, part(1, refs) + written)
+    return join
 
 
 def labelled(name, instance="app01:9100", **labels):

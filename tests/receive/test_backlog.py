@@ -1,4 +1,4 @@
-"""What was recorded during an outage arrives at once: many scrapes in a request, and from several senders in turn."""
+"""Samples recorded during an outage arrive at once: many scrapes in a request, from several senders in turn."""
 
 import json
 import logging
@@ -36,14 +36,14 @@ def translator():
 def shares(lines):
     """How many values each share has, and the one that all of them are."""
     points = Parser().parse(lines, now=NOW).points
-    found = {}
+    fields = {}
     for which, time, value in zip(points.which.tolist(), points.times.tolist(), points.values.tolist(), strict=True):
-        one = points.series[which]
-        found.setdefault((one.measurement, one.field, one.tag("cpu")), {})[time] = value
+        series = points.series[which]
+        fields.setdefault((series.measurement, series.field, series.tag("cpu")), {})[time] = value
     return {
-        key: (len(found.get(key, ())), pytest.approx(sum(values.values()) / len(values)) if values else None)
+        key: (len(fields.get(key, ())), pytest.approx(sum(values.values()) / len(values)) if values else None)
         for key in EXPECTED
-        if (values := found.get(key, {})) is not None
+        if (values := fields.get(key, {})) is not None
     }
 
 
@@ -64,7 +64,7 @@ def written(translator, series, now=NOW):
     return remote_write.read(first(*series), translator, version=remote_write.V1, now=now).lines
 
 
-BACKLOG = [one for at in TIMES for one in scrape(at)]
+BACKLOG = [scrape_settings for at in TIMES for scrape_settings in scrape(at)]
 
 
 def one_after_the_other(series):
@@ -73,10 +73,10 @@ def one_after_the_other(series):
 
 
 def several_times_in_a_series(series):
-    found = {}
+    fields = {}
     for labels, samples in series:
-        found.setdefault(tuple(labels.items()), []).extend(samples)
-    return [[(dict(labels), samples) for labels, samples in found.items()]]
+        fields.setdefault(tuple(labels.items()), []).extend(samples)
+    return [[(dict(labels), samples) for labels, samples in fields.items()]]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def several_times_in_a_series(series):
     ids=["one", "cut", "a series each", "two shards"],
 )
 def test_remote_write_of_many_scrapes_loses_no_share(requests, translator):
-    lines = [written(translator, some) for some in requests(BACKLOG)]
+    lines = [written(translator, request) for request in requests(BACKLOG)]
     assert shares(b"\n".join(lines)) == EXPECTED
     assert not translator.lost
 
@@ -98,7 +98,7 @@ def test_remote_write_of_many_scrapes_loses_no_share(requests, translator):
 def test_what_has_no_room_to_wait_is_told(translator, monkeypatch, caplog):
     monkeypatch.setattr("plimsoll.receive.exporters.translate.MOST_WAITING", 20_000)
     with caplog.at_level(logging.WARNING):
-        lines = [written(translator, some) for some in one_after_the_other(BACKLOG)]
+        lines = [written(translator, result) for result in one_after_the_other(BACKLOG)]
     assert shares(b"\n".join(lines))["mem", "available_percent", None][0] < SCRAPES
     assert translator.lost
     assert "waited for others" in caplog.text
@@ -113,8 +113,8 @@ def resource(at):
     """What the collector gives of a host at a time; its batch processor puts many into a request."""
 
     def point(value, **labels):
-        told = [{"key": key, "value": {"stringValue": text}} for key, text in labels.items()]
-        return {"timeUnixNano": str(at), "asDouble": value, "attributes": told}
+        rows = [{"key": key, "value": {"stringValue": text}} for key, text in labels.items()]
+        return {"timeUnixNano": str(at), "asDouble": value, "attributes": rows}
 
     def metric(name, *points):
         return {"name": name, "sum": {"aggregationTemporality": 2, "dataPoints": points}}
@@ -167,7 +167,7 @@ def test_names_of_each_translation_strategy_are_known(translator, dot, total, si
 
 
 def test_scrapers_that_stamp_their_metrics_one_after_the_other_have_one_time(translator):
-    """The collector 0.165.0: up to 30 ms apart in a message."""
+    """The collector 0.165.0 stamps them up to 30 ms apart in a message."""
     resources = json.loads(json.dumps([resource(at) for at in TIMES]))
     for metrics in (
         metrics for scrape in resources for scope in scrape["scopeMetrics"] for metrics in [scope["metrics"]]

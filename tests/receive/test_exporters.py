@@ -41,10 +41,10 @@ def points(lines):
     """The values of line protocol by series without its host's tags, and by time in s after NOW."""
     parsed = Parser().parse(lines, now=NOW)
     assert parsed.malformed.count == parsed.refused.count == 0
-    found = parsed.points
+    result = parsed.points
     return {
-        (found.series[which], (time - NOW) / SECOND): value
-        for which, time, value in zip(found.which.tolist(), found.times.tolist(), found.values.tolist(), strict=True)
+        (result.series[which], (time - NOW) / SECOND): value
+        for which, time, value in zip(result.which.tolist(), result.times.tolist(), result.values.tolist(), strict=True)
     }
 
 
@@ -52,21 +52,21 @@ def scraped(translator, text, at=0.0, target=WEB1):
     return points(read(text, target, translator, NOW + int(at * SECOND)).lines)
 
 
-def told(found, measurement):
+def told(values, measurement):
     """The values of a measurement, by the instance or other tags, and field."""
     return {
-        (one.tag("instance") or ",".join(value for _, value in one.tags), one.field): value
-        for (one, _), value in found.items()
-        if one.measurement == measurement
+        (series.tag("instance") or ",".join(value for _, value in series.tags), series.field): value
+        for (series, _), value in values.items()
+        if series.measurement == measurement
     }
 
 
 def grown(text, by):
     """The metrics 10 s later: each that begins with a text has grown by a number."""
 
-    def line(found):
-        more = next((more for start, more in by.items() if found[0].startswith(start)), 0)
-        return f"{found[1]} {float(found[2]) + more!r}"
+    def line(values):
+        item = next((result for start, result in by.items() if values[0].startswith(start)), 0)
+        return f"{values[1]} {float(values[2]) + item!r}"
 
     return re.sub(r"(?m)^(\w+(?:\{.*\})?) (\S+)$", line, text.decode()).encode()
 
@@ -115,7 +115,7 @@ def test_windows_exporter_becomes_the_counters_that_telegraf_records(translator)
 
 def test_rules_for_windows_find_their_signals(translator):
     scraped(translator, WINDOWS)
-    series = [one for one, _ in scraped(translator, grown(WINDOWS, LATER), 10)]
+    series = [item for item, _ in scraped(translator, grown(WINDOWS, LATER), 10)]
     finder = Finder(load().signals, series, lambda _: True)
     pack = next(pack for pack in load().packs if pack.pack == "windows")
     lacking = {rule.signal for rule in pack.rules if not len(finder.find(rule.signal))}
@@ -135,7 +135,7 @@ def test_rules_for_windows_find_their_signals(translator):
 )
 def test_names_of_older_windows_exporters(old, translator):
     text, (_, field, value) = old
-    assert {one.field: found for (one, _), found in scraped(translator, text.encode()).items()} == {field: value}
+    assert {item.field: result for (item, _), result in scraped(translator, text.encode()).items()} == {field: value}
 
 
 ROLES = """
@@ -228,8 +228,10 @@ windows_mssql_locks_deadlocks{mssql_instance="PAYROLL",resource="_Total"} 1000
 
 def test_instances_of_sql_server_are_told_apart(translator):
     scraped(translator, SQL.replace("COUNT", "0").encode())
-    found = scraped(translator, SQL.replace("COUNT", "10").encode(), 10)
-    assert {(one.tag("objectname"), one.tag("instance"), one.field): value for (one, _), value in found.items()} == {
+    result = scraped(translator, SQL.replace("COUNT", "10").encode(), 10)
+    assert {
+        (item.tag("objectname"), item.tag("instance"), item.field): value for (item, _), value in result.items()
+    } == {
         ("SQLServer:Buffer Manager", None, "Page_life_expectancy"): 5,
         ("MSSQL$PAYROLL:Buffer Manager", None, "Page_life_expectancy"): 7,
         ("MSSQL$PAYROLL:Memory Manager", None, "Target_Server_Memory_(KB)"): 2,
@@ -252,8 +254,8 @@ BEFORE = cpus(100, 10, *[0] * 6, 50, 10, *[0] * 6)
 AFTER = cpus(104, 16, *[0] * 6, 60, 10, *[0] * 6)
 
 
-def usage(found, cpu="cpu-total", field="usage_idle"):
-    return [value for (one, _), value in found.items() if one.field == field and one.tag("cpu") == cpu]
+def usage(values, cpu="cpu-total", field="usage_idle"):
+    return [value for (item, _), value in values.items() if item.field == field and item.tag("cpu") == cpu]
 
 
 def test_a_share_waits_for_all_parts_of_a_scrape(translator):
@@ -290,12 +292,12 @@ def test_a_processor_that_was_added_or_went_offline_makes_no_jump(translator):
     # Nobody can tell yet whether the rest is still to come; after some minutes it is gone.
     for minute in range(1, 8):
         alone = cpus(108 + 30 * minute, 22 + 30 * minute, *[0] * 14)[:8]
-        found = usage(scraped(translator, "\n".join(alone).encode(), 20 + 60 * minute))
-        assert found == ([50] if minute > 6 else [])
+        result = usage(scraped(translator, "\n".join(alone).encode(), 20 + 60 * minute))
+        assert result == ([50] if minute > 6 else [])
 
 
 def test_processors_that_were_added_up_before_are_not_counted(translator):
-    """As the OpenTelemetry collector does by default."""
+    """The OpenTelemetry collector adds them up by default."""
     text = """
 system_cpu_time_seconds_total{state="user"} %d
 system_cpu_time_seconds_total{state="system"} 0
@@ -303,9 +305,9 @@ system_cpu_time_seconds_total{state="idle"} %d
 system_cpu_time_seconds_total{state="interrupt"} 0
 """
     scraped(translator, (text % (10, 10)).encode())
-    found = scraped(translator, (text % (15, 25)).encode(), 10)
-    assert usage(found) == [75]
-    assert not [one for one, _ in found if one.field == "n_cpus"]
+    result = scraped(translator, (text % (15, 25)).encode(), 10)
+    assert usage(result) == [75]
+    assert not [item for item, _ in result if item.field == "n_cpus"]
     assert [value for _, value in scraped(translator, b"system_cpu_logical_count 4").items()] == [4]
 
 
@@ -320,10 +322,10 @@ def test_a_file_system_has_the_tags_and_the_share_that_telegraf_gives_it(transla
     labels = 'device="/dev/sda1",fstype="ext4",mountpoint="/var"'
     values = {"size_bytes": 100, "free_bytes": 40, "avail_bytes": 30, "files": 0, "files_free": 0, "readonly": 1}
     text = "".join(f"node_filesystem_{name}{{{labels}}} {value}\n" for name, value in values.items())
-    found = scraped(translator, text.encode() + text.replace("ext4", "tmpfs").encode())
+    result = scraped(translator, text.encode() + text.replace("ext4", "tmpfs").encode())
     tags = (("device", "sda1"), ("fstype", "ext4"), ("mode", "ro"), ("path", "/var"))
-    assert {(one.measurement, one.tags) for one, _ in found} == {("disk", tags)}
-    shares = {one.field: value for (one, _), value in found.items()}
+    assert {(item.measurement, item.tags) for item, _ in result} == {("disk", tags)}
+    shares = {item.field: value for (item, _), value in result.items()}
     assert shares["used_percent"] == pytest.approx(200 / 3)
     assert shares["inodes_used_percent"] == 0  # as of file systems without a number of inodes
 
@@ -342,15 +344,15 @@ def test_a_metric_that_never_comes_though_others_of_its_group_do_is_named(transl
 
 def test_pressure_is_averaged_as_the_kernel_does(translator):
     name = "node_pressure_memory_stalled_seconds_total"
-    found = {}
+    fields = {}
     for at in range(0, 130, 10):  # half of the time for a minute, then none
-        found |= scraped(translator, f"{name} {min(at, 60) / 2}\n".encode(), at)
-    averages = [value for (one, _), value in found.items() if one.field == "avg60"]
+        fields |= scraped(translator, f"{name} {min(at, 60) / 2}\n".encode(), at)
+    averages = [value for (item, _), value in fields.items() if item.field == "avg60"]
     assert averages[:6] == [50] * 6
     assert averages[-1] == pytest.approx(50 / 2.718281828)
     late = {at: f"{name} {1.02 * at}\n".encode() for at in range(1000, 1030, 10)}  # taken later from time to time
-    found = {key: value for at, text in late.items() for key, value in scraped(translator, text, at).items()}
-    assert {value for (one, _), value in found.items() if one.field == "avg10"} == {100}
+    fields = {key: value for at, text in late.items() for key, value in scraped(translator, text, at).items()}
+    assert {value for (item, _), value in fields.items() if item.field == "avg10"} == {100}
 
 
 def test_telegrafs_own_names_of_prometheus_client(translator):
@@ -363,8 +365,8 @@ sqlserver_performance{counter="Page life expectancy",host="APP02",instance="",ob
 win_sqlserver_Average_Wait_Time__ms{instance="Page",objectname="SQLServer:Locks",source="APP02",host="APP02"} 7
 something_else{host="app01"} 3
 """
-    found = scraped(translator, text, target=ScrapeTarget("http://a:1/metrics", host_label="host"))
-    assert {(one.host, one.measurement, one.tags, one.field): value for (one, _), value in found.items()} == {
+    result = scraped(translator, text, target=ScrapeTarget("http://a:1/metrics", host_label="host"))
+    assert {(item.host, item.measurement, item.tags, item.field): value for (item, _), value in result.items()} == {
         ("app01", "cpu", (("cpu", "cpu-total"),), "usage_idle"): 12,
         (
             "APP02",
@@ -411,20 +413,20 @@ def test_no_more_is_kept_than_is_allowed():
 
 def test_parts_of_a_total_and_names_without_end_take_bounded_memory():
     few = Translator(load().signals, most_kept=400_000)
-    found = {}
+    fields = {}
     for n in range(0, 4000, 200):
         many = "".join(
             f'windows_pagefile_limit_bytes{{file="{at}",more="{"x" * 900}"}} 5\n' for at in range(n, n + 200)
         )
-        found = scraped(few, many.encode(), 10.0 * n)
+        fields = scraped(few, many.encode(), 10.0 * n)
     assert few.kept_bytes < 410_000
-    assert not found
+    assert not fields
     # What is known goes on; a total that lacks parts is none.
     assert usage(scraped(Translator(load().signals), "\n".join(BEFORE).encode())) == []
 
 
 def test_labels_without_end_take_bounded_memory(translator, monkeypatch):
-    """32 MB of labels were kept for each request, which snappy packs to 1.5 MB."""
+    """Each request kept 32 MB of labels, which snappy packs into 1.5 MB."""
     monkeypatch.setattr("plimsoll.receive.exporters.translate._MOST_BYTES", 1 << 20)
     tracemalloc.start()
     try:
@@ -439,17 +441,17 @@ def test_labels_without_end_take_bounded_memory(translator, monkeypatch):
 def test_a_total_of_more_than_can_be_kept_is_not_told(translator, monkeypatch):
     monkeypatch.setattr("plimsoll.receive.exporters.counter_state._MOST_PARTS", 12)
     for at, lines in ((0, BEFORE), (10, AFTER)):
-        found = scraped(translator, "\n".join(lines).encode(), at)
-    assert usage(found, "cpu0") == [40]
-    assert not usage(found)
+        result = scraped(translator, "\n".join(lines).encode(), at)
+    assert usage(result, "cpu0") == [40]
+    assert not usage(result)
 
 
 def test_one_value_beyond_all_measure_loses_no_others(translator):
-    """The sum of two was a defect, and with it the samples of all hosts in the same request."""
+    """The sum of two such values was a defect, and lost the samples of all hosts in the request."""
     large = [re.sub(r" \S+$", " 1.7e308", line) for line in BEFORE]
     for at, lines in ((0, large), (10, [re.sub(r" \S+$", " 1.75e308", line) for line in BEFORE])):
-        found = scraped(translator, "\n".join([*lines, "node_load1 3"]).encode(), at)
-        assert told(found, "system")["", "load1"] == 3
+        result = scraped(translator, "\n".join([*lines, "node_load1 3"]).encode(), at)
+        assert told(result, "system")["", "load1"] == 3
 
 
 def otlp_value(value):
@@ -474,15 +476,17 @@ def test_a_point_of_otlp_without_a_value_is_left_out(translator):
 
 def test_a_long_message_holds_up_no_other(translator, monkeypatch):
     monkeypatch.setattr("plimsoll.receive.exporters.translate._AT_ONCE", 1)
-    held = []
+    entries = []
     lines = translator.lines
-    monkeypatch.setattr(translator, "lines", lambda *some: held.append(translator.lock.locked()) or lines(*some))
+    monkeypatch.setattr(
+        translator, "lines", lambda *arguments: entries.append(translator.lock.locked()) or lines(*arguments)
+    )
     taken = AcceptedMetrics(translator, NOW)
     for n in range(3):
         assert not translator.lock.locked()
         taken.add(n, lambda: ("node_load1", {}, "web1"), [(NOW, 1.0)])
     taken.finish()
-    assert held == [True] * 3
+    assert entries == [True] * 3
     assert not translator.lock.locked()
 
 
@@ -493,7 +497,7 @@ def test_names_of_hosts_that_do_not_end_are_left_out(translator):
 @given(st.binary(max_size=200))
 def test_any_bytes_are_metrics_or_refused_with_the_line(content):
     with contextlib.suppress(NotMetrics):
-        assert all(isinstance(one.labels, dict) for one in samples(content))
+        assert all(isinstance(sample.labels, dict) for sample in samples(content))
 
 
 def test_the_text_format():
@@ -503,8 +507,8 @@ a{} 2 -1
 a{b="c\"d\\e\n,}",f="",} +Inf 1790000000123
   a { b = "x y" }  NaN
 """
-    found = [(one.name, one.labels, str(one.value), one.time) for one in samples(text)]
-    assert found == [
+    rows = [(sample.name, sample.labels, str(sample.value), sample.time) for sample in samples(text)]
+    assert rows == [
         ("a", {}, "1.0", None),
         ("a", {}, "2.0", -1_000_000),
         ("a", {"b": 'c"d\\e\n,}', "f": ""}, "inf", 1_790_000_000_123_000_000),
@@ -515,7 +519,7 @@ a{b="c\"d\\e\n,}",f="",} +Inf 1790000000123
 @pytest.mark.parametrize("wrong", [b"<html>", b"a", b"a{b=1} 2", b'a{b="c} 2', b"a 1 2 3", b"a one", b"1a 2"])
 def test_what_is_no_metric_is_refused(wrong):
     with pytest.raises(NotMetrics, match=r"line 2|labels"):
-        assert [one.labels for one in samples(b"x 1\n" + wrong)]
+        assert [sample.labels for sample in samples(b"x 1\n" + wrong)]
 
 
 def test_every_field_is_one_that_telegraf_gives():
@@ -528,14 +532,14 @@ def test_every_field_is_one_that_telegraf_gives():
         for field in source.fields
     }
     mine = {
-        (group.measurement, field) for one in exporters().values() for group in one.groups for field in group.fields
+        (group.measurement, field) for item in exporters().values() for group in item.groups for field in group.fields
     }
     assert {("cpu", "usage_idle"), ("mem", "available_percent"), ("disk", "used_percent")} <= mine & read_by
     for exporter in exporters().values():
         for group in exporter.groups:
             if group.object:
-                known = objects()[folded(group.object)].counters
-                assert [field for field in group.fields if folded(field) not in known] == []
+                result = objects()[folded(group.object)].counters
+                assert [field for field in group.fields if folded(field) not in result] == []
 
 
 @pytest.mark.parametrize(
@@ -548,5 +552,5 @@ def test_a_formula_that_is_none(wrong):
 
 def test_series_are_named_as_line_protocol_reads_them(translator):
     odd = 'node_disk_reads_completed_total{device="a b,c=d\\\\"} 1\n'
-    found = scraped(translator, odd.encode())
-    assert [one for one, _ in found] == [Series("web1", "diskio", (("name", "a b,c=d"),), "reads")]
+    result = scraped(translator, odd.encode())
+    assert [item for item, _ in result] == [Series("web1", "diskio", (("name", "a b,c=d"),), "reads")]

@@ -158,24 +158,24 @@ def post(bucket, body, precision="ns"):
 
 def samples(points):
     """The values of points by series and time."""
-    found = {}
+    fields = {}
     for which, time, value in zip(points.which.tolist(), points.times.tolist(), points.values.tolist(), strict=True):
-        found[points.series[which], time] = value
-    return found
+        fields[points.series[which], time] = value
+    return fields
 
 
 def stored(bucket):
     server = InfluxServer(InfluxAddress(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     try:
         store = influx_store(server)
-        found = store.samples.series(*EVER).series
-        read = store.samples.read(found, *EVER)
+        result = store.samples.series(*EVER).series
+        read = store.samples.read(result, *EVER)
     finally:
         server.close()
     return {
         (series, time): value
-        for series, one in zip(found, read, strict=True)
-        for time, value in zip(one.times.tolist(), one.values.tolist(), strict=True)
+        for series, item in zip(result, read, strict=True)
+        for time, value in zip(item.times.tolist(), item.values.tolist(), strict=True)
     }
 
 
@@ -233,14 +233,14 @@ def test_the_same_name_is_the_same_object_however_it_is_written():
     parser = Parser()
     bodies = (b"cpu,b=1,host=WEB1 v=1 1", b"cpu,host=web1,b=1 v=2 2", b"cpu,host=WEB1,b=1 v=2 2\n" * 3)
     series = [parser.parse(body, now=NOW).points.series for body in bodies]
-    assert all(len(one) == 1 and one[0] is series[0][0] for one in series)
+    assert all(len(item) == 1 and item[0] is series[0][0] for item in series)
 
 
 def test_more_series_than_allowed_are_refused_and_the_others_kept():
     parser = Parser(Bounds(series=3))
     body = b"cpu,host=a v=1 1\ncpu,host=b v=1 1\ncpu,host=c v=1 1\ncpu,host=d v=1 1\ncpu,host=e v=1 1\ncpu,host=a v=2 2"
     ours = parser.parse(body, now=NOW)
-    assert [one.host for one in ours.points.series] == ["a", "b", "c"]
+    assert [series.host for series in ours.points.series] == ["a", "b", "c"]
     assert len(ours.points) == 4
     assert (ours.refused.count, ours.refused.first[0][0]) == (2, 4)
     assert ours.refused.first[0][2] == (
@@ -251,10 +251,10 @@ def test_more_series_than_allowed_are_refused_and_the_others_kept():
 
 
 def test_what_is_known_is_taken_however_full_it_is_after_a_restart_too():
-    known = [Series("a", "cpu", (), "v"), Series("b", "cpu", (("x", "1"),), "v")]
-    parser = Parser(Bounds(series=2), lambda: known)
+    entries = [Series("a", "cpu", (), "v"), Series("b", "cpu", (("x", "1"),), "v")]
+    parser = Parser(Bounds(series=2), lambda: entries)
     ours = parser.parse(b"cpu,host=z v=1 1\ncpu,host=A v=1 1\ncpu,x=1,host=b v=1 1", now=NOW)
-    assert ours.points.series == known
+    assert ours.points.series == entries
     assert ours.refused.count == 1
 
 
@@ -264,7 +264,7 @@ def test_what_was_not_written_for_a_day_makes_room_while_the_rest_stays():
     later = NOW + 80_000 * SECOND
     assert parser.parse(b"cpu,host=a v=1 1\ncpu,host=c v=1 1", now=later).refused.count == 1
     last = parser.parse(b"cpu,host=c v=1 1\ncpu,host=a v=1 1", now=later + 10_000 * SECOND)
-    assert (last.refused.count, [one.host for one in last.points.series]) == (0, ["a", "c"])
+    assert (last.refused.count, [series.host for series in last.points.series]) == (0, ["a", "c"])
     assert last.points.series[0] is first[0]
 
 
@@ -284,7 +284,7 @@ def test_a_writer_of_too_many_hosts_or_series_leaves_room_for_others():
 
 
 def test_spellings_of_one_series_take_bounded_memory():
-    """86 MB were kept for each 0.4 MB of tags in another order, or with other escapes."""
+    """Each 0.4 MB of tags in another order, or with other escapes, took 86 MB."""
     tags = [b"t%d=%s" % (at, b"x" * 200) for at in range(8)]
     names = SeriesNames(Bounds(names=1 << 20))
     for order in itertools.islice(itertools.permutations(tags), 2000):
@@ -395,7 +395,7 @@ def test_the_fast_way_reads_what_the_careful_one_reads(body, unit):
         assert fast.points.times.tolist() == last.times.tolist()
         assert np.array_equal(fast.points.values, last.values)
         series = [careful.names.series[n] for n in last.which.tolist()]
-        assert [fast.points.series[n].key for n in fast.points.which.tolist()] == [one.key for one in series]
+        assert [fast.points.series[n].key for n in fast.points.which.tolist()] == [item.key for item in series]
     assert fast.text == careful.text
     assert fast.malformed.count + fast.refused.count == len(careful.faults)
 

@@ -53,8 +53,8 @@ def fetched(url):
 def values(points):
     """The values by measurement, tags and field, without what only one of the two knows."""
     return {
-        (one.measurement, tuple(tag for tag in one.tags if tag[0] != "wwid"), one.field): value
-        for one, value in zip((points.series[which] for which in points.which), points.values.tolist(), strict=True)
+        (item.measurement, tuple(tag for tag in item.tags if tag[0] != "wwid"), item.field): value
+        for item, value in zip((points.series[which] for which in points.which), points.values.tolist(), strict=True)
     }
 
 
@@ -71,10 +71,10 @@ def go_on(folder):
     processors_of_it = len(re.findall(r"(?m)^cpu\d", stat))
 
     def later(line):
-        times = [int(one) for one in line[2].split()]
+        times = [int(part) for part in line[2].split()]
         many = processors_of_it if line[1] == "cpu" else 1
-        for at, more in ((0, 300), (3, 600), (4, 100)):
-            times[at] += more * many
+        for at, result in ((0, 300), (3, 600), (4, 100)):
+            times[at] += result * many
         return f"{line[1]} {' '.join(map(str, times))}"
 
     (folder / "stat").write_text(re.sub(r"(?m)^(cpu\d*) +(.*)$", later, stat))
@@ -97,17 +97,17 @@ def test_the_same_files_of_the_kernel_give_the_same_values(installed, tmp_path, 
     }
     collector, translator = Collector("h", groups), Translator(load().signals)
     with node_exporter(program, f"--path.procfs={proc}") as url:
-        told = ScrapeTarget(url, labels={"host": "h"})
+        scrape_target = ScrapeTarget(url, labels={"host": "h"})
         for at in (NOW, NOW + 10 * SECOND):
             collected = values(collector.collect(at))
-            found = values(Parser().parse(read(fetched(url), told, translator, at).lines, now=at).points)
+            result = values(Parser().parse(read(fetched(url), scrape_target, translator, at).lines, now=at).points)
             go_on(proc)
     assert collected["cpu", (("cpu", "cpu-total"),), "usage_idle"] == pytest.approx(60)
-    own = {key: value for key, value in collected.items() if key[2] not in ("usage_guest", "usage_guest_nice")}
-    own = {key: value for key, value in own.items() if not key[2].startswith("io_") or key[2] == "io_time"}
-    lacking = own.keys() - found.keys()
+    outcome = {key: value for key, value in collected.items() if key[2] not in ("usage_guest", "usage_guest_nice")}
+    outcome = {key: value for key, value in outcome.items() if not key[2].startswith("io_") or key[2] == "io_time"}
+    lacking = outcome.keys() - result.keys()
     assert not lacking
-    assert {key: found[key] for key in own} == pytest.approx(own, rel=1e-9)
+    assert {key: result[key] for key in outcome} == pytest.approx(outcome, rel=1e-9)
 
 
 def test_all_signals_of_a_host_are_found(installed):
@@ -116,18 +116,20 @@ def test_all_signals_of_a_host_are_found(installed):
     collector, translator = Collector("h"), Translator(signals)
     collector.collect(NOW)
     with node_exporter(program) as url:
-        told = ScrapeTarget(url, labels={"host": "h"})
-        read(fetched(url), told, translator, NOW)
+        scrape_target = ScrapeTarget(url, labels={"host": "h"})
+        read(fetched(url), scrape_target, translator, NOW)
         time.sleep(0.2)
         collected = collector.collect(NOW + 10 * SECOND)
         text = fetched(url)
-        points = Parser().parse(read(text, told, translator, NOW + 10 * SECOND).lines, now=NOW).points
-    mine, theirs = (Finder(signals, list(one.series), lambda _: True) for one in (collected, points))
-    lacking = {name for name, one in signals.items() if not one.fact and mine.find(name) and not theirs.find(name)}
+        points = Parser().parse(read(text, scrape_target, translator, NOW + 10 * SECOND).lines, now=NOW).points
+    mine, theirs = (Finder(signals, list(item.series), lambda _: True) for item in (collected, points))
+    lacking = {
+        name for name, signal in signals.items() if not signal.fact and mine.find(name) and not theirs.find(name)
+    }
     assert lacking == set()
-    ours, others = values(collected), values(points)
+    ours, result = values(collected), values(points)
     for key in (("mem", (), "total"), ("system", (), "n_cpus"), ("linux_sysctl_fs", (), "file-max")):
-        assert others[key] == ours[key]
+        assert result[key] == ours[key]
     available = ("mem", (), "available_percent")
-    assert others[available] == pytest.approx(ours[available], rel=0.2)
-    assert {key for key in ours if key[0] == "disk"} <= others.keys()
+    assert result[available] == pytest.approx(ours[available], rel=0.2)
+    assert {key for key in ours if key[0] == "disk"} <= result.keys()

@@ -37,30 +37,30 @@ class Exporter:
 
 @contextmanager
 def answering():
-    made: list[Exporter] = []
+    exporters: list[Exporter] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            one = made[0]
-            one.asked = dict(self.headers.items())
-            body = gzip.compress(one.text) if one.packed else one.text
-            self.send_response(one.status)
+            item = exporters[0]
+            item.asked = dict(self.headers.items())
+            body = gzip.compress(item.text) if item.packed else item.text
+            self.send_response(item.status)
             self.send_header("Content-Length", str(len(body)))
-            if one.packed:
+            if item.packed:
                 self.send_header("Content-Encoding", "gzip")
             self.end_headers()
             self.wfile.write(body)
-            one.count += 1
+            item.count += 1
 
         def log_message(self, format: str, *args: Any):
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        made.append(Exporter(server.server_address[1]))
+        exporters.append(Exporter(server.server_address[1]))
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
-            yield made[0]
+            yield exporters[0]
         finally:
             server.shutdown()
             thread.join()
@@ -68,8 +68,8 @@ def answering():
 
 @pytest.fixture
 def exporter():
-    with answering() as made:
-        yield made
+    with answering() as result:
+        yield result
 
 
 def settings(tmp_path, text):
@@ -89,20 +89,20 @@ def scraping(store, targets):
 
 def stored(store):
     ever = (0, 2**62)
-    found = store.live.series(*ever).series
+    result = store.live.series(*ever).series
     return {
-        (one.host, one.field, time // SECOND - NOW // SECOND): value
-        for one, samples in zip(found, store.live.read(found, *ever), strict=True)
+        (series.host, series.field, time // SECOND - NOW // SECOND): value
+        for series, samples in zip(result, store.live.read(result, *ever), strict=True)
         for time, value in zip(samples.times.tolist(), samples.values.tolist(), strict=True)
     }
 
 
 def test_each_target_is_asked_at_multiples_of_its_interval(duckdb, tmp_path, exporter):
-    told = settings(
+    result = settings(
         tmp_path,
         f'[[scrape]]\ntargets = ["127.0.0.1:{exporter.port}"]\nlabels = {{host = "app01"}}\ninterval = "30s"\n',
     )
-    with scraping(duckdb, told.targets) as (scraper, writing):
+    with scraping(duckdb, result.targets) as (scraper, writing):
         assert scraper.hosts == ("app01",)
         for at, count in ((5, 0), (10, 1), (20, 1), (30, 1), (40, 2)):  # NOW is 10 s before a multiple of 30 s
             before = writing.state.values
@@ -130,9 +130,9 @@ def test_each_target_is_asked_at_multiples_of_its_interval(duckdb, tmp_path, exp
     ],
 )
 def test_a_target_that_fails_is_told_and_the_others_go_on(change, why, duckdb, tmp_path, exporter, caplog):
-    told = settings(tmp_path, f'[[scrape]]\ntargets = ["localhost:{exporter.port}", "127.0.0.1:1"]\n')
-    with answering() as other, scraping(duckdb, told.targets) as (scraper, writing):
-        scraper.use([*told.targets, *settings(tmp_path, f'[[scrape]]\ntargets = ["127.0.0.1:{other.port}"]').targets])
+    result = settings(tmp_path, f'[[scrape]]\ntargets = ["localhost:{exporter.port}", "127.0.0.1:1"]\n')
+    with answering() as other, scraping(duckdb, result.targets) as (scraper, writing):
+        scraper.use([*result.targets, *settings(tmp_path, f'[[scrape]]\ntargets = ["127.0.0.1:{other.port}"]').targets])
         vars(exporter).update(change)
         with caplog.at_level(logging.WARNING):
             scraper.step(NOW)
@@ -148,11 +148,13 @@ def test_a_target_that_fails_is_told_and_the_others_go_on(change, why, duckdb, t
 
 
 def test_secrets_are_sent_and_not_shown(duckdb, tmp_path, exporter):
-    told = settings(tmp_path, f'[[scrape]]\ntargets = ["127.0.0.1:{exporter.port}"]\nuser = "u"\npassword = "secret"\n')
-    assert "secret" in told.addresses
-    assert "secret" not in repr(told)
-    assert "dTpz" not in repr(told.targets)
-    with scraping(duckdb, told.targets) as (scraper, writing):
+    result = settings(
+        tmp_path, f'[[scrape]]\ntargets = ["127.0.0.1:{exporter.port}"]\nuser = "u"\npassword = "secret"\n'
+    )
+    assert "secret" in result.addresses
+    assert "secret" not in repr(result)
+    assert "dTpz" not in repr(result.targets)
+    with scraping(duckdb, result.targets) as (scraper, writing):
         scraper.step(NOW)
         wait_until(lambda: writing.state.values)
     assert exporter.asked["Authorization"] == "Basic dTpzZWNyZXQ="
@@ -164,18 +166,18 @@ def test_secrets_are_sent_and_not_shown(duckdb, tmp_path, exporter):
 )
 def test_the_host_is_the_one_that_a_label_names(label, host, duckdb, tmp_path, exporter):
     exporter.text = b'node_load1 1\nnode_uname_info{machine="x",nodename="app07"} 1\n'
-    told = settings(tmp_path, f'[[scrape]]\ntargets = ["127.0.0.1:{exporter.port}"]\nhost_label = "{label}"\n')
-    assert told.expected == ()
-    with scraping(duckdb, told.targets) as (scraper, writing):
+    result = settings(tmp_path, f'[[scrape]]\ntargets = ["127.0.0.1:{exporter.port}"]\nhost_label = "{label}"\n')
+    assert result.expected == ()
+    with scraping(duckdb, result.targets) as (scraper, writing):
         scraper.step(NOW)
         wait_until(lambda: writing.state.values)
     assert set(stored(duckdb)) == {(host, "load1", 0)}
 
 
 def test_hosts_that_are_asked_are_expected(tmp_path):
-    told = settings(tmp_path, '[roster]\nhosts = ["web1"]\n[[scrape]]\ntargets = ["web1:9100", "https://[::1]/m"]\n')
-    assert told.expected == ("web1", "::1")
-    assert [one.url for one in told.targets] == ["http://web1:9100/metrics", "https://[::1]/m"]
+    result = settings(tmp_path, '[roster]\nhosts = ["web1"]\n[[scrape]]\ntargets = ["web1:9100", "https://[::1]/m"]\n')
+    assert result.expected == ("web1", "::1")
+    assert [target.url for target in result.targets] == ["http://web1:9100/metrics", "https://[::1]/m"]
 
 
 @pytest.mark.parametrize(

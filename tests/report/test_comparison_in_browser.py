@@ -13,7 +13,7 @@ def comparison(tmp_path_factory):
     """The comparison of the demo's runs as a file, as its address."""
     folder = tmp_path_factory.mktemp("comparison")
     path = folder / "comparison.html"
-    runs = {one.name: one for one in write_runs(folder / "runs")}
+    runs = {write_run.name: write_run for write_run in write_runs(folder / "runs")}
     path.write_text(compare(runs["8GB"], runs["4GB"]).to_html(), encoding="utf-8")
     return path.as_uri()
 
@@ -27,7 +27,7 @@ def test_the_table_of_all_signals_fits(chromium, comparison, width):
         "[...document.querySelectorAll('.scroll:has(.signals)')].map((one) => [one.scrollWidth, one.clientWidth])"
     )
     assert len(wide) > 4
-    assert [one for one in wide if one[0] > one[1]] == []
+    assert [rule_evaluation for rule_evaluation in wide if rule_evaluation[0] > rule_evaluation[1]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()
 
@@ -43,7 +43,7 @@ def test_what_did_not_change_is_closed(chromium, comparison):
 
 
 def test_it_prints_in_few_pages(chromium, comparison):
-    """What is closed on the screen is not printed."""
+    """Sections that are folded on the screen are not printed."""
     page = chromium.new_page()
     page.goto(comparison)
     assert 3 <= len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) <= 12

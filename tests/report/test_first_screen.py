@@ -1,4 +1,4 @@
-"""What the first screen says beyond the verdict."""
+"""The first screen of a report below its verdict."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_what_to_look_at_is_of_the_cause_before_it_is_of_the_worst_crossing():
-    """A file system is full, but memory limits: its signals come first."""
+    """A file system is full, but memory is the bottleneck: its signals come first."""
     insights = Insights(review_inputs(Inputs((str(EXAMPLES / "linux-today" / "trouble"),)), ReviewSettings()))
     assert insights.review.headline.startswith("Not healthy. Free space of web01")
     first = first_screen(insights)
@@ -59,9 +59,9 @@ def test_what_to_do_is_said_where_the_figures_tell_it():
         r"\PhysicalDisk(0 C:)\Avg. Disk sec/Transfer": about(0.002),
         r"\PhysicalDisk(0 C:)\Disk Transfers/sec": about(20.0),
     }
-    found = _first(one_thread)
+    first = _first(one_thread)
     assert "The process batch of db uses all of one processor" in _reviewed(one_thread).review.headline
-    assert found.next.startswith("More processors do not help batch")
+    assert first.next.startswith("More processors do not help batch")
 
 
 def test_who_takes_the_memory_that_a_run_loses_is_named():
@@ -96,49 +96,49 @@ def test_of_hosts_that_are_no_system_the_cause_and_the_evidence_are_of_one():
         question = Question(load().packs, load_signals(), apart=apart)
         return first_screen(Insights(review([full, short], Run(), question, Facts({}, {}))))
 
-    together, each = screen(apart=False), screen(apart=True)
+    together, item = screen(apart=False), screen(apart=True)
     assert {host for host in ("files", "web") if host in str(together)} == {"files", "web"}
-    named = {host for host in ("files", "web") if host in str(each)}
-    assert len(named) == 1, each
-    assert each.cause
-    assert each.evidence
+    named = {host for host in ("files", "web") if host in str(item)}
+    assert len(named) == 1, item
+    assert item.cause
+    assert item.evidence
 
 
 def test_one_worst_value_of_full_windows_and_both_limits_are_said():
-    """The first sample and a brief peak later are higher, and neither is of what the sentence is about."""
+    """The first sample and a later brief peak are higher, but do not belong to the crossing in the sentence."""
     rows = 540
     seconds = np.full(rows, 0.04)
     seconds[0], seconds[300:330], seconds[420:425] = 0.3, 0.08, 0.2
-    found = Insights(_slow(seconds))
-    assert found.review.headline.startswith(
+    insights = Insights(_slow(seconds))
+    assert insights.review.headline.startswith(
         "Not healthy. Disk read latency of files, 0 C: went above 50 ms for 7 min 40 s, at worst 80 ms (1 min mean), "
         "and above 25 ms throughout; it should stay at or below 25 ms."
     )
-    figure = first_screen(found).evidence[0]
+    figure = first_screen(insights).evidence[0]
     assert figure.value == "80 ms"
     assert figure.text.endswith(", highest 1 min mean within the crossings that count")
 
 
 def test_a_crossing_that_goes_on_ends_with_the_log():
     """The last evaluation is on the grid, after the last sample."""
-    found = Insights(_slow(np.full(203, 0.08)))
-    end = found.review.clock(found.review.zone, found.review.end or 0)
-    assert any(f"–{end} (" in text_of(line) for line in lines(found))
+    insights = Insights(_slow(np.full(203, 0.08)))
+    end = insights.review.clock(insights.review.zone, insights.review.end or 0)
+    assert any(f"–{end} (" in text_of(line) for line in lines(insights))
 
 
 def test_the_figures_begin_with_what_the_verdict_names():
-    """Not with an increase of handles that could not have been crossed in two hours."""
+    """They do not begin with an increase of handles that could not be crossed in two hours."""
     busy = 20 + np.arange(480.0) % 3
     busy[-16:] = 97
-    found = Insights(reviewed(a_log({_CPU: busy, **_WELL, _HANDLES: np.arange(480.0)}, interval_s=15)))
-    first = first_screen(found)
-    (doubt,) = found.review.doubts
+    insights = Insights(reviewed(a_log({_CPU: busy, **_WELL, _HANDLES: np.arange(480.0)}, interval_s=15)))
+    first = first_screen(insights)
+    (doubt,) = insights.review.doubts
     assert doubt.sentence.startswith("Processor time of SUT stood above its limit of 80 % for the last ")
     assert "at worst 97 % (1 min mean)" in doubt.sentence
     assert (first.evidence[0].value, first.evidence[0].limit) == ("97 %", "< 80 %")
-    assert not any("handles" in one.value for one in first.evidence)
-    assert "Recorded too briefly" not in "".join(text_of(line) for line in lines(found))
-    assert "process-handles-leak" in render(found).partition("Too short, and not met")[2], "it is not lost"
+    assert not any("handles" in item.value for item in first.evidence)
+    assert "Recorded too briefly" not in "".join(text_of(line) for line in lines(insights))
+    assert "process-handles-leak" in render(insights).partition("Too short, and not met")[2], "it is not lost"
 
 
 def test_a_verdict_that_names_no_value_has_no_figures():

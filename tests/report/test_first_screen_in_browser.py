@@ -14,7 +14,7 @@ from plimsoll.report.html.render import render
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Examples whose headlines, causes and next steps are the longest, one that is not known, and one that is well.
 IN_TROUBLE = ("active-directory", "membership-directory", "skype-for-business", "web-server")
-SEEN = [*(EXAMPLES / one / "trouble" for one in IN_TROUBLE), EXAMPLES / "exchange" / "healthy"]
+SEEN = [*(EXAMPLES / text / "trouble" for text in IN_TROUBLE), EXAMPLES / "exchange" / "healthy"]
 SCREENS = [(1440, 900, "light"), (390, 844, "dark")]
 
 # Where the elements of each part that are to be seen end.
@@ -36,13 +36,13 @@ def reports(tmp_path_factory):
     """The reports of the demo, of examples and of twenty hosts, with their insights."""
     folder = tmp_path_factory.mktemp("first")
     runs = [*write_runs(folder / "demo"), *SEEN]
-    made = []
+    entries = []
     for number, run in enumerate([*runs, twenty_hosts(folder / "many")]):
         insights = Insights(review_inputs(Inputs((str(run),)), ReviewSettings()))
         path = folder / f"{number}.html"
         path.write_text(render(insights), encoding="utf-8")
-        made.append((f"{run.parent.name}/{run.name}", path.as_uri(), insights.review))
-    return made
+        entries.append((f"{run.parent.name}/{run.name}", path.as_uri(), insights.review))
+    return entries
 
 
 def test_the_answer_is_on_the_first_screen(chromium, reports):
@@ -58,7 +58,11 @@ def test_the_answer_is_on_the_first_screen(chromium, reports):
                     parts.append(".figures div" if width > 1000 else ".figures div:first-child")
                 if review.verdict == "not-healthy":
                     parts += [".verdict .cause", ".verdict .next"]
-                found = page.evaluate(BOXES, parts)
-                assert all(found), (name, parts, found)
-                assert max(bottom for some in found for bottom in some) <= height, (name, parts, found)
+                rule_evaluations = page.evaluate(BOXES, parts)
+                assert all(rule_evaluations), (name, parts, rule_evaluations)
+                assert max(bottom for rule_evaluation in rule_evaluations for bottom in rule_evaluation) <= height, (
+                    name,
+                    parts,
+                    rule_evaluations,
+                )
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, name

@@ -31,36 +31,39 @@ def outputs(tmp_path, shape):
 
 def test_outputs_tell_which_phases_were_found_and_how_sure_that_is(tmp_path):
     written, text, page = outputs(tmp_path, np.minimum(1, np.linspace(0, 5, ROWS)))
-    found = written["phases_found"]
-    assert [(one["name"], one["by_hand"]) for one in written["phases"]] == [("ramp-up", False), ("steady", False)]
-    assert (found["steady"], found["signal"], found["end"]) == (True, "sql.batch_requests", None)
+    result = written["phases_found"]
+    assert [(item["name"], item["by_hand"]) for item in written["phases"]] == [("ramp-up", False), ("steady", False)]
+    assert (result["steady"], result["signal"], result["end"]) == (True, "sql.batch_requests", None)
     assert (
-        found["begin"]["earliest"] <= found["begin"]["at"] == written["phases"][1]["start"] <= found["begin"]["latest"]
+        result["begin"]["earliest"]
+        <= result["begin"]["at"]
+        == written["phases"][1]["start"]
+        <= result["begin"]["latest"]
     )
-    assert 0.5 < found["confidence"] <= 1
-    assert {one["phase"] for one in written["statistics"]} == {"whole run", "ramp-up", "steady"}
-    assert found["sentence"] in text
-    assert found["sentence"] in page
+    assert 0.5 < result["confidence"] <= 1
+    assert {item["phase"] for item in written["statistics"]} == {"whole run", "ramp-up", "steady"}
+    assert result["sentence"] in text
+    assert result["sentence"] in page
     assert '"unsure":[[' in page
 
 
-def told(noise, **how):
+def told(noise, **options):
     """What the first screen tells of the phases of a run with such a noise, and a page life that holds."""
     load = 500 * (np.minimum(1, np.linspace(0, 5, ROWS)) + ar1(np.random.default_rng(9), ROWS, deviation=noise))
-    review = reviewed(a_log({BATCHES: load, LIFE: np.full(ROWS, 9000.0)}), **how)
+    review = reviewed(a_log({BATCHES: load, LIFE: np.full(ROWS, 9000.0)}), **options)
     assert review.phases_found
     return as_options(phases_text(review, review.zone)), review.phases_found
 
 
 def test_the_first_screen_says_which_phases_rules_were_judged_by():
-    used, found = told(noise=0.01)
-    assert (found.confidence or 0) >= 0.95
+    used, found_phases = told(noise=0.01)
+    assert (found_phases.confidence or 0) >= 0.95
     assert "Rules for the steady state were judged from " in used
     assert "--whole-run" in used
     assert told(noise=0.01, whole_run=True)[0].endswith("were judged throughout the run, as asked.")
-    unsure, found = told(noise=0.05)
-    assert found.steady
-    begin = found.steady.start // 10**9 % 86400
+    unsure, found_phases = told(noise=0.05)
+    assert found_phases.steady
+    begin = found_phases.steady.start // 10**9 % 86400
     typed = re.search(r"--steady (\d\d):(\d\d):(\d\d)/", unsure)
     assert typed
     assert begin == int(typed[1]) * 3600 + int(typed[2]) * 60 + int(typed[3])
@@ -68,8 +71,8 @@ def test_the_first_screen_says_which_phases_rules_were_judged_by():
 
 def test_outputs_tell_why_no_steady_state_was_found(tmp_path):
     written, text, page = outputs(tmp_path, np.linspace(0.1, 1, ROWS))
-    found = written["phases_found"]
-    assert (written["phases"], found["steady"], found["confidence"]) == ([], False, None)
-    assert found["sentence"].startswith("No steady state was found: the load ")
-    assert found["sentence"] in text
-    assert found["sentence"] in page
+    result = written["phases_found"]
+    assert (written["phases"], result["steady"], result["confidence"]) == ([], False, None)
+    assert result["sentence"].startswith("No steady state was found: the load ")
+    assert result["sentence"] in text
+    assert result["sentence"] in page

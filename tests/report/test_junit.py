@@ -77,8 +77,8 @@ def test_what_was_not_judged_is_skipped_with_its_reason(run):
     cases, _ = run({CPU: 88, QUEUE.format("0 C:"): 0.1}, toml)
 
     def skipped(name):
-        found = cases[name].find("skipped")
-        return found.get("message", "") if found is not None else ""
+        result = cases[name].find("skipped")
+        return result.get("message", "") if result is not None else ""
 
     assert skipped("cpu-busy on WEB01") == "switched off in plimsoll.toml: a batch machine"
     assert skipped("memory-available on WEB01") == "not recorded in these logs"

@@ -62,12 +62,12 @@ def opened(chromium, report):
         complaints = []
 
         def open_(width=1440, scheme="light"):
-            one = open_pages.enter_context(browsing.opened(chromium, report, width=width, scheme=scheme))
-            complaints.append(one.complaints)
-            return one.page
+            enter_context = open_pages.enter_context(browsing.opened(chromium, report, width=width, scheme=scheme))
+            complaints.append(enter_context.complaints)
+            return enter_context.page
 
         yield open_
-    assert [one for some in complaints for one in some] == []
+    assert [item for complaint in complaints for item in complaint] == []
 
 
 def unfold(page):
@@ -84,10 +84,10 @@ def test_nothing_reaches_beyond_the_window(opened):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_its_ground(chromium, report, scheme):
-    """The contrast of every text, as axe-core measures it."""
-    with browsing.opened(chromium, report, scheme=scheme) as one:
-        unfold(one.page)
-        assert [found for found in one.violations() if found.startswith("color-contrast")] == []
+    """The contrast of all texts with their background, as axe-core measures it."""
+    with browsing.opened(chromium, report, scheme=scheme) as item:
+        unfold(item.page)
+        assert [violation for violation in item.violations() if violation.startswith("color-contrast")] == []
 
 
 # What a canvas shows: how many of its pixels are of a colour, and of how many colours they are.
@@ -131,11 +131,11 @@ def drag(page, chart, start, end):
 def times_read(page, chart, parts=24):
     """The instants the reading shows as the pointer goes over a chart, from its first pixel to its last."""
     box = hover(page, chart, 0.001)
-    found = []
+    entries = []
     for part in range(parts + 1):
         page.mouse.move(box["x"] + round(box["width"] - 1) * part / parts, box["y"] + box["height"] / 2)
-        found.append(chart.locator(".reading > b").inner_text())
-    return found
+        entries.append(chart.locator(".reading > b").inner_text())
+    return entries
 
 
 def first_time_read(page, chart):
@@ -165,7 +165,7 @@ def test_zoom_reaches_the_samples_and_a_double_click_shows_the_whole_run_again(o
     assert read == sorted(read)
     assert 50 < int(read[-1][3:5]) * 60 + int(read[-1][6:]) - int(read[0][3:5]) * 60 - int(read[0][6:]) < 70
     subject = chart.locator("xpath=ancestor::article[1]")
-    assert {one.locator(".reading").count() for one in subject.locator(".chart").all()} == {1}
+    assert {item.locator(".reading").count() for item in subject.locator(".chart").all()} == {1}
     hover(page, chart, 0.5)
     page.mouse.dblclick(*(box_middle(chart)))
     assert whole.is_hidden()
@@ -183,7 +183,7 @@ def box_middle(chart):
 
 
 def test_all_charts_show_one_time(opened):
-    """Also one that is opened later; a button leads back where there is no double click."""
+    """Also a chart that is opened later; a button zooms out where a double click is impossible."""
     page = opened()
     drag(page, page.locator(".chart.full").first, 0.40, 0.50)
     shown = page.locator("#zoom span").inner_text()
@@ -258,7 +258,7 @@ def test_every_chart_is_on_paper_in_light_colours(opened):
     while pixels(page.locator(".chart.full").first, "--water") <= 100:
         assert time.monotonic() < drawn_again, "the lines have the colours of the screen again"
     streams = re.findall(rb"stream\r?\n(.*?)endstream", page.pdf(prefer_css_page_size=True), re.DOTALL)
-    strokes = sum(zlib.decompress(one).count(b" l\n") for one in streams if one.startswith(b"x"))
+    strokes = sum(zlib.decompress(stream).count(b" l\n") for stream in streams if stream.startswith(b"x"))
     assert strokes > 3000, "the lines are in the file that is printed"
 
 
@@ -279,7 +279,7 @@ def test_paper_has_the_findings_and_with_the_appendix_all_of_it(opened):
 
 
 def test_it_reads_without_scripts(chromium, report):
-    """All but the charts, and it says so."""
+    """Everything but the charts, and the page says so."""
     with closing(chromium.new_page(java_script_enabled=False)) as page:
         page.goto(report)
         assert page.locator("h1").inner_text().startswith("Not healthy.")
@@ -310,4 +310,4 @@ def test_moments_are_round_on_the_logs_own_clock(chromium, tmp_path):
             log = replace(log, times=first + np.linspace(0, hours * 3600, ROWS).astype(np.int64) * SECOND)
             (tmp_path / "r.html").write_text(render(Insights(simulated.reviewed(log))), encoding="utf-8")
             page.goto((tmp_path / "r.html").as_uri())
-            assert [one for one in ticks(page)[0] if one][: len(expected)] == expected
+            assert [tick for tick in ticks(page)[0] if tick][: len(expected)] == expected

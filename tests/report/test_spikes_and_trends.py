@@ -50,9 +50,9 @@ def as_text(insights):
 
 def test_all_three_are_in_every_output(tmp_path):
     insights = a_run(tmp_path)
-    page, text, found = render(insights), as_text(insights), ReviewDocument.model_validate(insights)
-    [spikes], [average] = found.spikes, found.averages
-    trend = found.trends[0]
+    page, text, result = render(insights), as_text(insights), ReviewDocument.model_validate(insights)
+    [spikes], [average] = result.spikes, result.averages
+    trend = result.trends[0]
     for sentence in (spikes.sentence, trend.sentence, average.sentence):
         assert sentence in text
         assert sentence in page

@@ -44,10 +44,10 @@ def write(tmp_path):
         clock=lambda _: timedelta(),
         still=(),
         moving="",
-        more=None,
+        entry=None,
     ):
         quiet = {path: usual if callable(usual) else lambda _, usual=usual: usual for path, usual in QUIET.items()}
-        columns = {CPU: cpu, **quiet, **(more or {})}
+        columns = {CPU: cpu, **quiet, **(entry or {})}
         lines = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\{host}\{path}"' for path in columns)])]
         for at in range(minutes * 4):
             added = clock(at / 4)
@@ -60,7 +60,7 @@ def write(tmp_path):
             noisy = [
                 " " if value is None else value * (1 + noise[path]) for path, value in zip(columns, values, strict=True)
             ]
-            lines.append(",".join(f'"{one}"' for one in [f"{moment:%m/%d/%Y %H:%M:%S.%f}"[:-3], *noisy]))
+            lines.append(",".join(f'"{item}"' for item in [f"{moment:%m/%d/%Y %H:%M:%S.%f}"[:-3], *noisy]))
         (tmp_path / f"{name}.csv").write_text("\r\n".join(lines) + "\r\n")
 
     return call
@@ -72,8 +72,8 @@ def verdict(plimsoll, tmp_path):
 
     def call(*arguments):
         plimsoll("review", tmp_path, "--json", tmp_path / "r.json", *arguments)
-        found = json.loads((tmp_path / "r.json").read_text())
-        return found["verdict"], found["headline"]
+        loads = json.loads((tmp_path / "r.json").read_text())
+        return loads["verdict"], loads["headline"]
 
     return call
 
@@ -81,8 +81,8 @@ def verdict(plimsoll, tmp_path):
 @pytest.mark.parametrize(("back", "said"), [(1800, "120 rows at the time of the row before"), (1807, "121 rows lie")])
 def test_a_clock_that_is_set_back_in_trouble_is_no_healthy_run(back, said, write, verdict):
     write(between(60, 90), minutes=120, clock=lambda minute: -back * SEC if minute >= 60 else 0 * SEC)
-    found, headline = verdict()
-    assert found == "unknown"
+    result, headline = verdict()
+    assert result == "unknown"
     assert f"values for the same time contradict each other in a.csv: {said}" in headline
 
 
@@ -105,8 +105,8 @@ def test_rows_that_are_in_a_log_twice_lose_nothing(write, verdict, tmp_path):
 def test_two_recordings_that_contradict_each_other_are_no_healthy_run(late, said, write, verdict):
     write(name="a")
     write(lambda _: 97, name="b", late=late * SEC)
-    found, headline = verdict()
-    assert found == "unknown"
+    result, headline = verdict()
+    assert result == "unknown"
     assert said in headline
 
 
@@ -131,8 +131,8 @@ def gap(first, last):
 )
 def test_a_gap_in_trouble_is_no_recovery(sick, missing, said, write, verdict):
     write(between(*sick), minutes=120, clock=gap(*missing))
-    found, headline = verdict()
-    assert found == ("unknown" if said else "healthy"), headline
+    result, headline = verdict()
+    assert result == ("unknown" if said else "healthy"), headline
     assert (said or "") in headline
 
 
@@ -147,8 +147,8 @@ def test_a_gap_in_trouble_is_no_recovery(sick, missing, said, write, verdict):
 )
 def test_a_run_that_was_not_recorded_for_a_part_of_it_is_not_known_to_be_healthy(sick, missing, said, write, verdict):
     write(between(*sick), minutes=120, clock=gap(*missing))
-    found, headline = verdict()
-    assert found == ("unknown" if said else "healthy"), headline
+    result, headline = verdict()
+    assert result == ("unknown" if said else "healthy"), headline
     assert (f"othing was recorded of {said}" if said else "") in headline
     assert ("before and after" in headline) == (sick == (30, 68)), "over an hour it may be two matters"
 
@@ -167,11 +167,11 @@ def test_rows_without_a_value_are_no_recording(first, last, said, write, verdict
 
     blanks = {path: blank(usual) for path, usual in QUIET.items()}
     write(blank(20), more=blanks)
-    found, headline = verdict()
-    assert found == ("unknown" if said else "healthy"), headline
+    result, headline = verdict()
+    assert result == ("unknown" if said else "healthy"), headline
     assert (said or "") in headline
     write(blank(20), more={**blanks, r"System\System Up Time": lambda minute: 9e5 + 60 * minute})
-    assert verdict()[0] == found
+    assert verdict()[0] == result
 
 
 SQL = {r"SQLServer:SQL Statistics\Batch Requests/sec": 300, r"SQLServer:Locks(_Total)\Lock Waits/sec": 1}
@@ -199,8 +199,8 @@ def test_a_service_of_which_nothing_is_recorded_is_not_known_to_be_healthy(count
         return lambda minute: None if first <= minute < last else usual
 
     write(more={path: blank(usual) for path, usual in counters.items()})
-    found, headline = verdict()
-    assert found == ("unknown" if said else "healthy"), headline
+    result, headline = verdict()
+    assert result == ("unknown" if said else "healthy"), headline
     assert (said or "") in headline
 
 
@@ -219,9 +219,9 @@ def test_half_an_hour_is_long_in_a_run_of_eight_hours_too(write, verdict):
 def test_recordings_of_two_days_have_no_gap_between_them(hours, write, verdict):
     write(name="a", minutes=60)
     write(name="b", minutes=60, late=3600 * hours * SEC)
-    found, headline = verdict()
+    result, headline = verdict()
     # An hour between two hours: a file of rotated ones may be lost.
-    assert found == ("healthy" if hours == 14 else "unknown"), headline
+    assert result == ("healthy" if hours == 14 else "unknown"), headline
 
 
 def test_a_host_that_was_restarted_is_not_known_to_be_healthy(write, verdict, tmp_path):
@@ -231,8 +231,8 @@ def test_a_host_that_was_restarted_is_not_known_to_be_healthy(write, verdict, tm
     up = [1_000_000 + 10 * at if at < 150 else 10 * (at - 149) for at in range(len(rows))]
     rows = [f'{row},"{seconds}"' for row, seconds in zip(rows, up, strict=True)]
     log.write_text("\r\n".join([rf'{header},"\\WEB01\System\System Up Time"', *rows, ""]))
-    found, headline = verdict()
-    assert found == "unknown"
+    result, headline = verdict()
+    assert result == "unknown"
     assert "WEB01 was restarted in the middle of the run" in headline
     work = 'from = 2026-03-10T10:30:00Z\nto = 2026-03-10T10:40:00Z\nreason = "patches"\n'
     for rules, expected in (("", "healthy"), ('rules = ["cpu-busy"]\n', "unknown")):
@@ -243,8 +243,8 @@ def test_a_host_that_was_restarted_is_not_known_to_be_healthy(write, verdict, tm
 def test_a_recorder_that_is_restarted_in_trouble_is_no_recovery(write, verdict):
     write(between(56, 99), name="a")
     write(between(0, 4), name="b", late=timedelta(minutes=65))
-    found, headline = verdict()
-    assert found == "unknown"
+    result, headline = verdict()
+    assert result == "unknown"
     assert "above its limit before and after 4 min 30 s without data, and a crossing counts after 5 min" in headline
 
 
@@ -260,8 +260,8 @@ def test_a_recorder_that_is_restarted_in_trouble_is_no_recovery(write, verdict):
 def test_a_host_that_was_not_recorded_throughout_is_named(minutes, late, said, write, verdict):
     write(name="a", host="A1")
     write(name="b", host="B2", minutes=minutes, late=timedelta(minutes=late))
-    found, headline = verdict()
-    assert found == ("unknown" if said else "healthy")
+    result, headline = verdict()
+    assert result == ("unknown" if said else "healthy")
     assert (said or "") in headline
 
 
@@ -275,8 +275,8 @@ def test_hosts_of_other_days_are_one_sentence(write, verdict):
 
 def test_a_resource_without_a_value_is_no_healthy_run(write, verdict):
     write(lambda _: None)
-    found, headline = verdict()
-    assert found == "unknown"
+    result, headline = verdict()
+    assert result == "unknown"
     assert "there is no value in what was recorded for Processor time of WEB01" in headline
 
 
@@ -289,8 +289,8 @@ def test_a_resource_that_is_lost_in_the_run_is_no_healthy_run(blank, expected, w
         for at, name in enumerate(header):
             row[at] = '" "' if "Memory" in name else row[at]
     log.write_text("".join(f"{','.join(row)}\r\n" for row in (header, *rows)))
-    found, headline = verdict()
-    assert found == expected
+    result, headline = verdict()
+    assert result == expected
     assert ("the memory of WEB01 was not recorded for the last 26 min of 59 min 45 s" in headline) == (
         expected == "unknown"
     )
@@ -301,16 +301,16 @@ def test_a_resource_that_is_lost_in_the_run_is_no_healthy_run(blank, expected, w
 )
 def test_a_host_whose_counters_stand_still_is_not_known_to_be_healthy(rows, when, write, verdict):
     write(still=rows)
-    found, headline = verdict()
-    assert found == "unknown"
+    result, headline = verdict()
+    assert result == "unknown"
     assert f"the 3 counters of WEB01 that change all the time on a running host stood still {when}" in headline
 
 
 @pytest.mark.parametrize(("value", "expected"), [(31.234567890123, "unknown"), (31, "healthy")])
 def test_processors_that_repeat_a_value_of_many_decimals_are_not_judged_by_it(value, expected, write, verdict):
     write(lambda _: value, still=range(80, 160), moving=r"System\Context Switches/sec")
-    found, headline = verdict()
-    assert found == expected
+    result, headline = verdict()
+    assert result == expected
     assert ("Processor time of WEB01 repeated the same values for 20 min" in headline) == (expected == "unknown")
 
 
@@ -321,8 +321,8 @@ def test_one_counter_that_never_changes_is_nothing_to_doubt(write, verdict):
 
 def test_processors_that_never_do_anything_are_not_known_to_be_healthy(write, verdict):
     write(lambda _: 0)
-    found, headline = verdict()
-    assert found == "unknown"
+    result, headline = verdict()
+    assert result == "unknown"
     assert "the processors of WEB01 were busy for exactly 0 % in all 240 samples" in headline
 
 
@@ -338,9 +338,9 @@ def test_processors_that_never_do_anything_are_not_known_to_be_healthy(write, ve
     ],
 )
 def test_a_total_of_disks_hides_a_slow_one(disks, found, said, write, verdict, monkeypatch):
-    for path in [one for one in QUIET if "Disk" in one]:
+    for path in [item for item in QUIET if "Disk" in item]:
         monkeypatch.delitem(QUIET, path)
-    total = {rf"PhysicalDisk(_Total)\Avg. Disk sec/{one}": 0.003 for one in ("Read", "Write")}
+    total = {rf"PhysicalDisk(_Total)\Avg. Disk sec/{text}": 0.003 for text in ("Read", "Write")}
     for path, value in (total | dict.fromkeys(disks, 40)).items():
         monkeypatch.setitem(QUIET, path, value)
     write()
@@ -355,8 +355,8 @@ SPACE = r"LogicalDisk(C:)\% Free Space"
 def test_free_space_that_is_lost_in_the_run_is_a_doubt(write, verdict, monkeypatch):
     monkeypatch.setitem(QUIET, SPACE, lambda minute: 40 if minute < 30 else None)
     write()
-    found, headline = verdict()
-    assert found == "unknown"
+    result, headline = verdict()
+    assert result == "unknown"
     assert "the free space of C: of WEB01 was not recorded for the last 30 min of 59 min 45 s" in headline
 
 
@@ -381,8 +381,8 @@ def test_a_volume_that_fills_up_to_its_limit_is_a_doubt_however_briefly_it_is_pa
         QUIET, SPACE, lambda minute: (40 - (40 - at_the_end) * minute / 59.75) / (1 + minute * 4 % 7 / 300)
     )
     write()
-    found, headline = verdict()
-    assert found == "unknown"
+    result, headline = verdict()
+    assert result == "unknown"
     assert said in headline
 
 
@@ -413,8 +413,8 @@ def test_a_volume_that_fills_up_and_has_hours_left_is_no_doubt(write, verdict, m
 )
 def test_steady_work_that_stops_for_long_in_the_middle_is_no_healthy_run(done, expected, write, verdict):
     write(more={r"Web Service(_Total)\Total Method Requests/sec": done})
-    found, headline = verdict()
-    assert found == expected, headline
+    result, headline = verdict()
+    assert result == expected, headline
     goes_on = expected == "unknown" and done(59) > 0
     assert ("stopped for 15 min 15 s in the middle of steady work" in headline) == goes_on
     assert ("the load is gone after 75 % of the run" in headline) == (not done(59) and not done(45))

@@ -1,4 +1,4 @@
-"""The clock of a load driver against those of the hosts: said where the load shows it, and not otherwise."""
+"""The clock of a load driver compared with the hosts' clocks: a remark only where the load shows the offset."""
 
 import numpy as np
 import pytest
@@ -17,10 +17,10 @@ def _run(tmp_path, shift_s, rates=(2, 6, 4, 9, 3), noise=2.0):
     seconds, first = np.arange(0, 1800, 5), 120
     rate = np.zeros(len(seconds))
     rows = []
-    for at, one in enumerate(rates):
+    for at, item in enumerate(rates):
         begin = first + at * 300
-        rate[(seconds >= begin) & (seconds < begin + 300)] = one
-        times = START // 10**6 + ((begin + np.arange(0, 300, 1 / one) + shift_s) * 1000).astype(np.int64)
+        rate[(seconds >= begin) & (seconds < begin + 300)] = item
+        times = START // 10**6 + ((begin + np.arange(0, 300, 1 / item) + shift_s) * 1000).astype(np.int64)
         rows += [f"{time},80,page,200,OK,T 1,true,5\n" for time in times]
     busy = 10 + 6 * rate + rng.normal(0, noise, len(seconds))
     path = tmp_path / "results.jtl"
@@ -36,9 +36,9 @@ def test_a_clock_that_is_off_is_said_and_nothing_is_moved(tmp_path, shift_s):
     assert clock
     assert clock.offset / 1e9 == pytest.approx(-shift_s, abs=10)
     assert clock.low <= clock.offset <= clock.high
-    [said] = [one.text for one in review.remarks if "clock of the load driver" in one.text]
-    assert ("ahead of" if shift_s > 0 else "behind") in said
-    assert "left as they are" in said
+    [result] = [remark.text for remark in review.remarks if "clock of the load driver" in remark.text]
+    assert ("ahead of" if shift_s > 0 else "behind") in result
+    assert "left as they are" in result
 
 
 @pytest.mark.parametrize("more", [{"shift_s": 0}, {"shift_s": 5}, {"shift_s": 300, "noise": 60.0}])
@@ -48,6 +48,6 @@ def test_nothing_is_said_where_clocks_agree_or_the_load_does_not_show(tmp_path, 
 
 def test_recordings_of_different_hours_are_said_to_have_no_time_in_common(tmp_path):
     review = _run(tmp_path, 3 * 3600)
-    assert any("no time in common" in one.text for one in review.remarks)
-    assert any("no time in common" in one.reason for one in review.doubts)
-    assert not any("no time in common" in one.reason for one in _run(tmp_path, 420).doubts)
+    assert any("no time in common" in remark.text for remark in review.remarks)
+    assert any("no time in common" in doubt.reason for doubt in review.doubts)
+    assert not any("no time in common" in doubt.reason for doubt in _run(tmp_path, 420).doubts)

@@ -30,7 +30,7 @@ def found(review):
 
 
 def steady_from(review):
-    return {one.name: (one.start - START) / SECOND for one in review.phases}.get("steady")
+    return {phase.name: (phase.start - START) / SECOND for phase in review.phases}.get("steady")
 
 
 def test_operations_tell_the_phases_before_connections_and_processor_time():
@@ -40,7 +40,7 @@ def test_operations_tell_the_phases_before_connections_and_processor_time():
         BATCHES: 500 * (ramp() + noise(3)),
     }
     review = reviewed(a_log(columns))
-    assert [one.name for one in review.phases] == ["ramp-up", "steady"]
+    assert [phase.name for phase in review.phases] == ["ramp-up", "steady"]
     assert steady_from(review) == pytest.approx(TRUE_RAMP_S, abs=NEAR_S)
     assert found(review).signal == "sql.batch_requests"
     assert (found(review).confidence or 0) > 0.9
@@ -85,17 +85,17 @@ def test_several_tests_cycles_and_a_load_that_ends_are_said(shape, said):
 
 
 def test_phases_set_by_hand_are_kept():
-    given = Phase("steady", START + 10 * SECOND, START + 900 * SECOND)
-    review = reviewed(a_log({BATCHES: 500 * (ramp() + noise(7))}), phases=[given])
-    assert list(review.phases) == [given]
+    phase = Phase("steady", START + 10 * SECOND, START + 900 * SECOND)
+    review = reviewed(a_log({BATCHES: 500 * (ramp() + noise(7))}), phases=[phase])
+    assert list(review.phases) == [phase]
     assert review.phases_found is None
 
 
-def page_life(load, short, **how):
+def page_life(load, short, **options):
     """The review of a run, and whether its page life expectancy, 20 s where it is short, was crossed."""
     life = np.where(short, 20.0, 9000.0)
-    review = reviewed(a_log({BATCHES: 500 * (load + noise(8)), LIFE: life}), **how)
-    [finding] = [one for one in review.findings if one.rule.id == "sql-page-life-expectancy"]
+    review = reviewed(a_log({BATCHES: 500 * (load + noise(8)), LIFE: life}), **options)
+    [finding] = [item for item in review.findings if item.rule.id == "sql-page-life-expectancy"]
     return review, finding.outcome == Outcome.CROSSED
 
 
@@ -103,20 +103,20 @@ def test_what_is_crossed_in_a_found_ramp_up_only_does_not_count_and_is_named():
     review, crossed = page_life(ramp(), AT < 0.15)
     assert review.judged_by_found
     assert not crossed
-    assert {one.signal.title for one in review.before_steady} == {"Page life expectancy"}
+    assert {finding.signal.title for finding in review.before_steady} == {"Page life expectancy"}
     assert page_life(ramp(), AT < 0.15, whole_run=True)[1]
 
 
 def test_what_is_crossed_after_a_found_steady_state_counts():
     falls = np.minimum(ramp(), np.minimum(1, (1 - AT) / 0.3))
     review, crossed = page_life(falls, AT > 0.75)
-    assert [one.name for one in review.phases] == ["ramp-up", "steady", "ramp-down"]
+    assert [phase.name for phase in review.phases] == ["ramp-up", "steady", "ramp-down"]
     assert crossed
 
 
 def test_a_page_life_that_climbs_in_a_found_steady_state_is_not_crossed():
     climbs = a_log({BATCHES: 500 * (ramp() + noise(8)), LIFE: 30.0 + AT * ROWS * EVERY_S})
-    [finding] = [one for one in reviewed(climbs).findings if one.rule.id == "sql-page-life-expectancy"]
+    [finding] = [item for item in reviewed(climbs).findings if item.rule.id == "sql-page-life-expectancy"]
     assert finding.track
     assert finding.track.is_phase_determined
     assert finding.outcome == Outcome.WITHIN
@@ -129,4 +129,6 @@ def test_phases_that_may_be_none_are_not_judged_by(load):
     columns = {BATCHES if np.ptp(load) else CPU: 50 * (load + noise(8)), LIFE: np.where(AT < 0.15, 20.0, 9000.0)}
     review = reviewed(a_log(columns))
     assert not review.judged_by_found or not review.before_steady
-    assert "Page life expectancy" in {one.signal.title for one in review.findings if one.outcome == Outcome.CROSSED}
+    assert "Page life expectancy" in {
+        finding.signal.title for finding in review.findings if finding.outcome == Outcome.CROSSED
+    }

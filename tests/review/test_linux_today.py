@@ -90,22 +90,22 @@ def findings(gauges, counts):
     return review([log], Run(), Question(packs, load_signals()), Facts({}, recorded_facts([log]))).findings
 
 
-def crossed(found):
-    return [one for one in found if one.outcome in (Outcome.CROSSED, Outcome.OFTEN)]
+def crossed(values):
+    return [item for item in values if item.outcome in (Outcome.CROSSED, Outcome.OFTEN)]
 
 
 def test_a_healthy_host_has_nothing_crossed():
-    found = findings(HEALTHY, HEALTHY_COUNTS)
-    assert [(one.rule.id, one.subject) for one in crossed(found)] == []
-    judged = {row for one in found if one.outcome == Outcome.WITHIN for row in one.rule.limits}
+    result = findings(HEALTHY, HEALTHY_COUNTS)
+    assert [(item.rule.id, item.subject) for item in crossed(result)] == []
+    judged = {row for finding in result if finding.outcome == Outcome.WITHIN for row in finding.rule.limits}
     assert judged >= FIRST_TIER
 
 
 def test_every_limit_of_the_first_tier_is_found_crossed_on_a_sick_host():
-    found = crossed(findings(HEALTHY | SICK, HEALTHY_COUNTS | SICK_COUNTS))
-    found += crossed(findings(HEALTHY | STOLEN, HEALTHY_COUNTS))
-    assert {row for one in found for row in one.rule.limits} >= FIRST_TIER
-    both = {(row, one.rule.severity) for one in found for row in one.rule.limits}
+    result = crossed(findings(HEALTHY | SICK, HEALTHY_COUNTS | SICK_COUNTS))
+    result += crossed(findings(HEALTHY | STOLEN, HEALTHY_COUNTS))
+    assert {row for item in result for row in item.rule.limits} >= FIRST_TIER
+    both = {(row, item.rule.severity) for item in result for row in item.rule.limits}
     critical = {"LNX-001", "LNX-005", "LNX-010", "LNX-011", "LNX-014", "LNX-017"}
     assert both >= {(row, level) for row in critical for level in ("warning", "critical")}
 
@@ -115,7 +115,7 @@ def test_every_limit_of_the_first_tier_is_found_crossed_on_a_sick_host():
 )
 def test_an_agent_with_few_plugins_is_judged(measurement, rule):
     sick = {key: value for key, value in (HEALTHY | SICK).items() if key[0] == measurement}
-    assert rule in {one.rule.id for one in crossed(findings(sick, {}))}
+    assert rule in {item.rule.id for item in crossed(findings(sick, {}))}
 
 
 @pytest.mark.parametrize(
@@ -132,12 +132,12 @@ def test_an_agent_with_few_plugins_is_judged(measurement, rule):
     ],
 )
 def test_one_thing_wrong_is_all_that_is_found(what, rule):
-    assert {one.rule.id for one in crossed(findings(HEALTHY | what, HEALTHY_COUNTS))} == rule
+    assert {item.rule.id for item in crossed(findings(HEALTHY | what, HEALTHY_COUNTS))} == rule
 
 
 def test_a_link_whose_speed_is_not_known_is_not_judged():
     counts = HEALTHY_COUNTS | {("net", ADAPTER, "bytes_recv"): 1e9, ("net", ADAPTER, "bytes_sent"): 1e9}
-    known = HEALTHY | {("net", ADAPTER, "speed"): 1000.0}
+    result = HEALTHY | {("net", ADAPTER, "speed"): 1000.0}
     rules = {"linux-network-received-utilization", "linux-network-sent-utilization"}
-    assert {one.outcome for one in findings(HEALTHY, counts) if one.rule.id in rules} == {Outcome.NO_DATA}
-    assert rules <= {one.rule.id for one in crossed(findings(known, counts))}
+    assert {finding.outcome for finding in findings(HEALTHY, counts) if finding.rule.id in rules} == {Outcome.NO_DATA}
+    assert rules <= {item.rule.id for item in crossed(findings(result, counts))}

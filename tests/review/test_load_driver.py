@@ -1,4 +1,4 @@
-"""What a load driver saw stands beside the counters of hosts: it is the load, and no host that must be judged."""
+"""The results of a load driver beside counters of hosts: they are the load, not a host that must be judged."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,14 +21,14 @@ def _jtl(path, start_ms, seconds):
 def test_a_healthy_run_stays_healthy_beside_its_load_driver(tmp_path):
     folder = EXAMPLE / "healthy"
     alone = plimsoll.review(folder).review
-    logs = sorted(one for one in folder.iterdir() if one.suffix != ".toml")
+    logs = sorted(path for path in folder.iterdir() if path.suffix != ".toml")
     # The driver begins later and ends earlier than what was recorded of the host.
     driver = _jtl(tmp_path / "results.jtl", (alone.start or 0) // 10**6 + 120_000, 900)
     both = plimsoll.review(*logs, driver, config=folder / "plimsoll.toml").review
     assert alone.verdict == both.verdict == "healthy"
-    assert {one.subject.host for one in both.findings if one.subject} == set(alone.hosts)
-    assert "client.requests" in [one.name for one in both.loads]
-    assert "client.requests" not in [one.name for one in alone.loads]
+    assert {finding.subject.host for finding in both.findings if finding.subject} == set(alone.hosts)
+    assert "client.requests" in [load.name for load in both.loads]
+    assert "client.requests" not in [load.name for load in alone.loads]
 
 
 def test_alone_it_is_not_healthy(tmp_path):
@@ -52,7 +52,7 @@ def beside_a_healthy_host(tmp_path):
 
     def call(requests, elapsed=lambda _: 120, label=lambda _: "page"):
         folder = EXAMPLE / "healthy"
-        logs = sorted(one for one in folder.iterdir() if one.suffix != ".toml")
+        logs = sorted(path for path in folder.iterdir() if path.suffix != ".toml")
         start = (plimsoll.review(folder).review.start or 0) // 10**6
         head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,allThreads\n"
         rows = (
@@ -153,9 +153,9 @@ def test_a_row_cut_within_its_result_is_damage_and_no_failed_request(tmp_path):
     with path.open("a", encoding="utf-8") as file:
         file.write(f"{HOUR_MS + 61_000},120,page,200,OK,T 1,tr")
     (log,) = plimsoll.review(path).review.logs
-    errors = dict(zip([one.field for one in log.series], log.columns, strict=True))["errors"]
+    errors = dict(zip([series.field for series in log.series], log.columns, strict=True))["errors"]
     assert errors.sum() == 0
-    assert any("1 row without" in one.text for one in log.remarks)
+    assert any("1 row without" in remark.text for remark in log.remarks)
 
 
 @pytest.mark.parametrize(("earlier", "length"), [(40 * 86400, 1200), (2 * 3600, 600)])

@@ -19,19 +19,19 @@ def reviewed(plimsoll, tmp_path):
         rows = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(f'"\\\\WEB1{path}"' for path in counters)])]
         for at in range(240):
             stamp = f"01/15/2026 10:{at // 4:02}:{at % 4 * 15:02}.000"
-            cells = (one[at] if isinstance(one, list) else one for one in counters.values())
+            cells = (counter[at] if isinstance(counter, list) else counter for counter in counters.values())
             rows.append(",".join(f'"{cell}"' for cell in (stamp, *cells)))
         (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
         done = plimsoll("review", tmp_path / "log.csv", "--details", "--json", tmp_path / "out.json")
         assert done.status == 0, done.err
-        found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["rules"]
-        return {one["rule"]: one["state"] for one in found}, done.out
+        load = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["rules"]
+        return {item["rule"]: item["state"] for item in load}, done.out
 
     return review
 
 
 def test_two_bursts_of_an_unbounded_counter_are_brief(reviewed):
-    """Each of the two would keep the mean of five minutes past its limit."""
+    """Each burst alone would keep the mean of five minutes past its limit."""
     pages = [200_000 if at in (100, 117) else 5 for at in range(240)]
     states, _ = reviewed({r"\Memory\Pages/sec": pages, r"\Memory\Available MBytes": 900})
     assert states["windows-paging"] == "held"

@@ -1,4 +1,4 @@
-"""`[objective]` in plimsoll.toml: what a load driver saw is held against it, like any limit."""
+"""`[objective]` in plimsoll.toml: its limits are judged on the results of a load driver, like any limit."""
 
 import json
 
@@ -23,15 +23,15 @@ def _run(tmp_path, objective, elapsed=120, failed=lambda at: False, labels=("pag
     driver.write_text(HEAD + "".join(rows), encoding="utf-8")
     settings = tmp_path / "plimsoll.toml"
     settings.write_text((folder / "plimsoll.toml").read_text(encoding="utf-8") + objective, encoding="utf-8")
-    logs = sorted(one for one in folder.iterdir() if one.suffix != ".toml")
+    logs = sorted(path for path in folder.iterdir() if path.suffix != ".toml")
     return plimsoll.review(*logs, driver, config=settings)
 
 
 def test_an_objective_that_is_met_is_judged_and_the_run_stays_healthy(tmp_path):
-    found = _run(tmp_path, '\n[objective]\nresponse_p95 = "500 ms"\nerrors = "< 0.1 %"\n')
-    assert found.verdict == "healthy"
-    rules = [one for one in found.document.rules if one.rule.startswith("objective-")]
-    assert {one.rule: one.state for one in rules} == {
+    review_result = _run(tmp_path, '\n[objective]\nresponse_p95 = "500 ms"\nerrors = "< 0.1 %"\n')
+    assert review_result.verdict == "healthy"
+    rules = [rule for rule in review_result.document.rules if rule.rule.startswith("objective-")]
+    assert {rule.rule: rule.state for rule in rules} == {
         "objective-response-p95": "held",
         "objective-errors": "held",
     }
@@ -51,37 +51,37 @@ def test_an_objective_that_is_met_is_judged_and_the_run_stays_healthy(tmp_path):
     ],
 )
 def test_an_objective_that_is_missed_makes_the_run_not_healthy(tmp_path, objective, more, rule, words):
-    found = _run(tmp_path, f"\n[objective]\n{objective}\n", **more)
-    assert found.verdict == "not-healthy"
-    assert words in found.headline
-    assert [one.rule for one in found.document.rules if one.state == "crossed"] == [rule]
-    assert words in str(found)
-    assert words in found.to_html()
-    assert json.loads(found.to_json())["verdict"] == "not-healthy"
+    review_result = _run(tmp_path, f"\n[objective]\n{objective}\n", **more)
+    assert review_result.verdict == "not-healthy"
+    assert words in review_result.headline
+    assert [item.rule for item in review_result.document.rules if item.state == "crossed"] == [rule]
+    assert words in str(review_result)
+    assert words in review_result.to_html()
+    assert json.loads(review_result.to_json())["verdict"] == "not-healthy"
 
 
 def test_what_the_results_do_not_have_leaves_the_verdict_open(tmp_path):
-    found = _run(tmp_path, '\n[objective.operations."no such page"]\nresponse_p95 = "1 s"\n')
-    assert found.verdict == "unknown"
-    assert "the objective was not judged for Response time, 95th percentile, of no such page" in found.headline
+    result = _run(tmp_path, '\n[objective.operations."no such page"]\nresponse_p95 = "1 s"\n')
+    assert result.verdict == "unknown"
+    assert "the objective was not judged for Response time, 95th percentile, of no such page" in result.headline
 
 
 def test_without_a_load_driver_the_objective_is_not_judged(tmp_path):
     settings = tmp_path / "plimsoll.toml"
     settings.write_text('[objective]\nresponse_p95 = "1 s"\n', encoding="utf-8")
-    logs = sorted(one for one in (EXAMPLE / "healthy").iterdir() if one.suffix != ".toml")
-    found = plimsoll.review(*logs, config=settings)
-    assert found.verdict == "unknown"
-    assert "no results of a load driver were given" in found.headline
+    logs = sorted(path for path in (EXAMPLE / "healthy").iterdir() if path.suffix != ".toml")
+    review = plimsoll.review(*logs, config=settings)
+    assert review.verdict == "unknown"
+    assert "no results of a load driver were given" in review.headline
 
 
 def test_a_driver_alone_is_not_healthy_although_its_objective_is_met(tmp_path):
     _run(tmp_path, "")
     settings = tmp_path / "plimsoll.toml"
     settings.write_text('[objective]\nresponse_p95 = "1 s"\n', encoding="utf-8")
-    found = plimsoll.review(tmp_path / "results.jtl", config=settings)
-    assert found.verdict == "unknown"
-    assert "the counters of no host were given" in found.headline
+    review = plimsoll.review(tmp_path / "results.jtl", config=settings)
+    assert review.verdict == "unknown"
+    assert "the counters of no host were given" in review.headline
 
 
 @pytest.mark.parametrize(

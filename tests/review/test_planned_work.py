@@ -1,4 +1,4 @@
-"""Planned work in plimsoll.toml: a backup that crosses limits does not make a run unhealthy, and is said."""
+"""Planned work in plimsoll.toml: a backup that crosses limits leaves a run healthy, and is mentioned."""
 
 import json
 
@@ -43,9 +43,9 @@ def reviewed(plimsoll, tmp_path):
 def test_planned_work_is_left_out_and_said(reviewed):
     done, _ = reviewed("")
     assert done.out.startswith("Not healthy. Processor time of WEB01")
-    done, found = reviewed(BACKUP)
+    done, result = reviewed(BACKUP)
     assert done.out.startswith("Healthy. ")
-    assert "Planned work was not judged: nightly backup, 24 min." in found["headline"]
+    assert "Planned work was not judged: nightly backup, 24 min." in result["headline"]
 
 
 def test_what_goes_on_after_planned_work_counts(reviewed):

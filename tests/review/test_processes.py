@@ -35,8 +35,8 @@ def run(plimsoll, tmp_path):
             *("review", tmp_path / "log.csv", "--details", "--json", tmp_path / "r.json", "--out", tmp_path / "r.html"),
             *("--only", "operating-system"),
         )
-        found = json.loads((tmp_path / "r.json").read_text())
-        return done, found["rules"], (tmp_path / "r.html").read_text(encoding="utf-8")
+        loads = json.loads((tmp_path / "r.json").read_text())
+        return done, loads["rules"], (tmp_path / "r.html").read_text(encoding="utf-8")
 
     return call
 
@@ -66,7 +66,7 @@ def test_the_three_that_used_most_are_named_with_their_means(run):
         process("gone"): lambda _: None,
     }, toml=PHASES)  # fmt: skip
     (breach,) = breaches_of(rules, "cpu-busy")
-    assert [(one["instance"], one["mean_while"], one["unit"]) for one in breach["processes"]] == [
+    assert [(item["instance"], item["mean_while"], item["unit"]) for item in breach["processes"]] == [
         ("sqlservr", 180, "%"),
         ("<b>w3wp</b>", 8, "%"),
         ("lsass", 4, "%"),
@@ -89,7 +89,7 @@ def test_each_breach_names_its_own(run):
         process("early"): during(0, 12, 90, 1),
         process("late"): during(12, 30, 90, 1),
     })  # fmt: skip
-    named = [[one["instance"] for one in breach["processes"]] for breach in breaches_of(rules, "cpu-busy")]
+    named = [[item["instance"] for item in breach["processes"]] for breach in breaches_of(rules, "cpu-busy")]
     assert named == [["early", "late"], ["late", "early"]]
     assert report.count("Processor time of a process, mean while crossed") == 2
 
@@ -102,13 +102,13 @@ def test_memory_names_those_that_hold_it(run):
         process("busy"): lambda _: 99,
     })  # fmt: skip
     (breach,) = breaches_of(rules, "memory-available")
-    assert [(one["instance"], one["mean_while"], one["unit"]) for one in breach["processes"]] == [
+    assert [(item["instance"], item["mean_while"], item["unit"]) for item in breach["processes"]] == [
         ("leak", 3e9, "bytes")
     ]
 
 
 def test_without_phases_or_across_them_there_is_nothing_to_compare_with(run):
-    """The mean outside a breach is then that of start-up, idle time and all."""
+    """The mean outside a breach would include start-up and idle time."""
     columns = {CPU: during(5, 20, 95, 10), process("sqlservr"): during(4, 21, 180, 20)}
     across = PHASES.replace("10:02:00Z", "10:12:00Z")
     for toml in ("", across):

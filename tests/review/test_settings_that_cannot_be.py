@@ -1,9 +1,9 @@
-"""What plimsoll.toml says is held against the logs and against what counters can be."""
+"""plimsoll.toml is checked against the logs and against the possible values of counters."""
 
 import pytest
 
 MB = 2**20
-CPUS = {"\\Processor(" + str(one) + ")\\% Processor Time": 20 for one in (*range(8), "_Total")}
+CPUS = {"\\Processor(" + str(index) + ")\\% Processor Time": 20 for index in (*range(8), "_Total")}
 MEMORY = {r"\Memory\Available MBytes": 300}
 DISK = {r"\PhysicalDisk(0 C:)\Avg. Disk sec/Read": 0.002, r"\PhysicalDisk(0 C:)\Disk Reads/sec": 50}
 

@@ -1,4 +1,4 @@
-"""A recording shorter than a threshold must be crossed to count, and what worst values are said to be of."""
+"""Recordings shorter than a crossing must last to count, and the description of worst values."""
 
 import json
 import re
@@ -15,32 +15,32 @@ GB = 1024**3
 def reviewed(plimsoll, tmp_path):
     """Reviews a log of one column, a value every `every` seconds; gives the outcome, JSON, report and JUnit."""
 
-    def call(values, *arguments, path=CPU, every=2, toml=""):
+    def call(values, *arguments, path=CPU, item=2, toml=""):
         if toml:
             (tmp_path / "plimsoll.toml").write_text(toml)
         rows = [rf'"(PDH-CSV 4.0) (UTC)(0)","\\WEB01\{path}"']
         for at, value in enumerate(values):
-            minute, second = divmod(at * every, 60)
+            minute, second = divmod(at * item, 60)
             rows.append(f'"01/15/2008 {10 + minute // 60:02}:{minute % 60:02}:{second:02}.000","{value}"')
         (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
         outputs = ("--json", tmp_path / "r.json", "--out", tmp_path / "r.html", "--junit", tmp_path / "r.xml")
         done = plimsoll("review", tmp_path / "log.csv", "--details", *outputs, *arguments)
-        found = json.loads((tmp_path / "r.json").read_text())
-        return done, found, (tmp_path / "r.html").read_text(), fromstring((tmp_path / "r.xml").read_bytes())
+        loads = json.loads((tmp_path / "r.json").read_text())
+        return done, loads, (tmp_path / "r.html").read_text(), fromstring((tmp_path / "r.xml").read_bytes())
 
     return call
 
 
-def the_rule(found, name="cpu-busy"):
-    (rule,) = [rule for rule in found["rules"] if rule["rule"] == name]
+def the_rule(values, name="cpu-busy"):
+    (rule,) = [rule for rule in values["rules"] if rule["rule"] == name]
     return rule
 
 
 @pytest.mark.parametrize("rows", [3, 29])
 def test_a_short_log_with_a_breach_throughout_is_not_healthy(reviewed, rows):
-    done, found, report, cases = reviewed([88] * rows)
-    first, *others = done.out.splitlines()
-    (tally,) = [line for line in others if line.startswith("Crossed: ")]
+    done, result, report, cases = reviewed([88] * rows)
+    first, *outcome = done.out.splitlines()
+    (tally,) = [line for line in outcome if line.startswith("Crossed: ")]
     assert first.startswith(
         "Not known. No warning or critical threshold could be judged: the recording is too short to judge a threshold that was crossed in it: "
     )
@@ -48,8 +48,8 @@ def test_a_short_log_with_a_breach_throughout_is_not_healthy(reviewed, rows):
     assert tally.endswith("3 were recorded too briefly, 60 were not recorded")
     assert "remark: what was judged of WEB01" in done.err
     assert "cpu-busy (5 min), cpu-pinned (5 min)" in done.err
-    assert (found["verdict"], found["counts"]["too-short"]) == ("unknown", 3)
-    rule = the_rule(found)
+    assert (result["verdict"], result["counts"]["too-short"]) == ("unknown", 3)
+    rule = the_rule(result)
     assert (rule["state"], rule["breaches"], rule["share_of_time"]) == ("too-short", [], 1)
     assert rule["stretch_s"] < rule["threshold"]["for_s"]
     assert rule["notes"][0] == "crossed throughout what was recorded, which is shorter than the 5 min that count"
@@ -65,8 +65,8 @@ def test_a_short_log_with_a_breach_throughout_is_not_healthy(reviewed, rows):
 
 
 def test_a_short_log_that_was_never_crossed_is_not_healthy_either(reviewed):
-    done, found, _, _ = reviewed([20] * 29)
-    assert found["headline"] == (
+    done, result, _, _ = reviewed([20] * 29)
+    assert result["headline"] == (
         "Not known. No warning or critical threshold could be judged: the recording of WEB01 is too short, or lacks data, "
         "for all 3 warning and critical thresholds whose counters were recorded; record for 6 min or longer."
     )
@@ -74,23 +74,23 @@ def test_a_short_log_that_was_never_crossed_is_not_healthy_either(reviewed):
 
 
 def test_a_crossing_with_both_ends_in_a_short_log_is_brief(reviewed):
-    """It ended; that it would have lasted is out of the question."""
-    _, found, _, _ = reviewed([20] * 40 + [99] * 30 + [20] * 40)
-    assert the_rule(found)["state"] == "too-short"
-    assert the_rule(found)["brief_crossings"]["count"] == 1
-    assert "crossed in it" not in found["headline"]
+    """The crossing ended, so it cannot have lasted long enough."""
+    _, result, _, _ = reviewed([20] * 40 + [99] * 30 + [20] * 40)
+    assert the_rule(result)["state"] == "too-short"
+    assert the_rule(result)["brief_crossings"]["count"] == 1
+    assert "crossed in it" not in result["headline"]
 
 
 def test_a_crossing_that_lasts_to_the_end_of_a_short_log_may_have_lasted_longer(reviewed):
-    _, found, _, _ = reviewed([20] * 40 + [99] * 70)
-    assert "3 thresholds that were crossed in it: Processor time of WEB01" in found["headline"]
+    _, result, _, _ = reviewed([20] * 40 + [99] * 70)
+    assert "3 thresholds that were crossed in it: Processor time of WEB01" in result["headline"]
 
 
 def test_a_breach_goes_before_what_is_too_short(reviewed, tmp_path):
     (tmp_path / "plimsoll.toml").write_text('[rules.cpu-busy]\nfor = "0s"\nreason = "x"\n')
-    _, found, _, _ = reviewed([95] * 29)
-    assert found["verdict"] == "not-healthy"
-    assert found["headline"].endswith(
+    _, result, _, _ = reviewed([95] * 29)
+    assert result["verdict"] == "not-healthy"
+    assert result["headline"].endswith(
         "The recording is too short to judge a threshold that was crossed in it: "
         "Processor time of WEB01 stayed at 95 % (1 min mean) throughout; it should stay at or below 90 %, and a crossing counts after 5 min. "
         "The recording of WEB01 is too short, or lacks data, for 2 of the 3 warning and critical thresholds whose counters were recorded; record for 6 min or longer."
@@ -101,21 +101,21 @@ def test_the_worst_value_says_that_it_is_a_mean(reviewed):
     """The lowest sample is 100 MB, the lowest means over minutes are gigabytes."""
     values = [16 * GB] * 60
     values[30] = 100 * 1024**2
-    done, found, report, _ = reviewed(values, path=MEMORY, every=10, toml='[run]\njudge = ["memory"]\n')
-    mean = the_rule(found, "memory-available")["worst"]
+    done, result, report, _ = reviewed(values, path=MEMORY, every=10, toml='[run]\njudge = ["memory"]\n')
+    mean = the_rule(result, "memory-available")["worst"]
     assert mean > 10 * GB
-    (held,) = [line for line in done.out.splitlines() if line.startswith("  Available memory  ")]
-    assert re.search(r"lowest 5 min mean [\d.]+ GB", held)
-    assert re.search(r"GB \(5 min mean\)", found["headline"])
+    (outcome,) = [line for line in done.out.splitlines() if line.startswith("  Available memory  ")]
+    assert re.search(r"lowest 5 min mean [\d.]+ GB", outcome)
+    assert re.search(r"GB \(5 min mean\)", result["headline"])
     section = report[report.index('id="held"') : report.index('id="statistics"')]
     assert re.search(r"<small>lowest 5 min mean</small> <b>[\d.]+ GB</b>", section)
 
 
 @pytest.mark.parametrize(("last", "is_known"), [(60, True), (105, False)])
 def test_what_was_crossed_when_a_long_log_ended_is_not_known_to_be_brief(reviewed, last, is_known):
-    """More than half of the 5 min that count lie at the end of an hour; half as much is taken for brief."""
-    done, found, *_ = reviewed([20] * 1800 + [97] * last)
-    assert the_rule(found)["state"] == "held"
+    """Over half of the 5 min that count lie at the end of an hour; a crossing half as long counts as brief."""
+    done, result, *_ = reviewed([20] * 1800 + [97] * last)
+    assert the_rule(result)["state"] == "held"
     sentence = "Processor time of WEB01 stood above its limit of 80 % for the last "
     assert (sentence in done.out) is not is_known
     if not is_known:

@@ -23,38 +23,38 @@ def log(seconds, values):
 
 
 def whole(*logs):
-    (found,) = statistics(logs, (), None, None)
-    assert found.phase == WHOLE_RUN
-    return found.figures
+    (statistic,) = statistics(logs, (), None, None)
+    assert statistic.phase == WHOLE_RUN
+    return statistic.figures
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60))
 def test_at_one_interval_they_are_those_of_the_samples(values):
-    found = whole(log(range(0, 5 * len(values), 5), values))
-    assert (found.samples, found.minimum, found.maximum) == (len(values), min(values), max(values))
-    assert found.mean == pytest.approx(np.mean(values))
+    result = whole(log(range(0, 5 * len(values), 5), values))
+    assert (result.samples, result.minimum, result.maximum) == (len(values), min(values), max(values))
+    assert result.mean == pytest.approx(np.mean(values))
     shares = [0.01, 0.05, 0.5, 0.95, 0.99]
-    levels = [found.p1, found.p5, found.median, found.p95, found.p99]
+    levels = [result.p1, result.p5, result.median, result.p95, result.p99]
     assert levels == pytest.approx(np.quantile(values, shares).tolist())
-    assert found.nonzero_share == pytest.approx(np.mean([value != 0 for value in values]))
+    assert result.nonzero_share == pytest.approx(np.mean([value != 0 for value in values]))
 
 
 def test_five_minutes_at_every_second_are_five_minutes_beside_ten_hours():
     slow = range(0, 36_000, 600)
     fast = range(slow[-1] + 1, slow[-1] + 301)
-    found = whole(log([*slow, *fast], [96.0] * len(slow) + [4.0] * len(fast)))
-    assert found.samples == 360
-    assert found.mean == pytest.approx((60 * 600 * 96 + 300 * 4) / (60 * 600 + 300))
-    assert found.median == found.p95 == 96
-    assert found.minimum == 4
+    result = whole(log([*slow, *fast], [96.0] * len(slow) + [4.0] * len(fast)))
+    assert result.samples == 360
+    assert result.mean == pytest.approx((60 * 600 * 96 + 300 * 4) / (60 * 600 + 300))
+    assert result.median == result.p95 == 96
+    assert result.minimum == 4
 
 
 def test_evaluation_budget_of_nonzero_samples_are_shares_of_time():
     slow = range(0, 6000, 60)
     fast = range(slow[-1] + 1, slow[-1] + 1001)
-    found = whole(log([*slow, *fast], [0.0] * len(slow) + [8.0] * len(fast)))
-    assert found.nonzero_share == pytest.approx(1000 / 7000)
-    assert found.nonzero_mean == 8
+    result = whole(log([*slow, *fast], [0.0] * len(slow) + [8.0] * len(fast)))
+    assert result.nonzero_share == pytest.approx(1000 / 7000)
+    assert result.nonzero_mean == 8
 
 
 def test_a_phase_within_one_of_the_intervals_is_as_if_it_were_alone():

@@ -1,4 +1,4 @@
-"""Old limits beside those of today: what counts, what is a note, and where both are read."""
+"""Old limits beside current limits: which of them count, which have severity info, and where both are shown."""
 
 import json
 
@@ -119,7 +119,7 @@ def test_an_old_limit_stands_in_the_group_of_its_signal_with_its_value(reviewed,
 
 
 def test_an_old_limit_of_which_those_of_today_held_stands_behind_the_answer(reviewed):
-    """Context switches are a note of the host; what the disk does is judged by its latency."""
+    """Context switches have severity info; the disk is judged by its latency."""
     disk = {rf"\PhysicalDisk(0 C:)\Avg. Disk sec/{name}": 0.002 for name in ("Read", "Write")}
     disk |= {rf"\PhysicalDisk(0 C:)\Disk {name}/sec": 9000 for name in ("Reads", "Writes")}
     well = {r"\Memory\Available MBytes": 8000, r"\Processor(_Total)\% Processor Time": 75}

@@ -1,4 +1,4 @@
-"""Work that falls: a ramp-down where the load goes with it, lost where it stays, not known where nothing shows it."""
+"""Work that falls: a ramp-down if the load falls too, a loss if the load stays, unknown if no load is recorded."""
 
 import numpy as np
 import pytest

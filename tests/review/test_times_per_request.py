@@ -1,4 +1,4 @@
-"""Disk latency is that of the requests: idle intervals and single slow requests say nothing."""
+"""Disk latency is a mean over requests: idle intervals and single slow requests do not decide."""
 
 import json
 
@@ -19,20 +19,22 @@ def reviewed(plimsoll, tmp_path):
         rows = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(f'"\\\\WEB1{path}"' for path in columns)])]
         for at in range(181):
             stamp = f"01/15/2026 10:{at // 6:02}:{at % 6 * 10:02}.000"
-            rows.append(",".join(f'"{cell}"' for cell in (stamp, *(one[at % len(one)] for one in columns.values()))))
+            rows.append(
+                ",".join(f'"{cell}"' for cell in (stamp, *(column[at % len(column)] for column in columns.values())))
+            )
         (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
         done = plimsoll("review", tmp_path / "log.csv", "--details", "--json", tmp_path / "out.json")
         assert done.status == 0, done.err
-        found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-        return {one["rule"]: one for one in found["rules"]}, found
+        loads = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+        return {load["rule"]: load for load in loads["rules"]}, loads
 
     return review
 
 
 def test_idle_intervals_do_not_make_a_slow_disk_fast(reviewed):
-    """Five of six intervals are idle; each read of the sixth takes 90 ms."""
-    rules, found = reviewed(read=[0.09, 0, 0, 0, 0, 0], reads=[30, 0, 0, 0, 0, 0])
-    assert found["headline"].startswith(
+    """Five of six intervals are idle; each read in the sixth takes 90 ms."""
+    rules, result = reviewed(read=[0.09, 0, 0, 0, 0, 0], reads=[30, 0, 0, 0, 0, 0])
+    assert result["headline"].startswith(
         "Not healthy. Disk read latency of WEB1, 0 C: stayed at 90 ms (1 min mean) throughout; it should stay at or below 50 ms."
     )
     assert rules["windows-disk-read-latency-critical"]["worst"] == 0.09
@@ -46,15 +48,15 @@ def test_a_slow_request_now_and_then_is_no_slow_disk(reviewed):
 
 
 def test_a_few_requests_are_too_few_to_tell(reviewed):
-    """One read of 60 ms in each minute: nobody waits for such a disk."""
+    """One read of 60 ms in each minute delays nobody."""
     rules, _ = reviewed(read=[0.06, 0, 0, 0, 0, 0], reads=[0.1, 0, 0, 0, 0, 0])
     assert rules["windows-disk-read-latency"]["state"] == "held"
 
 
 def test_a_disk_that_hangs_does_few_requests_and_each_is_slow(reviewed):
-    rules, found = reviewed(read=[9.5], reads=[0.1])
+    rules, result = reviewed(read=[9.5], reads=[0.1])
     assert rules["windows-disk-read-latency-critical"]["state"] == "crossed"
-    assert found["headline"].startswith(
+    assert result["headline"].startswith(
         "Not healthy. Disk read latency of WEB1, 0 C: stayed at 9.5 s (1 min mean) throughout"
     )
 
@@ -77,17 +79,17 @@ def test_where_the_rate_was_not_recorded_idle_intervals_do_not_count(reviewed):
 )
 def test_a_disk_that_completes_nothing_while_requests_wait_hangs(recorded, reviewed):
     """Its latency has no value, and says nothing."""
-    rules, found = reviewed(**{LATENCY: [0]}, **recorded)
-    assert found["headline"].startswith("Not healthy. Disk ")
-    assert "of WEB1, 0 C: stayed at 0 /s (1 min mean) throughout" in found["headline"]
+    rules, result = reviewed(**{LATENCY: [0]}, **recorded)
+    assert result["headline"].startswith("Not healthy. Disk ")
+    assert "of WEB1, 0 C: stayed at 0 /s (1 min mean) throughout" in result["headline"]
     assert rules["windows-disk-latency"]["state"] == "held"
 
 
 def test_a_disk_that_hangs_for_a_few_minutes_hangs(reviewed):
-    """For four of thirty; it need not be so long that a queue is often too long."""
+    """Four minutes of thirty are enough, although the queue is not often too long."""
     hangs = [*[0] * 24, *[40] * 157]
-    _, found = reviewed(**{LATENCY: [0.004 * (rate > 0) for rate in hangs], TRANSFERS: hangs, QUEUE: [9]})
-    assert found["headline"].startswith("Not healthy. Disk transfers of WEB1, 0 C:")
+    _, result = reviewed(**{LATENCY: [0.004 * (rate > 0) for rate in hangs], TRANSFERS: hangs, QUEUE: [9]})
+    assert result["headline"].startswith("Not healthy. Disk transfers of WEB1, 0 C:")
 
 
 def test_a_disk_without_requests_for_which_none_waits_does_not_hang(reviewed):

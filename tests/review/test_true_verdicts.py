@@ -1,4 +1,4 @@
-"""Situations in which a review once said "Healthy", or something that was not true: one simulated log for each."""
+"""Situations in which a review once said "Healthy" wrongly, or was wrong otherwise: one simulated log for each."""
 
 import numpy as np
 import pytest

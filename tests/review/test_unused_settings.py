@@ -1,4 +1,4 @@
-"""What plimsoll.toml says of hosts and instances that were not recorded, and hosts that an agent polls."""
+"""Remarks on hosts and instances in plimsoll.toml that were not recorded, and on hosts that an agent polls."""
 
 import json
 from pathlib import Path
@@ -33,21 +33,21 @@ def a_review(settings, *series):
     times = np.arange(60, dtype=np.int64) * 10 * SECOND
     columns = tuple(np.full(60, LONG_QUEUE) for _ in series)
     log = Log(Path("log.csv"), "Telegraf", times, columns, series, Zone.parse("UTC"), sha256="")
-    given = Settings.model_validate(settings)
-    overrides = given.overrides(Path("plimsoll.toml"), RULES, load_signals())
-    question = Question(load().packs, load_signals(), overrides=overrides, drives=given.drives())
-    return review([log], Run(), question, Facts(given.facts(), recorded_facts([log])))
+    model_validate = Settings.model_validate(settings)
+    overrides = model_validate.overrides(Path("plimsoll.toml"), RULES, load_signals())
+    question = Question(load().packs, load_signals(), overrides=overrides, drives=model_validate.drives())
+    return review([log], Run(), question, Facts(model_validate.facts(), recorded_facts([log])))
 
 
 def said(settings, *series):
     return [remark.text for remark in a_review(settings, *series).remarks]
 
 
-def limits(found):
+def limits(values):
     return {
-        (one.subject.host, one.subject.instance): one.track.healthy.limit
-        for one in found.findings
-        if one.rule.id == "disk-queue-per-spindle" and one.subject and one.track
+        (finding.subject.host, finding.subject.instance): finding.track.healthy.limit
+        for finding in values.findings
+        if finding.rule.id == "disk-queue-per-spindle" and finding.subject and finding.track
     }
 
 
@@ -71,16 +71,16 @@ def test_hosts_of_other_logs_make_one_remark_and_are_not_taken_for_mistyped():
 def test_a_mistyped_instance_is_remarked_on():
     """LogicalDisk calls it `C:`, the limit is of PhysicalDisk's `0 C:`: it would stay unscaled."""
     settings = {"hosts": {"web01": {"instances": {"C:": {"spindles": 4}}}}}
-    found = a_review(settings, queue("WEB01", "0 C:"), queue("WEB01", "1 D:"))
-    (remark,) = found.remarks
+    result = a_review(settings, queue("WEB01", "0 C:"), queue("WEB01", "1 D:"))
+    (remark,) = result.remarks
     assert 'the instance "C:" of web01' in remark.text
     assert 'did you mean "0 C:"?' in remark.text
-    assert set(limits(found).values()) == {3}
+    assert set(limits(result).values()) == {3}
     assert (
         remark.text
-        in json.loads(ReviewDocument.model_validate(Insights(found)).model_dump_json())["remarks"][0]["text"]
+        in json.loads(ReviewDocument.model_validate(Insights(result)).model_dump_json())["remarks"][0]["text"]
     )
-    assert "the instance" in render(Insights(found))
+    assert "the instance" in render(Insights(result))
 
 
 def test_an_instance_unlike_any_is_told_which_there_are():
@@ -90,31 +90,34 @@ def test_an_instance_unlike_any_is_told_which_there_are():
 
 
 def test_a_threshold_set_for_a_host_without_its_counters_is_remarked_on():
-    own = {"sql-page-life-expectancy": {"healthy": "> 300 s", "reason": "small"}}
-    (text,) = said({"hosts": {"WEB01": {"rules": own}}}, queue("WEB01", "0 C:"))
+    fields = {"sql-page-life-expectancy": {"healthy": "> 300 s", "reason": "small"}}
+    (text,) = said({"hosts": {"WEB01": {"rules": fields}}}, queue("WEB01", "0 C:"))
     assert "a threshold for WEB01 whose counters were not recorded there: sql-page-life-expectancy" in text
 
 
 @pytest.mark.parametrize("host", ["WEB01", "web01"])
 def test_what_matches_is_not_remarked_on(host):
-    own = {"disk-queue-per-spindle": {"for": "2m", "reason": "x"}}
-    facts = {"spindles": 4, "instances": {"0 c:": {"spindles": 2, "drive": "log"}}, "rules": own}
-    found = a_review({"hosts": {host: facts}}, queue("WEB01", "0 C:"), queue("WEB01", "1 D:"))
-    assert found.remarks == ()
-    assert limits(found) == {("WEB01", "0 C:"): 6, ("WEB01", "1 D:"): 12}
+    fields = {"disk-queue-per-spindle": {"for": "2m", "reason": "x"}}
+    facts = {"spindles": 4, "instances": {"0 c:": {"spindles": 2, "drive": "log"}}, "rules": fields}
+    result = a_review({"hosts": {host: facts}}, queue("WEB01", "0 C:"), queue("WEB01", "1 D:"))
+    assert result.remarks == ()
+    assert limits(result) == {("WEB01", "0 C:"): 6, ("WEB01", "1 D:"): 12}
 
 
 def test_facts_of_a_computer_that_an_agent_polls_are_its_own():
     series = [queue("DISKS1", "0 C:", agent="AGENT"), queue("DISKS2", "0 C:", agent="AGENT")]
-    found = a_review({"hosts": {"DISKS2": {"spindles": 4}}}, *series)
-    assert found.remarks == ()
-    assert found.hosts == ("DISKS1", "DISKS2")
-    assert limits(found) == {("DISKS1", "0 C:"): 3, ("DISKS2", "0 C:"): 12}
-    assert {one.host for one in ReviewDocument.model_validate(Insights(found)).statistics} == {"DISKS1", "DISKS2"}
+    result = a_review({"hosts": {"DISKS2": {"spindles": 4}}}, *series)
+    assert result.remarks == ()
+    assert result.hosts == ("DISKS1", "DISKS2")
+    assert limits(result) == {("DISKS1", "0 C:"): 3, ("DISKS2", "0 C:"): 12}
+    assert {statistic.host for statistic in ReviewDocument.model_validate(Insights(result)).statistics} == {
+        "DISKS1",
+        "DISKS2",
+    }
 
 
 def test_a_database_server_that_was_watched_from_afar_is_judged():
     tags = (("counter", "Page life expectancy"), ("object", "SQLServer:Buffer Manager"), ("sql_instance", "DB1"))
-    found = a_review({}, Series("AGENT", "sqlserver_performance", tags, "value"))
-    (finding,) = (one for one in found.findings if one.rule.id == "sql-page-life-expectancy")
+    result = a_review({}, Series("AGENT", "sqlserver_performance", tags, "value"))
+    (finding,) = (item for item in result.findings if item.rule.id == "sql-page-life-expectancy")
     assert (finding.subject and finding.subject.host, finding.track is not None) == ("DB1", True)

@@ -1,4 +1,4 @@
-"""What a verdict says of a run, in the words people read: often crossed, closest, groups, coverage, doubts."""
+"""The wording of a verdict: often crossed, closest to its limit, groups, coverage, doubts."""
 
 import json
 from xml.etree.ElementTree import fromstring
@@ -156,7 +156,7 @@ def test_closest_is_no_rule_whose_other_condition_is_false(reviewed):
 
 
 def test_closest_is_what_has_the_least_room_left(reviewed):
-    """A hit ratio of 99.9 % can hardly be better, although it is but a ninth above its limit of 90 %."""
+    """A hit ratio of 99.9 % can hardly be better, although it is only a ninth above its limit of 90 %."""
     ratio = [99.9 - at % 2 / 100 for at in range(120)]
     columns = {CPU: [40 + at % 3 for at in range(120)], r"SQLServer:Buffer Manager\Buffer cache hit ratio": ratio}
     _, found, _ = reviewed({"SQL01": columns | well(120)})
@@ -205,7 +205,7 @@ def test_a_host_recorded_too_briefly_is_not_known(reviewed):
 
 
 def test_a_host_of_which_half_could_not_be_judged_is_not_known(reviewed):
-    """Nine minutes, but one of the processors: three thresholds of six could not have fired."""
+    """Nine minutes of all but one resource: three of six thresholds could not have fired."""
     toml = '[rules.sql-page-life-maximum]\nfor = "1m"\nreason = "x"\n'
     _, found, _ = reviewed({"SQL01": {CPU: [20] * 6 + [""] * 48, LIFE: [5000] * 54}}, toml=toml)
     assert found["verdict"] == "unknown"
@@ -213,7 +213,7 @@ def test_a_host_of_which_half_could_not_be_judged_is_not_known(reviewed):
 
 
 def test_where_few_could_not_be_judged_the_headline_names_them(reviewed):
-    """Nine minutes: long enough for five on end, too short for twenty."""
+    """Nine minutes are enough for rules of five minutes, and too short for rules of twenty."""
     columns = {CPU: [20] * 54, SWITCHES: [900] * 54, LIFE: [5000] * 54, **well(54)}
     _, found, _ = reviewed({"SQL01": columns}, "--pack", "sql-server")
     assert found["verdict"] == "healthy"
@@ -221,7 +221,7 @@ def test_where_few_could_not_be_judged_the_headline_names_them(reviewed):
 
 
 def test_a_window_that_was_never_full_is_not_named_so(reviewed):
-    """Three minutes of one processor, which is judged by its mean over five."""
+    """Three minutes of processor time, judged by the mean over five minutes."""
     done, _, _ = reviewed({"WEB01": {r"Processor(0)\% Processor Time": [99] * 18}}, "--pack", "operating-system")
     assert "highest mean of up to 2 min 50 s 99 %" in done.out
     assert "5 min mean" not in done.out
@@ -284,7 +284,7 @@ def test_context_switches_are_a_note_on_hosts_larger_than_those_they_were_measur
 
 
 def test_a_host_whose_log_ends_in_trouble_leaves_nothing_known(reviewed):
-    """It may have died of it: four minutes at 99 %, and the other host goes on for an hour."""
+    """It may have failed because of it: four minutes at 99 %, and the other host goes on for an hour."""
     _, found, _ = reviewed({"APP01": {CPU: [20] * 360}, "APP03": {CPU: [20] * 75 + [99] * 25}})
     assert found["verdict"] == "unknown"
     assert (
@@ -293,7 +293,7 @@ def test_a_host_whose_log_ends_in_trouble_leaves_nothing_known(reviewed):
 
 
 def test_samples_that_end_soon_before_the_others_are_no_reason_for_doubt(reviewed):
-    """Two minutes at 99 %, three and a half minutes before the run ends: half of the five that count were not crossed."""
+    """Two minutes at 99 %, and an end three and a half minutes before the run's: less than half of five minutes."""
     _, found, _ = reviewed(
         {"APP01": {CPU: [20] * 360, **well(360)}, "APP03": {CPU: [20] * 327 + [99] * 12, **well(339)}}
     )
@@ -326,13 +326,13 @@ def test_the_worst_value_of_what_should_be_zero_is_the_furthest_from_it(reviewed
 
 @pytest.mark.parametrize(("end", "state"), [("10:04:50", "often-crossed"), ("10:05:00", "crossed")])
 def test_the_end_of_the_chosen_part_is_judged(end, state, reviewed):
-    """A load that lasts for five minutes is crossed at the last evaluation of the part, not before it."""
+    """A load of five minutes is crossed at the last evaluation of the part, not before."""
     _, found, _ = reviewed({"WEB01": {CPU: [95] * 360}}, "--to", end)
     assert the_rule(found, "cpu-busy")["state"] == state
 
 
 def test_a_load_before_a_pause_lasts_as_long_as_its_window(plimsoll, tmp_path):
-    """Sampled every hour, so that the window is two hours long: a load is seen for two hours after its last sample."""
+    """With a sample every hour the window is two hours long, so a load lasts two hours after its last sample."""
     hours = [*range(8), *range(16, 24)]
     rows = [
         rf'"(PDH-CSV 4.0) (UTC)(0)","\\WEB01\{CPU}"',

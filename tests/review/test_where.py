@@ -1,4 +1,4 @@
-"""Rules for some hosts, rules about facts, and disks that are made of others: what a person reads."""
+"""Rules for some hosts, rules on facts, and disks that consist of other disks, as users see them."""
 
 import json
 
@@ -17,7 +17,10 @@ def log(tmp_path):
         for at in range(samples):
             second = at * interval
             stamp = f"01/15/2008 {10 + second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.000"
-            cells = (one if isinstance(one, int | float) else one[2 * at // samples] for one in counters.values())
+            cells = (
+                counter if isinstance(counter, int | float) else counter[2 * at // samples]
+                for counter in counters.values()
+            )
             rows.append(",".join(f'"{cell}"' for cell in (stamp, *cells)))
         (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
         return tmp_path / "log.csv"
@@ -34,8 +37,8 @@ def found(plimsoll, tmp_path):
         done = plimsoll("review", log, "--details", *options, "--json", tmp_path / "out.json")
         assert done.status == 0, done.err
         rules = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["rules"]
-        (one,) = [one for one in rules if one["rule"] == rule and instance in (None, one["instance"])]
-        return one, done.out
+        (item,) = [entry for entry in rules if entry["rule"] == rule and instance in (None, entry["instance"])]
+        return item, done.out
 
     return review
 
@@ -46,27 +49,27 @@ def pools(log):
 
 def test_pools_of_a_32_bit_kernel_are_judged_where_there_is_as_little_memory(log, found):
     small = "[hosts.FS1]\nmemory_mb = 4096\n"
-    one, out = found(pools(log), "pool-nonpaged", small, options=("--pack", "file-server"))
-    assert (one["state"], one["severity"]) == ("crossed", "warning")
+    item, out = found(pools(log), "pool-nonpaged", small, options=("--pack", "file-server"))
+    assert (item["state"], item["severity"]) == ("crossed", "warning")
     assert out.startswith("Not healthy. Nonpaged pool of FS1")
-    one, _ = found(pools(log), "pool-nonpaged", small)
-    assert (one["severity"], one["superseded_by"]) == ("info", ["windows-pool-nonpaged"])
+    item, _ = found(pools(log), "pool-nonpaged", small)
+    assert (item["severity"], item["superseded_by"]) == ("info", ["windows-pool-nonpaged"])
 
 
 def test_they_do_not_apply_to_a_host_with_more(log, found):
-    one, out = found(pools(log), "pool-nonpaged", "[hosts.FS1]\nmemory_mb = 16384\n")
-    assert one["state"] == "does-not-apply"
+    item, out = found(pools(log), "pool-nonpaged", "[hosts.FS1]\nmemory_mb = 16384\n")
+    assert item["state"] == "does-not-apply"
     assert (
-        one["notes"][0]
+        item["notes"][0]
         == "it is for hosts with at most 4,096 MB of memory; FS1 has 16,384 MB of memory (plimsoll.toml)"
     )
     assert not out.startswith("Not healthy.")
 
 
 def test_they_are_a_note_where_nobody_says_how_much_there_is(log, found):
-    one, out = found(pools(log), "pool-nonpaged")
-    assert (one["state"], one["severity"]) == ("crossed", "info")
-    assert one["notes"][0] == (
+    item, out = found(pools(log), "pool-nonpaged")
+    assert (item["state"], item["severity"]) == ("crossed", "info")
+    assert item["notes"][0] == (
         "a note only, as memory_mb is not known and it is for hosts with at most 4,096 MB of memory: give it in plimsoll.toml"
     )
     assert not out.startswith("Not healthy")
@@ -76,15 +79,15 @@ def test_a_limit_of_ones_own_holds_whatever_the_documented_one_is_for(log, found
     settings = (
         '[hosts.FS1]\nmemory_mb = 65536\n[rules.pool-nonpaged]\nhealthy = "<= 400000000 bytes"\nreason = "vendor"\n'
     )
-    one, _ = found(pools(log), "pool-nonpaged", settings)
-    assert (one["state"], one["severity"]) == ("crossed", "warning")
+    item, _ = found(pools(log), "pool-nonpaged", settings)
+    assert (item["state"], item["severity"]) == ("crossed", "warning")
 
 
 def test_a_rule_for_so_many_processors_is_not_judged_where_that_is_not_known(log, found):
     bytes_sent = {r"\Site Server LDAP Service\Bytes Sent/sec": 600_000}
-    one, _ = found(log(**bytes_sent), "ldap-bytes-sent")
-    assert one["state"] == "not-judged"
-    assert one["notes"][:2] == [
+    item, _ = found(log(**bytes_sent), "ldap-bytes-sent")
+    assert item["state"] == "not-judged"
+    assert item["notes"][:2] == [
         "processors of FS1 is not known: give it in plimsoll.toml",
         "it is for hosts with 1 processor",
     ]
@@ -101,13 +104,13 @@ def test_a_rule_for_so_many_processors_is_not_judged_where_that_is_not_known(log
     ],
 )
 def test_a_write_costs_as_many_transfers_as_the_disk_is_made_for(log, found, raid, state, note):
-    """100 reads and 60 writes a second are 160, 220 and 340 transfers; four spindles do 240."""
+    """100 reads and 60 writes a second are 160, 220 and 340 transfers; four spindles can do 240."""
     disk = "\\PhysicalDisk(2 E:)\\"
     recorded = log(**{disk + "Disk Reads/sec": 100, disk + "Disk Writes/sec": 60})
     settings = f'[hosts.FS1.instances."2 E:"]\nspindles = 4\n{raid}\n'
-    one, _ = found(recorded, "disk-transfers-per-spindle", settings)
-    assert one["state"] == state
-    assert note in one["notes"]
+    item, _ = found(recorded, "disk-transfers-per-spindle", settings)
+    assert item["state"] == state
+    assert note in item["notes"]
 
 
 def test_raid_of_a_kind_that_no_study_names_is_a_mistake(log, plimsoll, tmp_path):
@@ -122,12 +125,12 @@ def test_raid_of_a_kind_that_no_study_names_is_a_mistake(log, plimsoll, tmp_path
     [("", "not-judged"), ("[hosts.FS1]\nmemory_mb = 4096\n", "crossed"), ("[hosts.FS1]\nmemory_mb = 8192\n", "held")],
 )
 def test_installed_memory_is_judged_where_it_is_known(log, found, settings, state):
-    one, out = found(
+    item, out = found(
         log(samples=150, **{r"\SQLServer:Buffer Manager\Page life expectancy": 9000}), "sql-memory", settings
     )
-    assert (one["state"], one["severity"]) == (state, "info")
+    assert (item["state"], item["severity"]) == (state, "info")
     if state == "not-judged":
-        assert one["notes"] == ["memory_mb of FS1 is not known: give it in plimsoll.toml"]
+        assert item["notes"] == ["memory_mb of FS1 is not known: give it in plimsoll.toml"]
     assert not out.startswith("Not healthy.")
 
 
@@ -136,19 +139,19 @@ def test_installed_memory_is_judged_where_it_is_known(log, found, settings, stat
 def test_errors_since_boot_count_where_they_grow(log, found, interval, second, state):
     adapter = "\\Network Interface(NIC)\\"
     counters = {adapter + "Packets Outbound Errors": 0, adapter + "Packets Received Errors": (90_210, second)}
-    one, _ = found(log(interval=interval, **counters), "network-errors")
-    assert one["state"] == state
+    item, _ = found(log(interval=interval, **counters), "network-errors")
+    assert item["state"] == state
 
 
 def test_a_file_server_is_held_against_its_disks_as_a_whole(log, found):
-    """Two adapters carry 6 MB/s each, and the disks move 12: neither of them is held against all disks."""
+    """Two adapters carry 6 MB/s each, and the disks move 12 MB/s: no single adapter is compared with all disks."""
     adapters = {f"\\Network Interface({name})\\Bytes Total/sec": 6e6 for name in ("one", "two")}
     loopback = {"\\Network Interface(MS TCP Loopback interface)\\Bytes Total/sec": 5e7}
     disks = {"\\PhysicalDisk(_Total)\\Disk Bytes/sec": 12e6, "\\Server\\Bytes Total/sec": 2e7}
     recorded = log(**adapters, **loopback, **disks)
     for rule in ("network-below-disk", "network-above-disk"):
-        one, _ = found(recorded, rule)
-        assert (one["state"], one["host"], one["instance"]) == ("held", "FS1", None)
+        item, _ = found(recorded, rule)
+        assert (item["state"], item["host"], item["instance"]) == ("held", "FS1", None)
 
 
 def test_a_single_sample_makes_no_run_critical(log, found):
@@ -157,16 +160,16 @@ def test_a_single_sample_makes_no_run_critical(log, found):
     lines = recorded.read_text(encoding="utf-8").splitlines()
     lines[60] = lines[60].replace('"5"', '"90000"')
     recorded.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    one, out = found(recorded, "messaging-db-queue-latency")
-    assert one["state"] == "held"
+    item, out = found(recorded, "messaging-db-queue-latency")
+    assert item["state"] == "held"
     assert not out.startswith("Not healthy.")
 
 
 def test_memory_that_windows_records_is_what_a_share_of_it_is_of(log, found):
     memory = {r"\NUMA Node Memory(_Total)\Total MBytes": 65536, r"\Memory\Available MBytes": 3000}
-    one, out = found(log(**memory), "windows-memory-available-share")
-    assert one["state"] == "crossed"
-    assert one["threshold"]["limit"] == pytest.approx(6553.6 * MB)
+    item, out = found(log(**memory), "windows-memory-available-share")
+    assert item["state"] == "crossed"
+    assert item["threshold"]["limit"] == pytest.approx(6553.6 * MB)
     assert "65,536 MB of memory (from the log)" in out
-    one, _ = found(log(**memory), "windows-memory-available-share", "[hosts.FS1]\nmemory_mb = 65000\n")
-    assert one["threshold"]["limit"] == pytest.approx(6500 * MB)
+    item, _ = found(log(**memory), "windows-memory-available-share", "[hosts.FS1]\nmemory_mb = 65000\n")
+    assert item["threshold"]["limit"] == pytest.approx(6500 * MB)

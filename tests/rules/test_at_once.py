@@ -1,4 +1,4 @@
-"""Sources that are computed together have the values that each has alone."""
+"""Sources that are computed together have the same values as sources computed alone."""
 
 from itertools import product
 
@@ -30,7 +30,7 @@ AT = np.arange(0, 700, 10, dtype=np.int64) * SECOND
 
 def fleet(random, *, alike):
     """Samples of some hosts: gaps, resets, idle intervals; and series without a sample, unless all are alike."""
-    found = {}
+    fields = {}
     for host in range(12):
         rows = 60 if alike else int(random.integers(0, 60))
         times = np.sort(random.choice(600, rows, replace=False)).astype(np.int64) * SECOND
@@ -38,8 +38,8 @@ def fleet(random, *, alike):
             values = np.cumsum(random.integers(0, 4, rows)) * (1.0 - 0.9 * (random.random(rows) < 0.1))
             if not alike:
                 values[random.random(rows) < random.choice([0, 0.2])] = np.nan
-            found[Series(f"H{host}", "m", (), field)] = Samples(times, values, declared=10 * SECOND)
-    return found
+            fields[Series(f"H{host}", "m", (), field)] = Samples(times, values, declared=10 * SECOND)
+    return fields
 
 
 @each(product(KINDS, ["mean", "max", "min", "sum", "count", "last", "increase"], [True, False]), str)
@@ -50,5 +50,5 @@ def test_what_is_computed_together_is_as_alone(case):
         values = SignalValues(samples.__getitem__, lambda subject, fact: 1.0)
         condition = Condition.model_validate({"signal": "s.t", "healthy": "< 1", "over": "45s", "reduce": reduce})
         origins = [KINDS[kind](*(Series(f"H{host}", "m", (), field) for field in "ab")) for host in range(12)]
-        alone = [values.rows(condition, [one], AT)[0] for one in origins]
+        alone = [values.rows(condition, [origin], AT)[0] for origin in origins]
         np.testing.assert_array_equal(values.rows(condition, origins, AT), np.array(alone))

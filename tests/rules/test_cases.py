@@ -14,13 +14,13 @@ RULES = [rule for pack in load().packs for rule in pack.rules]
 SHIPPED = [(rule, case) for rule in RULES for case in rule.cases]
 
 
-def a_rule(**what):
-    given = {"id": "r", "signal": "cpu.busy", "healthy": "< 80", "for": "5m", "severity": "warning", "summary": "s"}
-    return Rule.model_validate({**given, "sources": [{"document": "d", "place": "p"}], **what})
+def a_rule(**options):
+    fields = {"id": "r", "signal": "cpu.busy", "healthy": "< 80", "for": "5m", "severity": "warning", "summary": "s"}
+    return Rule.model_validate({**fields, "sources": [{"document": "d", "place": "p"}], **options})
 
 
-def told(rule, series, fires, **what):
-    return run_case(rule, Case.model_validate({"name": "c", "series": series, "fires": fires, **what}), SIGNALS)
+def told(rule, series, fires, **options):
+    return run_case(rule, Case.model_validate({"name": "c", "series": series, "fires": fires, **options}), SIGNALS)
 
 
 @pytest.mark.parametrize(("rule", "case"), SHIPPED, ids=[f"{rule.id}: {case.name}" for rule, case in SHIPPED])
@@ -98,8 +98,8 @@ def test_a_signal_that_is_not_known():
 
 def test_an_instance_that_stands_for_all_the_others():
     rule = a_rule(signal="cpu.processor_busy")
-    said = told(rule, {"cpu.processor_busy": "95x60"}, True, instance="_Total")
-    assert said == 'its instance "_Total" stands for all the others, and cpu.processor_busy is kept for each'
+    result = told(rule, {"cpu.processor_busy": "95x60"}, True, instance="_Total")
+    assert result == 'its instance "_Total" stands for all the others, and cpu.processor_busy is kept for each'
 
 
 def test_conditions_at_the_same_time():

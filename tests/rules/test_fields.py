@@ -23,17 +23,17 @@ def field(name, host="h", disk="sda", measurement="diskio"):
 
 
 def found(series, *sources, empty=()):
-    return Finder(signal(*sources), series, lambda one: one.field not in empty).find("s.s")
+    return Finder(signal(*sources), series, lambda item: item.field not in empty).find("s.s")
 
 
 def test_fields_of_one_thing_are_put_together():
     series = [field(name, disk=disk) for name in ("reads", "read_time") for disk in ("sda", "sdb")]
     origins = found(series, WAIT)
-    assert {key: [one.field for one in series_of(origin)] for key, (_, origin) in origins.items()} == {
+    assert {key: [item.field for item in series_of(origin)] for key, (_, origin) in origins.items()} == {
         ("h", "sda"): ["read_time", "reads"],
         ("h", "sdb"): ["read_time", "reads"],
     }
-    assert all({one.tag("name") for one in series_of(origin)} == {key[1]} for key, (_, origin) in origins.items())
+    assert all({item.tag("name") for item in series_of(origin)} == {key[1]} for key, (_, origin) in origins.items())
 
 
 @pytest.mark.parametrize("lacking", ["reads", "read_time"])
@@ -42,8 +42,8 @@ def test_the_next_source_is_taken_where_a_field_is_not_recorded_or_empty(lacking
     series = [field(name) for name in ("reads", "read_time", "r_await")]
     assert isinstance(found(series, WAIT, made_up)["h", "sda"][1], ResolvedFields)
     assert isinstance(found(series, WAIT, made_up, empty=(lacking,))["h", "sda"][1], ResolvedSeries)
-    there = [one for one in series if one.field != lacking]
-    assert isinstance(found(there, WAIT, made_up)["h", "sda"][1], ResolvedSeries)
+    result = [item for item in series if item.field != lacking]
+    assert isinstance(found(result, WAIT, made_up)["h", "sda"][1], ResolvedSeries)
 
 
 @pytest.mark.parametrize(("processors", "scale"), [(4.0, 0.5), (None, None)])
@@ -55,9 +55,11 @@ def test_a_source_for_each_processor_gives_nothing_where_nobody_knows_how_many_t
         "per": "processors",
         "transform": {"scale": 2},
     }
-    finder = Finder(signal(load), [field("ldavg-1", measurement="queue")], lambda one: True, lambda *_: processors)
+    finder = Finder(signal(load), [field("ldavg-1", measurement="queue")], lambda item: True, lambda *_: processors)
     origins = [origin for _, origin in finder.find("s.s").values()]
-    assert [one.transform.scale for one in origins if isinstance(one, ResolvedSeries)] == ([scale] if scale else [])
+    assert [origin.transform.scale for origin in origins if isinstance(origin, ResolvedSeries)] == (
+        [scale] if scale else []
+    )
 
 
 def test_instances_that_are_left_out_may_be_named_by_a_part():
@@ -70,7 +72,7 @@ def test_what_is_drawn_is_what_pairs_of_samples_give():
     values = {"read_time": [0, 50, 50, 90, 10], "reads": [0, 10, 10, 20, 5]}
     times = np.arange(5, dtype=np.int64) * 10 * SECOND
     ((_, origin),) = found([field(name) for name in values], WAIT).values()
-    samples = signal_samples(origin, lambda one: Samples(times, np.array(values[one.field], dtype=float)))
+    samples = signal_samples(origin, lambda item: Samples(times, np.array(values[item.field], dtype=float)))
     assert samples is not None
     assert [*zip((samples.times // SECOND).tolist(), samples.values.tolist(), strict=True)] == [(10, 5.0), (30, 4.0)]
 

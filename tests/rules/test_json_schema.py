@@ -36,11 +36,13 @@ def a_pack(**changed):
     return {"pack": "own", "title": "Own", "about": "Ours.", "rules": [RULE | changed]}
 
 
-@pytest.mark.parametrize(("folder", "file"), FILES, ids=lambda one: getattr(one, "name", one))
+@pytest.mark.parametrize(("folder", "file"), FILES, ids=lambda item: getattr(item, "name", item))
 def test_what_ships_is_valid_and_names_its_schema(folder, file):
     text = file.read_text(encoding="utf-8")
     assert text.splitlines()[0] == f"# yaml-language-server: $schema=../{FOLDERS[folder]}"
-    assert [one.message for one in validator(FOLDERS[folder]).iter_errors(yaml.load(text, yaml.CSafeLoader))] == []
+    assert [
+        iter_error.message for iter_error in validator(FOLDERS[folder]).iter_errors(yaml.load(text, yaml.CSafeLoader))
+    ] == []
 
 
 @pytest.mark.parametrize(

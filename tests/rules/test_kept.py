@@ -1,4 +1,4 @@
-"""What is kept from one command to the next is used only where it is right, whole and the user's own."""
+"""Cached results are used only if they are right, complete and the user's own."""
 
 import sys
 

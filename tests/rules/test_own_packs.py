@@ -1,4 +1,4 @@
-"""A pack of one's own: its signals are known wherever it is used, beside the packs that ship; mistakes name their place."""
+"""User packs: their signals are known everywhere, beside the shipped packs; mistakes name their place."""
 
 import json
 from datetime import datetime, timedelta
@@ -97,20 +97,20 @@ def review(plimsoll, tmp_path):
     return call
 
 
-def states(found):
-    return {(rule["rule"], rule["instance"]): rule["state"] for rule in found["rules"]}
+def states(values):
+    return {(rule["rule"], rule["instance"]): rule["state"] for rule in values["rules"]}
 
 
 def test_what_the_shipped_packs_find_healthy_its_own_pack_does_not(review, log, pack):
     assert review(log)["verdict"] == "healthy"
-    found = review(log, "--pack", pack())
-    assert found["verdict"] == "not-healthy"
-    said = states(found)
-    assert said["shop-time-in-gc", "w3wp"] == "crossed"
-    assert said["shop-time-in-gc", "w3wp#1"] == "held"
-    assert ("shop-time-in-gc", "_Global_") not in said
-    assert said["cpu-busy", None] == "held"
-    (heap,) = [rule for rule in found["rules"] if rule["rule"] == "shop-heap"]
+    result = review(log, "--pack", pack())
+    assert result["verdict"] == "not-healthy"
+    outcome = states(result)
+    assert outcome["shop-time-in-gc", "w3wp"] == "crossed"
+    assert outcome["shop-time-in-gc", "w3wp#1"] == "held"
+    assert ("shop-time-in-gc", "_Global_") not in outcome
+    assert outcome["cpu-busy", None] == "held"
+    (heap,) = [rule for rule in result["rules"] if rule["rule"] == "shop-heap"]
     assert (heap["state"], heap["threshold"]["limit"], heap["threshold"]["healthy"]) == (
         "crossed",
         2 * 2**30,
@@ -120,16 +120,18 @@ def test_what_the_shipped_packs_find_healthy_its_own_pack_does_not(review, log, 
 
 def test_only_replaces_what_ships(review, log, pack):
     assert {rule for rule, _ in states(review(log, "--only", pack()))} == {"shop-time-in-gc", "shop-heap"}
-    found = review(log, "--only", "disk", "--pack", pack())
-    assert [one["pack"] for one in found["packs"]] == ["disk", "shop"]
+    result = review(log, "--only", "disk", "--pack", pack())
+    assert [item["pack"] for item in result["packs"]] == ["disk", "shop"]
 
 
 def test_a_pack_that_was_named_is_for_every_host_where_it_is_for_none(review, log, pack):
     for_others = pack("about:", "applies_to: {objects: [Shop]}\nabout:")
-    (applied,) = [one for one in review(log, "--pack", for_others)["packs"] if one["pack"] == "shop"]
+    (applied,) = [item for item in review(log, "--pack", for_others)["packs"] if item["pack"] == "shop"]
     assert applied["hosts"] == ["SHOP1"]
-    assert {one["pack"]: one["hosts"] for one in review(log, "--pack", "messaging")["packs"]}["messaging"] == ["SHOP1"]
-    assert {one["pack"]: one["hosts"] for one in review(log)["packs"]}["messaging"] == []
+    assert {item["pack"]: item["hosts"] for item in review(log, "--pack", "messaging")["packs"]}["messaging"] == [
+        "SHOP1"
+    ]
+    assert {item["pack"]: item["hosts"] for item in review(log)["packs"]}["messaging"] == []
 
 
 def test_its_rules_can_be_set_otherwise_in_any_unit(review, log, pack, tmp_path):
@@ -137,9 +139,9 @@ def test_its_rules_can_be_set_otherwise_in_any_unit(review, log, pack, tmp_path)
         '[rules.shop-time-in-gc]\nhealthy = "<= 50 %"\nreason = "a batch job"\n'
         '[rules.shop-heap]\nhealthy = "< 4096 MB"\nreason = "more memory"\n'
     )
-    found = review(log, "--pack", pack())
-    assert states(found)["shop-time-in-gc", "w3wp"] == "held"
-    (heap,) = [rule for rule in found["rules"] if rule["rule"] == "shop-heap"]
+    result = review(log, "--pack", pack())
+    assert states(result)["shop-time-in-gc", "w3wp"] == "held"
+    (heap,) = [rule for rule in result["rules"] if rule["rule"] == "shop-heap"]
     assert (heap["state"], heap["threshold"]["limit"]) == ("held", 4 * 2**30)
     assert heap["threshold"]["override"]["reason"] == "more memory"
 
@@ -162,25 +164,25 @@ def test_a_limit_of_settings_that_does_not_fit_is_refused(plimsoll, log, pack, t
 
 
 def test_every_command_knows_it(plimsoll, pack):
-    own = pack()
-    explained = plimsoll("rules", "explain", "shop-heap", "--pack", own).out
+    result = pack()
+    explained = plimsoll("rules", "explain", "shop-heap", "--pack", result).out
     assert "below 2 GB" in explained
     assert r"- \.NET CLR Memory(*)\# Bytes in all Heaps" in explained
-    listed = plimsoll("rules", "list", "--pack", own).out
+    listed = plimsoll("rules", "list", "--pack", result).out
     assert "shop-time-in-gc" in listed
     assert "cpu-busy" in listed
-    assert "cpu-busy" not in plimsoll("rules", "list", "--only", own).out
-    for option in ((own,), ("--pack", own), ("--only", own)):
+    assert "cpu-busy" not in plimsoll("rules", "list", "--only", result).out
+    for option in ((result,), ("--pack", result), ("--only", result)):
         assert plimsoll("rules", "check", *option).out == "ok: 2 rules in 1 pack\n"
         assert plimsoll("rules", "test", *option).out == "3 cases of 2 rules, 0 failed\n"
 
 
 def test_an_object_that_nobody_knows_is_found_in_a_log(review, tmp_path, pack):
-    own = pack(r"\.NET CLR Memory(*)\# Bytes in all Heaps", r"\Shop(*)\Open Baskets/sec (new)")
+    result = pack(r"\.NET CLR Memory(*)\# Bytes in all Heaps", r"\Shop(*)\Open Baskets/sec (new)")
     rows = "\n".join(f'"03/02/2026 09:{row:02}:00.000","{3 * 2**30}"' for row in range(30))
     log = tmp_path / "shop.csv"
     log.write_text(f'"(PDH-CSV 4.0) (UTC)(0)","\\\\SHOP1\\Shop(front)\\Open Baskets/sec (new)"\n{rows}\n')
-    assert states(review(log, "--pack", own))["shop-heap", "front"] == "crossed"
+    assert states(review(log, "--pack", result))["shop-heap", "front"] == "crossed"
 
 
 MISTAKES = [
@@ -238,8 +240,8 @@ OTHERS = [("rules", "test"), ("review", "{log}", "--pack")]  # which read packs 
 @pytest.mark.parametrize(
     ("command", "old", "new", "said"),
     [
-        *((("rules", "check"), *one) for one in MISTAKES),
-        *((command, *one) for command in OTHERS for one in (MISTAKES[0], MISTAKES[-1])),
+        *((("rules", "check"), *item) for item in MISTAKES),
+        *((command, *item) for command in OTHERS for item in (MISTAKES[0], MISTAKES[-1])),
     ],
 )
 def test_a_mistake_is_told_with_its_place_and_what_to_do(plimsoll, log, pack, command, old, new, said):
@@ -280,16 +282,16 @@ def test_marks_of_the_encoding_are_read(plimsoll, tmp_path, encoding):
 
 
 def test_two_packs_of_ones_own_share_no_names(plimsoll, pack):
-    one, two = pack(), pack(name="two.yaml")
-    done = plimsoll("rules", "check", one, two)
+    item, two = pack(), pack(name="two.yaml")
+    done = plimsoll("rules", "check", item, two)
     assert done.status == 2
     assert len(done.err.splitlines()) == 5  # the pack, two signals, two rules
-    assert f"{one}:5:3 has a signal of that name already" in done.err
-    assert plimsoll("rules", "check", one, one).out == "ok: 2 rules in 1 pack\n"
+    assert f"{item}:5:3 has a signal of that name already" in done.err
+    assert plimsoll("rules", "check", item, item).out == "ok: 2 rules in 1 pack\n"
 
 
 def test_a_pack_does_not_know_the_signals_of_another(plimsoll, pack):
-    """Else it would be right or wrong by what it is loaded with."""
+    """Otherwise its validity would depend on the packs loaded with it."""
     other = pack(name="other.yaml")
     other.write_text(
         PACK.partition("signals:")[0].replace("shop", "other") + PACK[PACK.index("rules:") :].replace("shop-", "other-")
@@ -301,8 +303,8 @@ def test_a_pack_does_not_know_the_signals_of_another(plimsoll, pack):
 def test_a_counter_of_its_own_that_cannot_be_read_leaves_a_doubt(review, log, pack):
     log.write_text(log.read_text(encoding="utf-8").replace(f'"{3 * 2**30}"', '"n/a"'), encoding="utf-8")
     assert review(log)["verdict"] == "healthy"
-    found = review(log, "--pack", pack('healthy: "<= 10 %"', 'healthy: "<= 99 %"'))
-    assert found["verdict"] == "unknown"
+    result = review(log, "--pack", pack('healthy: "<= 10 %"', 'healthy: "<= 99 %"'))
+    assert result["verdict"] == "unknown"
 
 
 def test_a_rule_of_ones_own_in_settings_needs_its_pack(plimsoll, log, pack, tmp_path):

@@ -83,21 +83,21 @@ COMPUTED = {
 
 def numbers(text):
     """The numbers of a text: `>= 4,000 MB`."""
-    return {float(one.replace(",", "")) for one in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)}
+    return {float(item.replace(",", "")) for item in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)}
 
 
 def documented_limits(row, severity):
     """The limits a rule of this severity may have that carries out a row, in the units of signals."""
     columns = ("healthy_critical",) if severity == "critical" else ("healthy_warning", "healthy_critical")
-    given = set().union(*(numbers(CURRENT[row][column]) for column in (*columns, "our_choice")))
+    union = set().union(*(numbers(CURRENT[row][column]) for column in (*columns, "our_choice")))
     factors = FACTORS.get(CURRENT[row]["unit"], (1,))
-    return {*(value * factor for value in given for factor in factors), *COMPUTED.get(row, ())}
+    return {*(value * factor for value in union for factor in factors), *COMPUTED.get(row, ())}
 
 
 def has_one_source(row):
     """Whether a row says so, or all that it names is PAL's."""
-    others = [text.strip() for text in row["other_sources"].split(";") if text.strip()]
-    pal_alone = row["document"].startswith("PAL") and all(text.startswith(("PAL", "the same")) for text in others)
+    rows = [text.strip() for text in row["other_sources"].split(";") if text.strip()]
+    pal_alone = row["document"].startswith("PAL") and all(text.startswith(("PAL", "the same")) for text in rows)
     return "one source" in row["doubt"] or pal_alone
 
 
@@ -107,7 +107,7 @@ def form_faults(rule):
         yield "why is empty: say where the limit is from and which parts are ours"
     if not rule.look_at or rule.signal in rule.look_at:
         yield f"look_at is {rule.look_at}: name other signals to look at next"
-    if missing := {*rule.look_at, *(one.signal for one in rule.conditions)} - set(SIGNALS):
+    if missing := {*rule.look_at, *(condition.signal for condition in rule.conditions)} - set(SIGNALS):
         yield f"there is no signal {', '.join(missing)} in rules/signals"
     worse = SIGNALS[rule.signal].worse
     # That a signal falls, or that nothing is done at all, may be bad where high values are.
@@ -168,16 +168,16 @@ def study_faults(rule):
 def current_faults(rule):
     """Where a rule differs from the present-day rows that it carries out."""
     for row in filter(CURRENT.get, rule.limits):
-        given = CURRENT[row]
+        result = CURRENT[row]
         allowed = documented_limits(row, rule.severity)
-        if not any(rule.healthy.limit == pytest.approx(one, rel=1e-3) for one in allowed):
+        if not any(rule.healthy.limit == pytest.approx(documented_limit, rel=1e-3) for documented_limit in allowed):
             yield f"its limit is {rule.healthy.limit:g}, {row} documents {sorted(allowed)}"
-        text = f"{given['healthy_warning']} {given['healthy_critical']}"
+        text = f"{result['healthy_warning']} {result['healthy_critical']}"
         sides = {"lower" if sign[0] == ">" else "higher" for sign in re.findall(r"[<>]=?", text)}
         wrong_side = sides and rule.healthy.worse not in sides and SIGNALS[rule.signal].worse in sides
-        if wrong_side and "absolute value" not in given["our_choice"]:
+        if wrong_side and "absolute value" not in result["our_choice"]:
             yield f'healthy is "{rule.healthy}", on another side than {row}: {text}'
-        if rule.severity == "critical" and not given["healthy_critical"]:
+        if rule.severity == "critical" and not result["healthy_critical"]:
             yield f"it is critical, and {row} has no critical limit"
         if row in ROLES and has_one_source(ROLES[row]):
             if rule.severity == "critical":
@@ -250,7 +250,7 @@ def test_every_pack_file_is_loaded_under_its_own_name():
 @pytest.mark.parametrize("pack", [pack for pack in PACKS if pack.applies_to], ids=lambda pack: pack.pack)
 def test_the_objects_a_pack_applies_to_are_known(pack):
     for name in pack.applies_to.objects:
-        assert any(known == name or (name.endswith("*") and known.startswith(name[:-1])) for known in OBJECTS), name
+        assert any(result == name or (name.endswith("*") and result.startswith(name[:-1])) for result in OBJECTS), name
 
 
 def test_every_perfmon_source_is_written_in_the_case_of_windows():
@@ -281,7 +281,7 @@ def recorded_operands(name):
 
 
 def test_counters_that_are_known_to_be_judged_are_those_that_rules_need():
-    judged = {leaf for rule in RULES for one in rule.conditions for leaf in recorded_operands(one.signal)}
+    judged = {leaf for rule in RULES for condition in rule.conditions for leaf in recorded_operands(condition.signal)}
     needed, read = {}, {}
     for name, path in PATHS:
         read.setdefault(path.object, set()).add(path.counter)
@@ -293,7 +293,7 @@ def test_counters_that_are_known_to_be_judged_are_those_that_rules_need():
 
 
 def test_every_limit_of_capacity_is_written_once():
-    """Every rule that `pressure` names is shipped, and no value beside a signal repeats a limit of its rules."""
+    """Rules that `pressure` names are shipped, and values beside a signal repeat no limit of its rules."""
     for name, signal in SIGNALS.items():
         if pressure := signal.pressure:
             assert set(pressure.named) <= set(CATALOGUE.rules), name

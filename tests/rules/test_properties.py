@@ -1,4 +1,4 @@
-"""What must hold for every rule and every recording, whatever the numbers."""
+"""Properties of every rule and every recording, whatever the numbers."""
 
 from pathlib import Path
 
@@ -55,10 +55,10 @@ def track(rule, samples, phases=(), reach=None):
 @given(rules, recordings(), st.integers(-(10**6), 10**6))
 def test_shifting_time_shifts_states(rule, samples, tens):
     shift = tens * 10 * SECOND
-    here, there = track(rule, samples), track(rule, Samples(samples.times + shift, samples.values))
-    assert (here.times + shift).tolist() == there.times.tolist()
-    assert here.states.tolist() == there.states.tolist()
-    assert np.array_equal(here.values, there.values, equal_nan=True)
+    here, evaluation_matrix = track(rule, samples), track(rule, Samples(samples.times + shift, samples.values))
+    assert (here.times + shift).tolist() == evaluation_matrix.times.tolist()
+    assert here.states.tolist() == evaluation_matrix.states.tolist()
+    assert np.array_equal(here.values, evaluation_matrix.values, equal_nan=True)
 
 
 @given(rules, recordings(), st.data())
@@ -79,10 +79,10 @@ def test_more_severe_data_never_gives_fewer_breaches(rule, samples, more):
     before, after = track(rule, samples), track(rule, Samples(samples.times, samples.values + worse))
     firing, firing_after = before.states == State.FIRING, after.states == State.FIRING
     assert not (firing & ~firing_after).any()
-    fired = [one for one in before.crossings if one.fired_at is not None]
-    fired_after = [one for one in after.crossings if one.fired_at is not None]
+    fired = [crossing for crossing in before.crossings if crossing.fired_at is not None]
+    fired_after = [crossing for crossing in after.crossings if crossing.fired_at is not None]
     for breach in fired:
-        assert any(one.start <= breach.start and one.end >= breach.end for one in fired_after)
+        assert any(crossing.start <= breach.start and crossing.end >= breach.end for crossing in fired_after)
 
 
 @given(rules, recordings())
@@ -99,9 +99,9 @@ def test_pauses_left_out_of_the_grid_change_nothing(rule, samples):
 def test_a_phase_is_judged_as_if_it_were_alone(rule, samples):
     middle = int(samples.times[len(samples.times) // 2])
     phases = [Phase("other", 0, middle - 1), Phase("steady", middle, int(samples.times[-1]) + 60 * SECOND)]
-    one = track(rule.model_copy(update={"phase": "steady"}), samples, phases)
-    assert (one.states[one.times < middle] == State.NOT_JUDGED).all()
-    assert not (one.states[one.times >= middle] == State.NOT_JUDGED).any()
+    item = track(rule.model_copy(update={"phase": "steady"}), samples, phases)
+    assert (item.states[item.times < middle] == State.NOT_JUDGED).all()
+    assert not (item.states[item.times >= middle] == State.NOT_JUDGED).any()
 
 
 def matrices(count):
@@ -130,7 +130,7 @@ def test_a_matrix_gives_what_the_clock_gives(conditions, recover, hold, random):
 
 
 def test_a_step_pends_fires_and_recovers():
-    """The table of docs/evaluation.md: true, false and no data, while OK, pending for 290 s and for 300 s, and firing."""
+    """The table of docs/evaluation.md: true, false and no data, in OK, pending for 290 s and 300 s, and firing."""
     states = np.array([State.OK, State.PENDING, State.PENDING, State.FIRING], np.int8)
     since = np.array([0, 710, 700, 100])
     after = {
@@ -146,6 +146,6 @@ def test_a_step_pends_fires_and_recovers():
 @given(st.floats(0.001, 1e9), st.integers(1, 30))
 def test_the_mean_of_equal_values_is_that_value(number, count):
     samples = Samples(np.arange(count, dtype=np.int64) * SECOND, np.full(count, number))
-    one = track(a_rule(healthy=f"< {number!r}"), samples)
-    assert (one.values[~np.isnan(one.values)] == number).all()
-    assert (one.states == State.FIRING).all()
+    item = track(a_rule(healthy=f"< {number!r}"), samples)
+    assert (item.values[~np.isnan(item.values)] == number).all()
+    assert (item.states == State.FIRING).all()

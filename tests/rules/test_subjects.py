@@ -1,4 +1,4 @@
-"""The host a series is judged for: the computer it is of, whoever collected it."""
+"""The host of a series: the computer it describes, whichever agent collected it."""
 
 import pytest
 
@@ -16,8 +16,8 @@ def busy(host, source, instance="_Total"):
 
 
 def test_computers_that_one_agent_polls_are_subjects_of_their_own():
-    found = Finder(load_signals(), [busy("AGENT", "WEB1"), busy("AGENT", "WEB2")], lambda one: True).find("cpu.busy")
-    assert {subject.host for subject, _ in found.values()} == {"WEB1", "WEB2"}
+    result = Finder(load_signals(), [busy("AGENT", "WEB1"), busy("AGENT", "WEB2")], lambda item: True).find("cpu.busy")
+    assert {subject.host for subject, _ in result.values()} == {"WEB1", "WEB2"}
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_databases_that_are_left_out_are_left_out_of_named_servers_too(server, b
         for database in ("_Total", "model", "MASTER", "Sales")
     ]
     series = [shipped().series(path, "DB1") for path in paths]
-    found = Finder(load_signals(), series, lambda one: True).find("sql.log_used")
-    assert [subject.instance for subject, _ in found.values()] == [f"{beside}Sales"]
+    result = Finder(load_signals(), series, lambda item: True).find("sql.log_used")
+    assert [subject.instance for subject, _ in result.values()] == [f"{beside}Sales"]
 
 
 def test_numa_nodes_and_the_whole_server_are_told_apart():
@@ -61,17 +61,17 @@ def test_numa_nodes_and_the_whole_server_are_told_apart():
         CounterPath(None, "SQLServer:Buffer Node", "000", "Database pages"),
         CounterPath(None, "SQLServer:Buffer Node", "001", "Database pages"),
     ]
-    finder = Finder(load_signals(), [shipped().series(path, "DB1") for path in paths], lambda one: True)
+    finder = Finder(load_signals(), [shipped().series(path, "DB1") for path in paths], lambda item: True)
     assert [subject.instance for subject, _ in finder.find("sql.data_cache").values()] == [None]
     assert [subject.instance for subject, _ in finder.find("sql.node_share").values()] == ["000", "001"]
 
 
 def test_all_processors_together_are_no_processor():
-    """Telegraf's sysstat plugin writes them beside the single ones, as sar does."""
+    """Telegraf's sysstat plugin writes the total beside the single processors, as sar does."""
     series = [
         Series("WEB1", "per_cpu", (("device", name),), field)
         for name in ("all", "cpu0", "cpu1")
         for field in ("pct_idle", "pct_iowait")
     ]
-    found = Finder(load_signals(), series, lambda one: True).find("cpu.processor_busy")
-    assert {subject.instance for subject, _ in found.values()} == {"cpu0", "cpu1"}
+    result = Finder(load_signals(), series, lambda item: True).find("cpu.processor_busy")
+    assert {subject.instance for subject, _ in result.values()} == {"cpu0", "cpu1"}

@@ -34,7 +34,7 @@ def judged(rule, recorded, processors=4.0):
         series: Samples(np.arange(len(values), dtype=np.int64) * 10 * SECOND, np.array(values, dtype=float))
         for series, values in recorded.items()
     }
-    finder = Finder(SIGNALS, list(samples), lambda one: bool(len(samples[one].present.times)))
+    finder = Finder(SIGNALS, list(samples), lambda item: bool(len(samples[item].present.times)))
     judge = RuleEvaluator(finder.find, samples.__getitem__, lambda subject, fact: processors)
     return list(
         judge.evaluate(RULES[rule], lambda subject: evaluation_times(np.arange(90, dtype=np.int64) * 10 * SECOND))
@@ -43,8 +43,8 @@ def judged(rule, recorded, processors=4.0):
 
 def test_queues_are_added_up_without_the_blocking_queue_and_without_totals():
     queues = {queue(name): [3.0] * 90 for name in ("0", "1", "2", "3")}
-    others = {queue("Blocking Queue"): [500.0] * 90, queue("_Total"): [900.0] * 90}
-    (track,) = judged("server-work-queues-total", {**queues, **others, busy("_Total"): [95.0] * 90})
+    fields = {queue("Blocking Queue"): [500.0] * 90, queue("_Total"): [900.0] * 90}
+    (track,) = judged("server-work-queues-total", {**queues, **fields, busy("_Total"): [95.0] * 90})
     assert track.subject == Subject("FS1")
     assert set(track.values) == {12.0}
     assert (track.states == State.FIRING).any()
@@ -65,10 +65,10 @@ def test_no_instance_with_data_is_no_data():
     ("processor", "object_"), [("5", "Processor"), ("0,5", "Processor Information"), ("1,1", "Processor Information")]
 )
 def test_a_queue_is_joined_to_its_processor_however_that_is_written(processor, object_):
-    """Of nodes with four processors each 1,1 is the sixth."""
+    """With nodes of four processors each, 1,1 is the sixth processor."""
     node = {busy(f"0,{number}", object_): [5.0] * 90 for number in range(4)} if processor == "1,1" else {}
     recorded = {**node, busy(processor, object_): [95.0] * 90, queue("5"): [9.0] * 90}
-    (track,) = [one for one in judged("server-work-queue", recorded) if one.subject.instance == "5"]
+    (track,) = [item for item in judged("server-work-queue", recorded) if item.subject.instance == "5"]
     assert (track.states == State.FIRING).any()
 
 
@@ -91,6 +91,6 @@ def test_other_instances_are_joined_by_their_names_alone():
             }
         )
     }
-    origins = Finder(signals, [Series("H", "m", (("i", "0 C:"),), "x")], lambda one: True).find("a.a")
+    origins = Finder(signals, [Series("H", "m", (("i", "0 C:"),), "x")], lambda item: True).find("a.a")
     assert find_source(origins, Subject("h", "0 c:"))
     assert find_source(origins, Subject("h", "1 D:")) is None

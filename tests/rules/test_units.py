@@ -1,4 +1,4 @@
-"""Limits say their unit where another could be meant, and mean the same in each."""
+"""Limits name their unit where another unit is possible, and mean the same in each unit."""
 
 import re
 
@@ -88,7 +88,7 @@ def test_what_is_no_limit(text):
 @settings(max_examples=400)
 @given(
     unit=st.sampled_from([*UNITS, *NAMED]),
-    number=st.floats(-1e18, 1e18, allow_nan=False).map(lambda one: float(f"{one:.12g}")),
+    number=st.floats(-1e18, 1e18, allow_nan=False).map(lambda item: float(f"{item:.12g}")),
 )
 def test_what_is_shown_can_be_written_back(unit, number):
     healthy = Healthy("<", number)
@@ -96,11 +96,11 @@ def test_what_is_shown_can_be_written_back(unit, number):
 
 
 def test_every_shipped_limit_reads_best_in_the_unit_it_is_written_in():
-    """That is the one in which reports show it."""
+    """That unit is the one that reports show."""
     catalogue = load()
     for rule in catalogue.rules.values():
-        for one in rule.conditions:
-            unit = unit_of(one, catalogue.signals)
-            assert one.healthy.unit is None
+        for condition in rule.conditions:
+            unit = unit_of(condition, catalogue.signals)
+            assert condition.healthy.unit is None
             if is_named(unit):
-                assert convert_limit(Healthy.parse(written(one.healthy, unit)), unit) == one.healthy
+                assert convert_limit(Healthy.parse(written(condition.healthy, unit)), unit) == condition.healthy

@@ -22,34 +22,36 @@ CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.jso
 NAMES = {State.OK: "ok", State.PENDING: "pending", State.FIRING: "firing", State.NO_DATA: "no-data"}
 
 
-def a_signal(**what):
-    return Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", **what})
+def a_signal(**options):
+    return Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", **options})
 
 
 def signals_of(case):
     rule = case["rule"]
-    how = {"rate": rule.get("rate", False)}
+    fields = {"rate": rule.get("rate", False)}
     if "transform" in rule:
-        how["transform"] = {"scale": rule["transform"][0], "offset": rule["transform"][1]}
-    signals = {f"s.{name}": a_signal(sources=[{"measurement": "m", "field": name, **how}]) for name in case["series"]}
+        fields["transform"] = {"scale": rule["transform"][0], "offset": rule["transform"][1]}
+    signals = {
+        f"s.{name}": a_signal(sources=[{"measurement": "m", "field": name, **fields}]) for name in case["series"]
+    }
     if "ratio" in rule:
         signals["s.ratio"] = a_signal(derived={"ratio": [f"s.{name}" for name in rule["ratio"]]})
     if "fields" in rule:
-        signals["s.fields"] = a_signal(sources=[{"measurement": "m", "field": rule["fields"], **how}])
+        signals["s.fields"] = a_signal(sources=[{"measurement": "m", "field": rule["fields"], **fields}])
     return signals
 
 
 def rule_of(case):
-    given = dict(case["rule"])
+    result = dict(case["rule"])
     for field in ("rate", "transform", "ratio", "fields", "factor"):
-        given.pop(field, None)
+        result.pop(field, None)
     if "factor" in case["rule"]:
-        given["scale"] = "spindles"
-    given["signal"] = f"s.{given.get('signal', 'fields' if 'fields' in case['rule'] else 'ratio')}"
+        result["scale"] = "spindles"
+    result["signal"] = f"s.{result.get('signal', 'fields' if 'fields' in case['rule'] else 'ratio')}"
     for field in ("and", "when_phase_unknown"):
-        given[field] = [{**condition, "signal": f"s.{condition['signal']}"} for condition in given.get(field, [])]
+        result[field] = [{**condition, "signal": f"s.{condition['signal']}"} for condition in result.get(field, [])]
     citation = {"document": "docs/evaluation.md", "place": case["name"]}
-    return Rule.model_validate({"id": "r", "severity": "warning", "summary": "s", "sources": [citation], **given})
+    return Rule.model_validate({"id": "r", "severity": "warning", "summary": "s", "sources": [citation], **result})
 
 
 def judged(case):
@@ -62,10 +64,10 @@ def judged(case):
     }
     finder = Finder(signals_of(case), list(samples), lambda series: True)
     phases = [Phase(name, start * SECOND, end * SECOND) for name, start, end in case.get("phases", [])]
-    every = case.get("every", 10) * SECOND
+    item = case.get("every", 10) * SECOND
     judge = RuleEvaluator(finder.find, samples.__getitem__, lambda subject, fact: case["rule"]["factor"], phases)
-    times = np.unique(np.concatenate([one.times for one in samples.values()]))
-    (track,) = judge.evaluate(rule_of(case), lambda subject: evaluation_times(times, every, 600 * SECOND))
+    times = np.unique(np.concatenate([sample.times for sample in samples.values()]))
+    (track,) = judge.evaluate(rule_of(case), lambda subject: evaluation_times(times, item, 600 * SECOND))
     assert track.subject == Subject("h")
     return track
 
@@ -79,7 +81,7 @@ def test_worked_case(case):
         name = NAMES.get(State(state), "not-judged") + stale
         got.append([int(at) // SECOND, name, None if np.isnan(value) else round(float(value), 6)])
     assert got == case["expect"]
-    crossings = [[one.start // SECOND, one.end // SECOND] for one in track.crossings]
+    crossings = [[crossing.start // SECOND, crossing.end // SECOND] for crossing in track.crossings]
     assert crossings == case.get("crossings", crossings)
 
 

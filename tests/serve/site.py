@@ -60,10 +60,10 @@ class Site:
     def stored(self):
         """All values in the store, by host, measurement, tags, field and time."""
         ever = (-(2**63) + 2, 2**63 - 2)
-        found = self.store.samples.series(*ever).series
+        result = self.store.samples.series(*ever).series
         return {
-            (one.host, one.measurement, one.tags, one.field, time): value
-            for one, samples in zip(found, self.store.samples.read(found, *ever), strict=True)
+            (series.host, series.measurement, series.tags, series.field, time): value
+            for series, samples in zip(result, self.store.samples.read(result, *ever), strict=True)
             for time, value in zip(samples.times.tolist(), samples.values.tolist(), strict=True)
         }
 

@@ -30,8 +30,8 @@ WRITE = "/api/v2/write?org=o&bucket=b"
 
 @pytest.fixture
 def elsewhere(duckdb, tmp_path):
-    with site(duckdb, tmp_path / "elsewhere", listen=EVERYWHERE, hosts=["Plimsoll.example.org"]) as made:
-        yield made
+    with site(duckdb, tmp_path / "elsewhere", listen=EVERYWHERE, hosts=["Plimsoll.example.org"]) as result:
+        yield result
 
 
 def basic(password, user="anyone"):
@@ -208,8 +208,8 @@ def test_the_owners_token_is_sent_to_no_other_program(here):
 
 @contextmanager
 def limited(duckdb, tmp_path, **limits):
-    with site(duckdb, tmp_path / "limited", limits=RequestLimits(**limits)) as made:
-        yield made
+    with site(duckdb, tmp_path / "limited", limits=RequestLimits(**limits)) as result:
+        yield result
 
 
 def resident_mb():
@@ -267,8 +267,8 @@ def post_head(length, host="localhost"):
 def impatient(tmp_path_factory):
     folder = tmp_path_factory.mktemp("impatient")
     store = open_embedded(folder / "plimsoll.duckdb")
-    with site(store, folder / "data", limits=RequestLimits(head_s=0.7, pause_s=0.7, body_s=2, idle_s=1)) as made:
-        yield made
+    with site(store, folder / "data", limits=RequestLimits(head_s=0.7, pause_s=0.7, body_s=2, idle_s=1)) as result:
+        yield result
     store.close()
 
 
@@ -344,7 +344,7 @@ def test_every_answer_has_the_headers_of_safety(duckdb, tmp_path):
             here.request("GET", "/ping", headers={"Host": "attacker"}),
             here.post(b"cpu v"),
         ]
-    assert [one.status for one in answers] == [500, 200, 404, 403, 400]
+    assert [item.status for item in answers] == [500, 200, 404, 403, 400]
     for answer in answers:
         assert {name: answer.headers[name] for name in HEADERS} == HEADERS
         policy = answer.headers["Content-Security-Policy"]
@@ -387,17 +387,17 @@ def test_its_own_metrics_need_the_password_where_pages_do(duckdb, tmp_path):
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory, installed):
     folder = tmp_path_factory.mktemp("certificate")
-    made = Certificate(folder / "certificate.pem", folder / "key.pem")
+    result = Certificate(folder / "certificate.pem", folder / "key.pem")
     subprocess.run(
         [
             *(installed("openssl", "openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
             *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:plimsoll.example.org"),
-            *("-keyout", str(made.key), "-out", str(made.chain)),
+            *("-keyout", str(result.key), "-out", str(result.chain)),
         ],
         check=True,
         capture_output=True,
     )
-    return made
+    return result
 
 
 def test_tls_by_certificate_files(duckdb, tmp_path, certificate):
@@ -413,11 +413,11 @@ def test_tls_by_certificate_files(duckdb, tmp_path, certificate):
 
 
 def test_connections_that_begin_no_tls_have_their_share_and_are_closed_soon(duckdb, tmp_path, certificate):
-    """4,096 of them took all files that the process may open: nobody was let in, and no file could be opened."""
+    """4,096 of them used all files that the process may open: nobody could connect, and no file could be opened."""
     limits = RequestLimits(connections=40, address_connections=10, head_s=1)
     with site(duckdb, tmp_path / "data", certificate=certificate, limits=limits) as here, ExitStack() as many:
-        held = [many.enter_context(raw(here)) for _ in range(30)]
-        assert [received_until_closed(one) for one in held] == [b""] * 30
+        rows = [many.enter_context(raw(here)) for _ in range(30)]
+        assert [received_until_closed(item) for item in rows] == [b""] * 30
         with urllib3.PoolManager(ca_certs=str(certificate.chain), assert_hostname="plimsoll.example.org") as trusting:
             assert trusting.request("GET", here.address + "/ping", retries=False).status == 204
 

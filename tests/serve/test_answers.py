@@ -62,9 +62,9 @@ def test_answers_as_influxdb(case, here, bucket):
     theirs = influxdbs(bucket, "POST", path, body, {**headers, **token})
     assert ours.status == theirs.status
     if theirs.data:
-        expected, found = theirs.json(), ours.json()
-        assert found["code"] == expected["code"]
-        assert found["message"].replace(" (line 1)", "") == expected["message"]
+        expected, result = theirs.json(), ours.json()
+        assert result["code"] == expected["code"]
+        assert result["message"].replace(" (line 1)", "") == expected["message"]
 
 
 def test_other_methods(here, bucket):
@@ -81,9 +81,9 @@ def test_good_lines_are_kept_and_bad_ones_named(here):
     body = b"cpu,host=a v=1 1\ncpu v\ncpu,host=a v=2 2\n\ncpu,host=a v=1 x\ncpu v=1 1\ncpu,host=a v=3 3"
     answer = here.post(body)
     assert answer.status == 400
-    found = answer.json()
-    assert (found["code"], found["line"], found["error"]) == ("invalid", 2, found["message"])
-    assert found["message"] == (
+    json_field = answer.json()
+    assert (json_field["code"], json_field["line"], json_field["error"]) == ("invalid", 2, json_field["message"])
+    assert json_field["message"] == (
         "partial write: unable to parse 'cpu v': invalid field format (line 2)\n"
         "unable to parse 'cpu,host=a v=1 x': bad timestamp (line 5)\n"
         'no tag "host" says whose the point is; let the agent add it (Telegraf: omit_hostname = false) (line 6) '
@@ -135,7 +135,7 @@ class Refusing(DuckSamples):
             self.go_on.wait(300)
         if self.error:
             raise self.error
-        if self.refuses in {one.measurement for one in points.series}:
+        if self.refuses in {series.measurement for series in points.series}:
             return WriteResult(len(points), 1, "partial write: field type conflict dropped=1")
         return super().write_points(points)
 
@@ -184,7 +184,7 @@ def test_what_waits_is_written_at_once_and_each_writer_told_of_its_own(held):
     good, bad, other = (writing.put(points(name)) for name in ("good", "bad", "other"))
     store.refuses = "bad"
     store.go_on.set()
-    assert [one.result(300).refused for one in (first, good, bad, other)] == [0, 0, 1, 0]
+    assert [item.result(300).refused for item in (first, good, bad, other)] == [0, 0, 1, 0]
     assert store.writes == [1, 3, 1, 1, 1]
 
 
@@ -195,7 +195,7 @@ def test_too_many_waiting_points_are_refused_until_some_are_written(held, monkey
     with pytest.raises(Busy):
         writing.put(points("a"))
     store.go_on.set()
-    assert [one.result(300).values for one in taken] == [1, 1]
+    assert [item.result(300).values for item in taken] == [1, 1]
     assert writing.put(points("a")).result(300).values == 1
 
 
@@ -207,7 +207,7 @@ def test_a_writer_without_end_leaves_room_for_others(held, monkeypatch):
         writing.put(points("a"), "192.0.2.1")
     taken.append(writing.put(points("a"), "192.0.2.2"))
     store.go_on.set()
-    assert [one.result(300).values for one in taken] == [1, 1, 1]
+    assert [item.result(300).values for item in taken] == [1, 1, 1]
     assert writing.put(points("a"), "192.0.2.1").result(300).values == 1
 
 
@@ -216,6 +216,6 @@ def test_what_was_put_in_is_written_before_the_end(held):
     last = [writing.put(points(name)) for name in ("a", "b")]
     store.go_on.set()
     writing.close()
-    assert all(one.done() for one in last)
+    assert all(item.done() for item in last)
     with pytest.raises(Busy):
         writing.put(points("c"))

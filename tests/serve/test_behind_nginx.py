@@ -19,19 +19,19 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "security.md"
 
 @pytest.fixture
 def nginx():
-    found = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
-    if not (found and shutil.which("openssl")):
+    which = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
+    if not (which and shutil.which("openssl")):
         lacking("nginx", "on Debian: apt install nginx-light")
-    return found
+    return which
 
 
 @pytest.fixture
 def proxied(nginx, duckdb, tmp_path):
     """A server behind nginx, and a function that asks nginx for a path under the server's name."""
     chain, key, port = tmp_path / "chain.pem", tmp_path / "key.pem", free_port()
-    made = ("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={NAME}", "-addext")
+    entries = ("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={NAME}", "-addext")
     files = ("-keyout", str(key), "-out", str(chain))
-    subprocess.run(["openssl", *made, f"subjectAltName=DNS:{NAME}", *files], check=True, capture_output=True)
+    subprocess.run(["openssl", *entries, f"subjectAltName=DNS:{NAME}", *files], check=True, capture_output=True)
     with site(duckdb, tmp_path / "data", login=True, hosts=[NAME]) as here:
         (block,) = re.findall(r"```nginx\n(.*?)```", DOCUMENT.read_text("utf-8"), re.S)
         for written, ours in (
@@ -74,13 +74,13 @@ def test_a_proxy_with_tls_lets_through_what_has_a_login_and_its_own_origin(proxi
     token, password = new_token(here.folder), new_password(here.folder)
     write = "/api/v2/write?org=o&bucket=b"
     login = "Basic " + base64.b64encode(f"x:{password}".encode()).decode()
-    own = {"Origin": f"https://{NAME}", "Sec_Fetch_Site": "same-origin"}
+    fields = {"Origin": f"https://{NAME}", "Sec_Fetch_Site": "same-origin"}
     assert ask("GET", "/ping").status == 204
     assert ask("GET", "/").status == 401
     assert ask("GET", "/", Authorization=login).status == 200
-    assert ask("GET", "/", Authorization=login, **own).status == 200
+    assert ask("GET", "/", Authorization=login, **fields).status == 200
     form = b"rule=windows-cpu-*&length=1h&reason=test"
-    assert ask("POST", "/silences", form, Authorization=login, **own).status == 303
+    assert ask("POST", "/silences", form, Authorization=login, **fields).status == 303
     assert ask("POST", "/silences", form, Authorization=login, Origin="https://evil.example").status == 403
     assert ask("POST", "/silences", form, Authorization=login, Sec_Fetch_Site="cross-site").status == 403
     assert ask("GET", "/", Authorization=login, Host="evil.example").status == 403

@@ -1,4 +1,4 @@
-"""Packed bodies: what they cost is bounded, whatever they are made of."""
+"""Compressed bodies: their cost is bounded, whatever their content."""
 
 import contextlib
 import gzip
@@ -26,7 +26,7 @@ def test_all_parts_are_unpacked_wherever_they_end():
 
 
 def test_many_parts_are_refused_after_a_bounded_number(monkeypatch):
-    """25 MB of empty parts took minutes: the rest of the body was copied for each."""
+    """25 MB of empty parts took minutes, as the rest of the body was copied for each part."""
     made, fed = 0, 0
 
     class Counting:

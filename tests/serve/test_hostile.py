@@ -1,4 +1,4 @@
-"""What those can do to a server who mean it harm: each counted, at a running server."""
+"""Attacks on a running server, and the bounds on their effects."""
 
 import asyncio
 import base64
@@ -48,10 +48,10 @@ class Slow(Credentials):
 def slow(tmp_path):
     folder = tmp_path / "secrets"
     folder.mkdir(mode=0o700)
-    made = Slow(folder)
-    made.right = new_password(folder)
-    yield made
-    made.let.set()
+    result = Slow(folder)
+    result.right = new_password(folder)
+    yield result
+    result.let.set()
 
 
 def answers(credentials, attempts):
@@ -62,7 +62,7 @@ def answers(credentials, attempts):
         tasks = [asyncio.create_task(check.check(address, "joe", password)) for address, password in attempts]
         await asyncio.sleep(0.05)
         credentials.let.set()
-        return [outcome(one) for one in await asyncio.gather(*tasks)]
+        return [outcome(item) for item in await asyncio.gather(*tasks)]
 
     return run(all_at_once())
 
@@ -79,17 +79,17 @@ def run(coroutine):
 
 
 def test_of_many_wrong_passwords_at_once_no_more_are_tested_than_of_one_after_another(slow, caplog):
-    found = answers(slow, [("192.0.2.1", f"guess {at}") for at in range(400)])
+    result = answers(slow, [("192.0.2.1", f"guess {at}") for at in range(400)])
     assert len(slow.asked) == 5
-    assert (found.count(401), found.count(429)) == (5, 395)
+    assert (result.count(401), result.count(429)) == (5, 395)
     assert "a wrong password from 192.0.2.1" in caplog.text
     assert "guess" not in caplog.text
 
 
 def test_of_many_addresses_only_some_passwords_wait_to_be_tested(slow):
-    found = answers(slow, [(f"192.0.2.{at}", "guess") for at in range(100)])
+    result = answers(slow, [(f"192.0.2.{at}", "guess") for at in range(100)])
     assert len(slow.asked) == 8
-    assert (found.count(401), found.count(503)) == (8, 92)
+    assert (result.count(401), result.count(503)) == (8, 92)
 
 
 def test_the_first_page_of_a_browser_is_one_attempt_and_the_next_are_none(slow):
@@ -99,7 +99,7 @@ def test_the_first_page_of_a_browser_is_one_attempt_and_the_next_are_none(slow):
 
 
 def test_whoever_has_a_password_cannot_guess_those_of_others_without_end(tmp_path):
-    """Each right one let five wrong ones be tested, and a user's name may be spelled in many ways."""
+    """Each right password allowed five wrong attempts, and a user's name has many spellings."""
     folder = tmp_path / "secrets"
     folder.mkdir(mode=0o700)
     users.add(folder, "viewer", Role.VIEWER, "correct horse battery")
@@ -108,12 +108,12 @@ def test_whoever_has_a_password_cannot_guess_those_of_others_without_end(tmp_pat
 
     async def guess():
         for at in range(20):
-            own = "".join(c.upper() if at >> bit & 1 else c for bit, c in enumerate("viewer"))
-            yield await check.check("192.0.2.1", own, "correct horse battery")
+            join = "".join(c.upper() if at >> bit & 1 else c for bit, c in enumerate("viewer"))
+            yield await check.check("192.0.2.1", join, "correct horse battery")
             yield await check.check("192.0.2.1", "admin", f"guess {at}")
 
     async def all_of_them():
-        return [outcome(one) async for one in guess()]
+        return [outcome(item) async for item in guess()]
 
     assert run(all_of_them()).count(401) == 5
 
@@ -128,22 +128,22 @@ def test_health_is_answered_while_passwords_and_pages_take_all_threads(duckdb, t
 
     with site(duckdb, tmp_path / "data", progress=progress) as here:
         asking = [Thread(target=here.request, args=("GET", "/alerts"), daemon=True) for _ in range(50)]
-        for one in asking:
-            one.start()
+        for item in asking:
+            item.start()
         assert entered.wait(300)
         assert here.request("GET", "/health").status == 200
         assert here.request("GET", "/ping").status == 204
         stuck.set()
-        for one in asking:
-            one.join(300)
+        for item in asking:
+            item.join(300)
 
 
 def test_health_is_found_once_for_all_who_ask_at_the_same_time(duckdb, tmp_path):
-    """Anyone may ask, without a password, and each answer reads what the alert loop writes."""
-    go_on, found, statuses = Event(), [], []
+    """Anyone may ask without a password, and each answer reads the alert loop's data."""
+    go_on, result, statuses = Event(), [], []
 
     def health():
-        found.append(1)
+        result.append(1)
         go_on.wait(300)
         return Health()
 
@@ -152,18 +152,18 @@ def test_health_is_found_once_for_all_who_ask_at_the_same_time(duckdb, tmp_path)
             Thread(target=lambda: statuses.append(here.request("GET", "/health").status), daemon=True)
             for _ in range(60)
         ]
-        for one in asking:
-            one.start()
+        for item in asking:
+            item.start()
         wait_until(lambda: here.serving.connections[0] == 60)
         go_on.set()
-        for one in asking:
-            one.join(300)
+        for item in asking:
+            item.join(300)
     assert statuses == [200] * 60
-    assert len(found) < 20
+    assert len(result) < 20
 
 
 def test_an_address_has_two_pages_computed_at_a_time_and_the_judging_goes_on(duckdb, tmp_path):
-    """40 requests for 60 charts each took 40 threads, which left the alert loop next to nothing."""
+    """40 requests for 60 charts each took 40 threads, which left little time for the alert loop."""
     stuck, entered, statuses = Event(), [], []
 
     def progress():
@@ -180,8 +180,8 @@ def test_an_address_has_two_pages_computed_at_a_time_and_the_judging_goes_on(duc
 
     with site(duckdb, tmp_path / "data", progress=progress) as here:
         asking = [Thread(target=ask, args=("127.0.0.1",), daemon=True) for _ in range(70)]
-        for one in asking:
-            one.start()
+        for item in asking:
+            item.start()
         while len(statuses) < 4:  # those that are refused
             time.sleep(0.05)
         assert len(entered) == 2
@@ -191,8 +191,8 @@ def test_an_address_has_two_pages_computed_at_a_time_and_the_judging_goes_on(duc
             time.sleep(0.05)
         assert here.post(b"cpu,host=a v=1").status == 204
         stuck.set()
-        for one in asking:
-            one.join(300)
+        for item in asking:
+            item.join(300)
     assert len(entered) == 67
     assert statuses.count(503) == 4
 
@@ -200,35 +200,35 @@ def test_an_address_has_two_pages_computed_at_a_time_and_the_judging_goes_on(duc
 def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_path):
     limits = RequestLimits(connections=40, address_connections=10)
     with site(duckdb, tmp_path / "data", limits=limits) as here:
-        held = [socket.create_connection(("127.0.0.1", here.port)) for _ in range(30)]
+        rows = [socket.create_connection(("127.0.0.1", here.port)) for _ in range(30)]
         closed: set[socket.socket] = set()
         while len(closed) < 20:
-            ended, _, _ = select([one for one in held if one not in closed], [], [], 120)
+            ended, _, _ = select([entry for entry in rows if entry not in closed], [], [], 120)
             assert ended, f"{len(closed)} were closed"
             closed.update(ended)  # nothing is sent on any: what can be read is that it ended
-        assert select([one for one in held if one not in closed], [], [], 0.2) == ([], [], [])
+        assert select([entry for entry in rows if entry not in closed], [], [], 0.2) == ([], [], [])
         with socket.create_connection(("127.0.0.1", here.port), source_address=("127.0.0.2", 0)) as honest:
             honest.sendall(
                 f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 14\r\n\r\ncpu,host=a v=1".encode()
             )
             assert b" 204 " in honest.recv(1000)
-        for one in held:
-            one.close()
+        for item in rows:
+            item.close()
 
 
 def test_an_address_that_sends_bodies_slowly_leaves_room_for_those_of_others(duckdb, tmp_path):
     with (
         site(duckdb, tmp_path / "data", limits=RequestLimits(held=5000, address_held=2000)) as here,
-        ExitStack() as held,
+        ExitStack() as result,
     ):
         head = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n".encode()
-        slow = [held.enter_context(socket.create_connection(("127.0.0.1", here.port))) for _ in range(3)]
+        slow = [result.enter_context(socket.create_connection(("127.0.0.1", here.port))) for _ in range(3)]
         answered: set[socket.socket] = set()
-        for one in slow:
-            one.sendall(head + b"#" * 900)
+        for item in slow:
+            item.sendall(head + b"#" * 900)
         while not answered:
             answered.update(select(slow, [], [], 120)[0])
-        assert [b" 503 " in one.recv(1000) for one in answered] == [True]
+        assert [b" 503 " in entry.recv(1000) for entry in answered] == [True]
         pool = urllib3.HTTPConnectionPool("127.0.0.1", here.port, source_address=("127.0.0.2", 0), retries=False)
         assert pool.request("POST", WRITE, body=b"cpu,host=a v=1\n" + b"#" * 1900).status == 204
 
@@ -255,29 +255,29 @@ def test_long_bodies_hold_up_no_short_ones(duckdb, tmp_path, monkeypatch):
     with site(duckdb, tmp_path / "data") as here:
         long = b"cpu,host=a v=1\n" * 20
         senders = [Thread(target=send, args=(f"127.0.0.{at}", long), daemon=True) for at in range(2, 6)]
-        for one in senders:
-            one.start()
+        for sender in senders:
+            sender.start()
         wait_until(lambda: entered)
         send("127.0.0.9", b"cpu,host=a v=2\n")
         assert statuses == [204]
         stuck.set()
-        for one in senders:
-            one.join(300)
+        for sender in senders:
+            sender.join(300)
     assert statuses == [204] * 5
 
 
 def test_of_more_agents_than_there_is_room_for_the_next_come_back_and_people_are_answered(duckdb, tmp_path):
     limits = RequestLimits(connections=10, reserved=5, address_connections=100)
-    with site(duckdb, tmp_path / "data", limits=limits) as here, ExitStack() as held:
+    with site(duckdb, tmp_path / "data", limits=limits) as here, ExitStack() as result:
         write = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 14\r\n\r\ncpu,host=a v=1".encode()
 
         def connected():
-            return held.enter_context(socket.create_connection(("127.0.0.1", here.port)))
+            return result.enter_context(socket.create_connection(("127.0.0.1", here.port)))
 
         agents = [connected() for _ in range(10)]
-        for one in agents:
-            one.sendall(write)
-            assert b" 204 " in one.recv(1000)
+        for agent in agents:
+            agent.sendall(write)
+            assert b" 204 " in agent.recv(1000)
         assert here.serving.connections == (10, 10)
         late = connected()
         late.sendall(write)
@@ -309,17 +309,17 @@ def test_a_login_is_needed_on_the_loopback_address_too_if_up_toml_says_so(duckdb
         assert here.post(b"cpu,host=a v=1", Authorization="Token no").status == 401
         assert here.post(b"cpu,host=a v=1", Authorization=f"Token {token}").status == 204
         proxied = {"Host": "plimsoll.example.org", "X-Forwarded-For": "203.0.113.9, 192.0.2.7"}
-        own = {"Origin": "https://plimsoll.example.org", **proxied}
-        assert here.request("GET", "/", headers={**own, **basic(password)}).status == 200
+        fields = {"Origin": "https://plimsoll.example.org", **proxied}
+        assert here.request("GET", "/", headers={**fields, **basic(password)}).status == 200
         other = {**proxied, "Origin": "https://attacker.example"}
         assert here.request("GET", "/", headers={**other, **basic(password)}).status == 403
         for _ in range(5):
             assert here.request("GET", "/", headers={**proxied, **basic("guess")}).status == 401
         assert here.request("GET", "/", headers={**proxied, **basic("guess")}).status == 429
         assert here.request("GET", "/", headers=basic(password)).status == 200
-    said = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
-    assert "a wrong password from 192.0.2.7" in said
-    assert "a wrong token from 127.0.0.1" in said
+    rows = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert "a wrong password from 192.0.2.7" in rows
+    assert "a wrong token from 127.0.0.1" in rows
 
 
 def test_elsewhere_a_proxy_may_pass_on_what_has_a_login(duckdb, tmp_path):

@@ -1,4 +1,4 @@
-"""Users with roles, a proxy that says who asks, and the record of who did what."""
+"""Users with roles, a proxy that names the user, and the audit log."""
 
 import base64
 import re
@@ -44,8 +44,8 @@ def with_users(folder):
 
 @pytest.fixture
 def elsewhere(duckdb, tmp_path):
-    with site(duckdb, with_users(tmp_path / "data"), listen=EVERYWHERE) as made:
-        yield made
+    with site(duckdb, with_users(tmp_path / "data"), listen=EVERYWHERE) as result:
+        yield result
 
 
 def note(server, headers=None, path="/notes", body="text=deployed"):
@@ -121,8 +121,8 @@ def test_on_the_loopback_address_everybody_reads_and_users_change(duckdb, tmp_pa
         page = here.request("GET", "/alerts", headers=basic("operator-1")).data
         assert b"Log in" not in page
         assert b"operator-1" in page
-        asked = here.request("GET", "/login?back=/alerts", redirect=False)
-        assert (asked.status, asked.headers["WWW-Authenticate"][:5]) == (401, "Basic")
+        request = here.request("GET", "/login?back=/alerts", redirect=False)
+        assert (request.status, request.headers["WWW-Authenticate"][:5]) == (401, "Basic")
         back = here.request("GET", "/login?back=//evil.example/x", headers=basic("viewer-1"), redirect=False)
         assert (back.status, back.headers["Location"]) == (303, "/x")
 
@@ -149,10 +149,10 @@ def test_the_shared_password_is_valid_until_it_is_ended(elsewhere):
 
 def test_a_token_for_operators_does_what_they_do(elsewhere):
     token = new_token(elsewhere.folder, "ci", CredentialUse.OPERATE)
-    made = elsewhere.request(
+    request = elsewhere.request(
         "POST", "/api/v1/notes", b'{"text": "x"}', {"Content-Type": "application/json", **bearer(token)}
     )
-    assert made.status == 201
+    assert request.status == 201
     assert elsewhere.request("DELETE", "/api/v1/runs/night", headers=bearer(token)).status == 403
     assert recorded(elsewhere) == [("a program", "token ci", "made note 1: x")]
 
@@ -163,7 +163,7 @@ def test_the_record_has_the_name_of_the_login_and_not_the_one_that_was_typed(els
     page = elsewhere.request("GET", "/record", headers=basic("viewer-1")).data.decode()
     assert "made note 1 on WEB1: deployed" in page
     listed = elsewhere.request("GET", "/api/v1/record?who=operator-1", headers=basic("viewer-1")).json()
-    assert [one["what"] for one in listed["items"]] == ["made note 1 on WEB1: deployed"]
+    assert [item["what"] for item in listed["items"]] == ["made note 1 on WEB1: deployed"]
 
 
 def test_a_proxy_says_who_asks(duckdb, tmp_path):
@@ -206,10 +206,10 @@ def test_the_groups_that_a_proxy_tells_give_roles(duckdb, tmp_path):
         ):
             sent = {"X-Plimsoll-Proxy": SECRET, "X-User": name, "Remote-Groups": groups}
             assert note(here, sent) == status, (name, groups)
-        asked = here.request(
+        request = here.request(
             "GET", "/alerts", headers={"X-Plimsoll-Proxy": SECRET, "X-User": "zoe", "Remote-Groups": "a,b"}
         )
-        assert "zoe: has no role here, nor has any of the groups a, b" in asked.json()["message"]
+        assert "zoe: has no role here, nor has any of the groups a, b" in request.json()["message"]
         stranger = {"X-User": "zoe", "Remote-Groups": "root"}
         assert note(here, stranger) == 401  # without the secret of the proxy
 
@@ -226,13 +226,13 @@ def test_the_file_of_users_is_the_owners_alone_and_has_no_password(tmp_path):
 
 def test_hashes_are_of_their_password_alone_and_cost_time_and_memory(monkeypatch):
     monkeypatch.setattr(secret_files, "_COST", COST_OF_A_PASSWORD)
-    made = secret_files.hashed(WORD)
-    assert made.startswith("scrypt 16384 8 5 ")
-    assert made != secret_files.hashed(WORD)
-    assert secret_files.is_right(WORD, made)
+    hashed = secret_files.hashed(WORD)
+    assert hashed.startswith("scrypt 16384 8 5 ")
+    assert hashed != secret_files.hashed(WORD)
+    assert secret_files.is_right(WORD, hashed)
     for wrong in (WORD + " ", "", WORD[:-1]):
-        assert not secret_files.is_right(wrong, made)
-    for none in ("", "scrypt", "scrypt 1 2", "x:y", made.rpartition(" ")[0] + " "):
+        assert not secret_files.is_right(wrong, hashed)
+    for none in ("", "scrypt", "scrypt 1 2", "x:y", hashed.rpartition(" ")[0] + " "):
         assert not secret_files.is_right(WORD, none)
 
 

@@ -61,8 +61,8 @@ OUTPUTS = {
 @pytest.fixture
 def elsewhere(duckdb, tmp_path):
     """A server that is on all addresses, and its token."""
-    with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as made:
-        yield made, new_token(made.folder)
+    with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as result:
+        yield result, new_token(result.folder)
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -79,12 +79,12 @@ def test_telegraf_writes_here_as_it_is(output, elsewhere, telegraf, tmp_path):
             time.sleep(0.1)
     finally:
         process.terminate()
-        _, said = process.communicate(timeout=300)
-    assert "E!" not in said
-    assert "W! [outputs" not in said
-    found = {(host, measurement, field) for host, measurement, _, field, _ in here.stored()}
-    assert {("WEB1", "mem", "available"), ("WEB1", "system", "uptime"), ("WEB1", "cpu", "usage_idle")} <= found
-    assert ("WEB1", "system", "uptime_format") not in found
+        _, result = process.communicate(timeout=300)
+    assert "E!" not in result
+    assert "W! [outputs" not in result
+    rows = {(host, measurement, field) for host, measurement, _, field, _ in here.stored()}
+    assert {("WEB1", "mem", "available"), ("WEB1", "system", "uptime"), ("WEB1", "cpu", "usage_idle")} <= rows
+    assert ("WEB1", "system", "uptime_format") not in rows
 
 
 def test_telegraf_keeps_what_is_not_stored_and_sends_it_again(telegraf, tmp_path):
@@ -164,15 +164,15 @@ def test_a_database_is_created_for_influxdb_1_writers(here):
 
 
 def test_a_query_costs_no_more_than_its_length(here):
-    """Each character was tried with each: 1,600 took half a minute, in which nothing else was answered or judged."""
+    """Each character was compared with each: 1,600 took half a minute, in which nothing else was answered or judged."""
     query = "CREATE DATABASE " + "a" * 1600 + " " * 1600 + ";x"
     answer = here.request("POST", "/query", fields={"q": query}, encode_multipart=False, timeout=300)
     assert answer.json()["error"].startswith("not implemented")
 
 
 def test_what_is_answered_is_committed_and_told_to_the_next(duckdb, tmp_path):
-    told = []
-    with site(duckdb, tmp_path / "data", on_written=lambda points: told.append(points.values.tolist())) as here:
+    entries = []
+    with site(duckdb, tmp_path / "data", on_written=lambda points: entries.append(points.values.tolist())) as here:
         assert here.post(b"cpu,host=a v=1 1\ncpu,host=a v=2 2").status == 204
-        assert told == [[1, 2]]
+        assert entries == [[1, 2]]
         assert list(here.stored().values()) == [1, 2]

@@ -1,4 +1,4 @@
-"""Building servers: found again by what they are built from."""
+"""Builds of servers are found again by a hash of their inputs."""
 
 import shutil
 import subprocess
@@ -27,7 +27,7 @@ def test_the_place_depends_on_what_it_is_built_from(monkeypatch, tmp_path):
 
 
 def test_module_files_are_complete():
-    """A build looks nothing up in the checksum database: each module that is required has its hash."""
+    """A build uses no checksum database: each required module has its hash in go.sum."""
     for name in MODULES:
         sums = (HERE / name / "go.sum").read_text()
         required = [line.split() for line in (HERE / name / "go.mod").read_text().splitlines() if line.startswith("\t")]

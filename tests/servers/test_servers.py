@@ -38,16 +38,16 @@ def test_windows_telegraf_refuses_an_option_it_does_not_know(telegraf_windows, t
     "name", ["vmalert", "vmalert-tool", "vmagent", "vmauth", "victoria-metrics", "promtool", "otelcol"]
 )
 def test_each_says_the_version_that_it_was_built_from(name):
-    told = subprocess.run([built(name), "--version"], capture_output=True, text=True, check=True)
-    assert f"{PROGRAMS[name].version}" in told.stdout + told.stderr
+    completed = subprocess.run([built(name), "--version"], capture_output=True, text=True, check=True)
+    assert f"{PROGRAMS[name].version}" in completed.stdout + completed.stderr
 
 
 def test_victoriametrics_takes_what_telegraf_writes_and_names_it_by_measurement_and_field(victoriametrics):
     line = b"cpu,host=app01,cpu=cpu-total usage_idle=12.5 1700000000000000000\n"
     assert urllib3.request("POST", f"{victoriametrics}/write", body=line).status == 204
     urllib3.request("GET", f"{victoriametrics}/internal/force_flush")
-    asked = {"query": 'cpu_usage_idle{host="app01"}', "time": "1700000000"}
-    answer = json.loads(urllib3.request("GET", f"{victoriametrics}/api/v1/query", fields=asked).data)
-    (found,) = answer["data"]["result"]
-    assert found["metric"] == {"__name__": "cpu_usage_idle", "cpu": "cpu-total", "host": "app01"}
-    assert found["value"][1] == "12.5"
+    fields = {"query": 'cpu_usage_idle{host="app01"}', "time": "1700000000"}
+    answer = json.loads(urllib3.request("GET", f"{victoriametrics}/api/v1/query", fields=fields).data)
+    (result,) = answer["data"]["result"]
+    assert result["metric"] == {"__name__": "cpu_usage_idle", "cpu": "cpu-total", "host": "app01"}
+    assert result["value"][1] == "12.5"

@@ -17,9 +17,9 @@ def against(baselines, second):
 
 
 @cache
-def a_side(name, build, seed, more=None):
+def a_side(name, build, seed, values=None):
     """A run of a build. `more` may change what it records."""
-    return RunSide(name, name, Insights(a_review(build, seed, more=more)))
+    return RunSide(name, name, Insights(a_review(build, seed, more=values)))
 
 
 @cache

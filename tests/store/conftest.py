@@ -52,8 +52,8 @@ def closed(tmp_path):
 @pytest.fixture
 def remote(duckdb, tmp_path):
     """An embedded store behind a real server."""
-    with site(duckdb, tmp_path / "data") as made:
-        store = remote_store(made.address, owner_token(made.folder))
+    with site(duckdb, tmp_path / "data") as result:
+        store = remote_store(result.address, owner_token(result.folder))
         store.live.write_points = duckdb.live.write_points  # as agents do
         yield store
         store.close()
@@ -62,9 +62,9 @@ def remote(duckdb, tmp_path):
 class AtOnce(VictoriaSamples):
     """Live samples that can be read as soon as they are written; VictoriaMetrics takes seconds until then."""
 
-    def __init__(self, server, made):
+    def __init__(self, server, values):
         super().__init__(server, Measurements())
-        self._made = made
+        self._made = values
 
     def write_points(self, points):
         written = super().write_points(points)
@@ -75,8 +75,8 @@ class AtOnce(VictoriaSamples):
 @pytest.fixture(scope="session")
 def own_victoriametrics(tmp_path_factory):
     """A real VictoriaMetrics for the tests of stores."""
-    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as made:
-        yield made
+    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as result:
+        yield result
 
 
 @pytest.fixture

@@ -31,9 +31,9 @@ def live(series, start, values, every=10 * SECOND):
     return Points([series], np.zeros(count, np.int32), times, np.array(values, np.float64))
 
 
-def loaded(store, series, start, values, every=10 * SECOND):
+def loaded(store, series, start, values, item=10 * SECOND):
     """Load a run of one series."""
-    times = start + np.arange(len(values), dtype=np.int64) * every
+    times = start + np.arange(len(values), dtype=np.int64) * item
     column = np.array(values, dtype=float)
     log = Log(Path("night.csv"), "PDH-CSV", times, (column,), (series,), Zone.parse("UTC"), sha256="ab")
     run = store.runs.save(StoredRun(Run(f"night {start}"), (Recording.of(log, "ab"),)))
@@ -42,8 +42,8 @@ def loaded(store, series, start, values, every=10 * SECOND):
 
 
 def read(store, series, start=EVER[0], end=EVER[1]):
-    (found,) = store.samples.read([series], start, end)
-    return dict(zip(found.times.tolist(), found.values.tolist(), strict=True))
+    (result,) = store.samples.read([series], start, end)
+    return dict(zip(result.times.tolist(), result.values.tolist(), strict=True))
 
 
 def tidy(store, now):
@@ -56,9 +56,9 @@ def tidy(store, now):
 def days(store):
     """The kinds of files of each day, as they are in the folder; all of them are listed."""
     with store.live._hot.file.reading() as cursor:
-        listed = {one.name for one in list_files(cursor)}
-    found = {}
-    for one in store.live._hot.file.days.folder.rglob("*.parquet"):
-        assert f"{one.parent.name}/{one.name}" in listed
-        found.setdefault(one.parent.name, set()).add(one.name.partition("-")[0])
-    return dict(sorted(found.items()))
+        listed = {file.name for file in list_files(cursor)}
+    fields = {}
+    for path in store.live._hot.file.days.folder.rglob("*.parquet"):
+        assert f"{path.parent.name}/{path.name}" in listed
+        fields.setdefault(path.parent.name, set()).add(path.name.partition("-")[0])
+    return dict(sorted(fields.items()))

@@ -35,7 +35,7 @@ def log(columns, *, every=10, start=START):
     """A log whose columns are given by their series; None where there is no sample."""
     rows = len(next(iter(columns.values())))
     times = start + np.arange(rows, dtype=np.int64) * every * SECOND
-    values = tuple(np.array(one, dtype=float) for one in columns.values())
+    values = tuple(np.array(column, dtype=float) for column in columns.values())
     return Log(Path("night.csv"), "PDH-CSV", times, values, tuple(columns), Zone.parse("UTC"), sha256="ab")
 
 
@@ -90,8 +90,8 @@ def values_of(samples, series, span=EVER):
     return dict(zip(((read.times - START) / SECOND).tolist(), read.values.tolist(), strict=True))
 
 
-def stored(*logs, name="night", **known):
-    return StoredRun(Run(name, **known), tuple(Recording.of(one, "ab") for one in logs))
+def stored(*logs, name="night", **options):
+    return StoredRun(Run(name, **options), tuple(Recording.of(item, "ab") for item in logs))
 
 
 @in_exact_places
@@ -221,8 +221,8 @@ def test_samples_are_counted(samples):
 
 def points(*samples):
     """Live samples: series, seconds after START and value of each."""
-    series = list(dict.fromkeys(one for one, _, _ in samples))
-    which = np.array([series.index(one) for one, _, _ in samples], np.int32)
+    series = list(dict.fromkeys(item for item, _, _ in samples))
+    which = np.array([series.index(item) for item, _, _ in samples], np.int32)
     times = np.array([START + at * SECOND for _, at, _ in samples], np.int64)
     return Points(series, which, times, np.array([value for _, _, value in samples], np.float64))
 
@@ -343,12 +343,12 @@ def test_a_run_comes_back_as_it_was(store):
         settings='[run]\nname = "x"\n',
     )
     store.runs.save(run)
-    found = store.runs.get("night")
-    assert found is not None
-    assert (found.run, found.remarks, found.settings) == (run.run, run.remarks, run.settings)
-    for was, now in zip(run.recordings, found.recordings, strict=True):
+    result = store.runs.get("night")
+    assert result is not None
+    assert (result.run, result.remarks, result.settings) == (run.run, run.remarks, run.settings)
+    for was, now in zip(run.recordings, result.recordings, strict=True):
         assert now.times.tolist() == was.times.tolist()
-        assert [one.path for one in now.series] == [one.path for one in was.series]
+        assert [series.path for series in now.series] == [series.path for series in was.series]
         assert [rows.tolist() for rows in now.missing] == [rows.tolist() for rows in was.missing]
         assert (now.path, now.format, now.sha256, now.zone, now.series, now.remarks, now.unread) == (
             *(was.path, was.format, was.sha256, was.zone, was.series, was.remarks, was.unread),
@@ -360,10 +360,10 @@ def test_a_long_manifest_is_kept_whole(store):
     many = {cpu(instance=str(n), field=f"F{rng.integers(10**9)}"): [1.0] * 50 for n in range(3000)}
     jittered = replace(log(many), times=START + np.cumsum(rng.integers(1, 10**11, 50)))
     store.runs.save(stored(jittered))
-    found = store.runs.get("night")
-    assert found is not None
-    assert found.recordings[0].series == jittered.series
-    assert found.recordings[0].times.tolist() == jittered.times.tolist()
+    run = store.runs.get("night")
+    assert run is not None
+    assert run.recordings[0].series == jittered.series
+    assert run.recordings[0].times.tolist() == jittered.times.tolist()
 
 
 def test_runs_are_listed_the_latest_first_with_what_is_loaded(store):
@@ -378,7 +378,7 @@ def test_runs_are_listed_the_latest_first_with_what_is_loaded(store):
     assert (second.name, second.complete, second.loaded, second.refused) == ("early", True, 2, 1)
     assert (second.start, second.hosts, second.labels, second.files) == (START, ("WEB1",), {"k": "v"}, 1)
     store.runs.forget(saved[1])
-    assert [one.name for one in store.runs.summaries()] == ["early"]
+    assert [summary.name for summary in store.runs.summaries()] == ["early"]
     assert store.runs.get(runs[1].name) is None
 
 
@@ -401,26 +401,26 @@ def test_a_run_that_is_saved_again_is_listed_once(store):
     store.runs.mark(first, StoreState.DELETING, loaded=0, refused=0)
     second = store.runs.save(stored(log({cpu("DB1"): [1.0, 2.0]}, start=START + 3600 * SECOND)))
     assert store.runs.summaries() == [second]
-    found = store.runs.get("night")
-    assert found is not None
-    assert found.hosts == ("DB1",)
+    run = store.runs.get("night")
+    assert run is not None
+    assert run.hosts == ("DB1",)
 
 
 def test_a_claim_lives_as_long_as_its_holder_is_heard_of(store):
     claim = Claim("night", "h1", Work.LOADING, 'root@"build", 7')
     store.runs.claims.claim(claim)
     store.runs.claims.claim(Claim("it's, day", "h2", Work.DELETING, "x"))
-    written, other = sorted(store.runs.claims.current(60), key=lambda one: one.holder)
+    written, other = sorted(store.runs.claims.current(60), key=lambda item: item.holder)
     assert (written.run, written.work, written.who, written.alive) == ("night", Work.LOADING, claim.who, True)
     assert (other.run, other.work) == ("it's, day", Work.DELETING)
     time.sleep(0.2)
-    assert not any(one.alive for one in store.runs.claims.current(0.1))
+    assert not any(item.alive for item in store.runs.claims.current(0.1))
     store.runs.claims.beat(claim)
-    beaten = next(one for one in store.runs.claims.current(60) if one.holder == "h1")
+    beaten = next(item for item in store.runs.claims.current(60) if item.holder == "h1")
     assert (beaten.since, beaten.heard > written.heard) == (written.since, True)
     store.runs.claims.withdraw("h1")
     store.runs.claims.beat(claim)
-    assert [one.holder for one in store.runs.claims.current(60)] == ["h2"]
+    assert [item.holder for item in store.runs.claims.current(60)] == ["h2"]
     assert store.samples.series(*EVER).series == []
 
 
@@ -433,6 +433,6 @@ def test_what_is_kept_of_runs_is_no_series(store):
 def test_saving_a_run_again_replaces_it(store):
     store.runs.save(stored(log({cpu(instance=str(n)): [1.0] for n in range(4000)})))
     store.runs.save(stored(log({cpu(): [1.0]})))
-    found = store.runs.get("night")
-    assert found is not None
-    assert found.recordings[0].series == (cpu(),)
+    run = store.runs.get("night")
+    assert run is not None
+    assert run.recordings[0].series == (cpu(),)

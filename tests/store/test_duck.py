@@ -45,8 +45,8 @@ def opened(path):
         return stores[-1]
 
     yield call
-    for one in stores:
-        one.close()
+    for store in stores:
+        store.close()
 
 
 def tables(store):
@@ -76,9 +76,9 @@ def test_a_second_process_is_told_who_has_the_file(path, opened):
     opened()
     call = f"from pathlib import Path; from plimsoll.store.duck.duck_store import open_embedded; open_embedded(Path({str(path)!r}))"
     other = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=False)
-    said = other.stderr.splitlines()[-1]
-    assert "Unusable" in said
-    assert f"process {os.getpid()} has it open" in said
+    line = other.stderr.splitlines()[-1]
+    assert "Unusable" in line
+    assert f"process {os.getpid()} has it open" in line
     with pytest.raises(Unusable, match="this process has it open already"):
         opened()
 
@@ -95,8 +95,8 @@ def test_what_is_no_store_is_refused_in_one_line(tmp_path):
         "other.duckdb": "is a DuckDB file of another program",
         "file/below/plimsoll.duckdb": "cannot be opened: Not a directory",
     }
-    for name, said in expected.items():
-        with pytest.raises(Unusable, match=said) as refused:
+    for name, result in expected.items():
+        with pytest.raises(Unusable, match=result) as refused:
             open_embedded(tmp_path / name)
         assert len(str(refused.value).splitlines()) == 1
     assert duckdb.connect(tmp_path / "other.duckdb").execute("FROM sales").fetchall() == []
@@ -128,7 +128,7 @@ def test_a_later_version_is_refused_and_an_earlier_one_upgraded_after_a_copy(pat
 
 
 def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
-    """Late and repeated samples, days before and after each other, closed between any two of them."""
+    """Late and repeated samples, on days in any order, with compaction between any two writes."""
     monkeypatch.setattr(live_writer, "ROWS_A_TABLE", 500)
     monkeypatch.setattr(compaction, "_ROWS_A_FILE", 300)
     store, random, expected = opened(), np.random.default_rng(20), {}
@@ -148,13 +148,13 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
         if restart:
             store.close()
             store = opened()
-        for at, one in enumerate(series):
-            found = {time: value for (which, time), value in expected.items() if which == at}
-            assert read(store, one) == found
-            assert store.samples.counts([one], *EVER) == [len(found)]
+        for at, item in enumerate(series):
+            result = {time: value for (which, time), value in expected.items() if which == at}
+            assert read(store, item) == result
+            assert store.samples.counts([item], *EVER) == [len(result)]
         assert store.samples.series(*EVER).series == series
         assert store.samples.series(MONDAY, MONDAY).series == [
-            one for at, one in enumerate(series) if (at, MONDAY) in expected
+            entry for at, entry in enumerate(series) if (at, MONDAY) in expected
         ]
         tidy(store, now + DAY)
         assert tables(store) == ["open"]
@@ -170,9 +170,9 @@ def test_days_are_thinned_to_minutes_and_then_dropped(opened):
     assert len(read(store, CPU)) == 4
     tidy(store, MONDAY + 3 * DAY)
     assert read(store, CPU) == {MONDAY: 3, MONDAY + MINUTE: 5}
-    (found,) = store.samples.buckets([CPU], *EVER, 3600 * SECOND)
-    assert (found.times.tolist(), found.minimum.tolist(), found.maximum.tolist()) == ([MONDAY], [1], [6])
-    assert found.mean.tolist() == [14 / 4]
+    (buckets,) = store.samples.buckets([CPU], *EVER, 3600 * SECOND)
+    assert (buckets.times.tolist(), buckets.minimum.tolist(), buckets.maximum.tolist()) == ([MONDAY], [1], [6])
+    assert buckets.mean.tolist() == [14 / 4]
     (drawn,) = store.samples.drawn([CPU], MONDAY, MONDAY + DAY - 1, 1)
     assert drawn.samples.values.tolist() == [1, 6, 5]
     assert drawn.count == 4
@@ -182,8 +182,8 @@ def test_days_are_thinned_to_minutes_and_then_dropped(opened):
     store.live.write_points(live(CPU, MONDAY + 7 * MINUTE, [9.0]))
     tidy(store, MONDAY + 4 * DAY)
     assert read(store, CPU) == {MONDAY: 3, MONDAY + MINUTE: 5, MONDAY + 7 * MINUTE: 9}
-    (found,) = store.samples.buckets([CPU], *EVER, 3600 * SECOND)
-    assert found.mean.tolist() == [23 / 5]
+    (buckets,) = store.samples.buckets([CPU], *EVER, 3600 * SECOND)
+    assert buckets.mean.tolist() == [23 / 5]
     tidy(store, MONDAY + 6 * DAY)
     assert read(store, CPU) == {}
     assert store.samples.series(*EVER).series == [MEM]
@@ -220,14 +220,14 @@ def test_other_programs_read_a_day(opened):
     store.live.write_points(live(odd, MONDAY + 5, [1 / 3, 5e-324]))
     store.live.write_points(live(CPU, MONDAY, [2.0]))
     tidy(store, MONDAY + 2 * DAY)
-    found = pl.read_parquet(embedded(store)._hot.file.days.folder / "2024-10-04" / "values-*.parquet").sort(
+    result = pl.read_parquet(embedded(store)._hot.file.days.folder / "2024-10-04" / "values-*.parquet").sort(
         "host", "time"
     )
-    assert found.columns == ["time", "host", "measurement", "tags", "field", "value", "series"]
-    assert found["time"].dt.epoch("ns").to_list() == [MONDAY + 5, MONDAY + 5 + 10 * SECOND, MONDAY]
-    assert found["host"].to_list() == ["WEB'1", "WEB'1", "web"]
-    assert json.loads(found["tags"][0]) == dict(odd.tags)
-    assert found["value"].to_list() == [1 / 3, 5e-324, 2.0]
+    assert result.columns == ["time", "host", "measurement", "tags", "field", "value", "series"]
+    assert result["time"].dt.epoch("ns").to_list() == [MONDAY + 5, MONDAY + 5 + 10 * SECOND, MONDAY]
+    assert result["host"].to_list() == ["WEB'1", "WEB'1", "web"]
+    assert json.loads(result["tags"][0]) == dict(odd.tags)
+    assert result["value"].to_list() == [1 / 3, 5e-324, 2.0]
     tidy(store, MONDAY + 3 * DAY)
     place = embedded(store)._hot.file.days.folder / "2024-10-04" / "minutes-*.parquet"
     minutes = duckdb.execute(f"FROM read_parquet('{place}') ORDER BY series").fetchall()
@@ -246,14 +246,14 @@ def test_a_day_that_is_cut_off_while_it_is_written_is_neither_lost_nor_doubled(
     copies = []
 
     def copied(call):
-        def first(*given):
+        def first(*arguments):
             if not copies:
                 copies.append(tmp_path / "copy" / path.name)
-                for one in (path, Path(f"{path}.wal"), Path(f"{path}.days")):
-                    to = copies[0].with_name(one.name)
+                for item in (path, Path(f"{path}.wal"), Path(f"{path}.days")):
+                    to = copies[0].with_name(item.name)
                     to.parent.mkdir(exist_ok=True)
-                    (shutil.copytree if one.is_dir() else shutil.copyfile)(one, to)
-            return call(*given)
+                    (shutil.copytree if item.is_dir() else shutil.copyfile)(item, to)
+            return call(*arguments)
 
         return first
 
@@ -322,16 +322,16 @@ def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
             store.back_up(tmp_path / "copies" / f"{at}.duckdb")
             after = acknowledged[0]
             copy = open_embedded(tmp_path / "copies" / f"{at}.duckdb")
-            (found,) = copy.samples.read([CPU], *EVER)
-            held = len(found.times)
+            (result,) = copy.samples.read([CPU], *EVER)
+            count = len(result.times)
             copy.close()
-            assert (found.values == np.tile(noise, held // 5000)).all()
-            assert before <= held // 5000 <= after + 1
+            assert (result.values == np.tile(noise, count // 5000)).all()
+            assert before <= count // 5000 <= after + 1
             assert after > before + 5
     assert len(read(store, CPU)) == 5000 * acknowledged[0]
     with pytest.raises(Unusable, match="exists already"):
         store.back_up(tmp_path / "copies" / "0.duckdb")
-    assert sorted(one.name for one in (tmp_path / "copies").iterdir()) == [
+    assert sorted(item.name for item in (tmp_path / "copies").iterdir()) == [
         name for at in range(2) for name in (f"{at}.duckdb", f"{at}.duckdb.days", f"{at}.duckdb.runs")
     ]
 
@@ -362,18 +362,18 @@ def test_sql_reaches_no_other_file(opened, path, tmp_path):
         ):
             with pytest.raises(duckdb.Error):
                 cursor.execute(sql).fetchall()
-    assert sorted(one.name for one in tmp_path.iterdir()) == [
+    assert sorted(item.name for item in tmp_path.iterdir()) == [
         *("outside.csv", "plimsoll.duckdb", "plimsoll.duckdb.runs", "plimsoll.duckdb.wal"),
     ]
 
 
 def test_a_batch_with_known_and_with_new_series_is_written_however_many_there_were(opened):
-    """What was known was forgotten while the rest of the batch was learned: status 500 from 50,000 series on."""
-    every = [Series(f"h{at // 60}", "m", (), f"f{at % 60}") for at in range(60)]
+    """Known series were forgotten while new ones were added: status 500 from 50,000 series on."""
+    rows = [Series(f"h{at // 60}", "m", (), f"f{at % 60}") for at in range(60)]
     names = opened().live._hot.index
-    first = names.numbers(every[:40]).tolist()
-    names._recent |= {-at: (every[0], 0) for at in range(1, 500_000)}  # as many as are remembered, and more
-    found = names.numbers(every).tolist()
-    assert found == [names.find(one) for one in every]
-    assert (found[:40], len(set(found))) == (first, 60)
-    assert names.numbers(every[::-1]).tolist() == found[::-1]
+    first = names.numbers(rows[:40]).tolist()
+    names._recent |= {-at: (rows[0], 0) for at in range(1, 500_000)}  # as many as are remembered, and more
+    tolist = names.numbers(rows).tolist()
+    assert tolist == [names.find(item) for item in rows]
+    assert (tolist[:40], len(set(tolist))) == (first, 60)
+    assert names.numbers(rows[::-1]).tolist() == tolist[::-1]

@@ -180,8 +180,8 @@ def test_a_damaged_day_file_costs_its_samples_and_is_said(place, plimsoll):
         if is_new:
             place.unlink()
         store = opened(place)
-        found = store.samples.series(MONDAY, MONDAY + DAY - 1)
-        assert found.unread == (f"{victim} is damaged",)
+        series = store.samples.series(MONDAY, MONDAY + DAY - 1)
+        assert series.unread == (f"{victim} is damaged",)
         assert embedded(store).damaged == {victim: "is damaged"}
         assert store.samples.series(*EVER).unread == (f"{victim} is damaged",)
         tidy(store, MONDAY + 3 * DAY)

@@ -52,15 +52,15 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
         writer.stdout.close()
         store = open_embedded(path)
         series = store.samples.series(0, EVER[1]).series
-        counts = {len(one.times) for one in store.samples.read(series, 0, EVER[1])}
-        held = read(store, series[0], 0)
+        counts = {len(item.times) for item in store.samples.read(series, 0, EVER[1])}
+        content = read(store, series[0], 0)
         store.close()
         assert len(series) == 100
         assert len(counts) == 1
-        assert [*held] == [number * 1800 * SECOND for number in range(len(held))]
-        assert [*held.values()][:at] == [number + 0.5 for number in range(at)]
-        assert len(held) in {at, at + 1}
-        at = len(held)
+        assert [*content] == [number * 1800 * SECOND for number in range(len(content))]
+        assert [*content.values()][:at] == [number + 0.5 for number in range(at)]
+        assert len(content) in {at, at + 1}
+        at = len(content)
     store = open_embedded(path)
     tidy(store, at * 1800 * SECOND)
     assert set(map(tuple, days(store).values())) == {("values",)}

@@ -44,9 +44,9 @@ def make(path):
     store = open_embedded(path, margin=0, raw_days=2)
     for day in range(DAYS):
         times = (FIRST + day) * DAY + np.arange(0, DAY, EVERY, dtype=np.int64)
-        for at, one in enumerate(SERIES):
+        for at, item in enumerate(SERIES):
             which = np.zeros(len(times), np.int32)
-            store.live.write_points(Points([one], which, times, values_of(day) + at))
+            store.live.write_points(Points([item], which, times, values_of(day) + at))
         if day < DAYS - 1:
             while embedded(store).tidy((FIRST + day + 1) * DAY + 3600 * SECOND):
                 pass
@@ -76,9 +76,9 @@ def test_a_kept_store_opens_with_all_that_was_in_it(kept, tmp_path):
         path.write_bytes(gzip.decompress(kept.read_bytes()))
     store = open_embedded(path, margin=0)
     try:
-        for at, found in enumerate(store.samples.read(SERIES, *EVER)):
-            assert found.values.tolist() == [value for day in range(DAYS) for value in (values_of(day) + at).tolist()]
-            assert np.all(np.diff(found.times) == EVERY)
+        for at, result in enumerate(store.samples.read(SERIES, *EVER)):
+            assert result.values.tolist() == [value for day in range(DAYS) for value in (values_of(day) + at).tolist()]
+            assert np.all(np.diff(result.times) == EVERY)
         (run,) = store.runs.summaries()
         assert (run.name, run.labels, run.hosts) == ("night", {"memory": "8GB"}, ("db",))
         assert store.runs.samples(run).read([NIGHT], *EVER)[0].values.tolist() == [1.0, 1 / 3, 5e-324]
@@ -86,7 +86,7 @@ def test_a_kept_store_opens_with_all_that_was_in_it(kept, tmp_path):
             pass
         assert sum(store.samples.counts(SERIES, *EVER)) == len(SERIES) * DAYS * DAY // EVERY
         files = sorted(tmp_path.glob("plimsoll.duckdb.days/*/*.parquet"))
-        assert [one.name.partition("-")[0] for one in files] == ["minutes", *["values"] * (DAYS - 1)]
+        assert [file.name.partition("-")[0] for file in files] == ["minutes", *["values"] * (DAYS - 1)]
     finally:
         store.close()
 
@@ -107,8 +107,8 @@ def test_the_least_duckdb_that_is_asked_for_reads_what_this_one_writes(tmp_path)
         ).fetchall()
     format_ = tags["storage_version"].removeprefix("v").partition("+")[0]
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    (least,) = [one for one in project["dependencies"] if one.startswith("duckdb")]
-    assert least.startswith(f"duckdb>={format_.rpartition('.')[0]},")
+    (result,) = [load for load in project["dependencies"] if load.startswith("duckdb")]
+    assert result.startswith(f"duckdb>={format_.rpartition('.')[0]},")
 
 
 if __name__ == "__main__":

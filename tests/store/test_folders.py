@@ -1,4 +1,4 @@
-"""Runs in a folder that several computers share: what is cut off, two that write at once, and damage."""
+"""Runs in a folder that several computers share: interruptions, concurrent writers, and damage."""
 
 import errno
 import itertools
@@ -43,8 +43,8 @@ def loaded(store, name="night", host="WEB1", value=1.0):
 
 
 def held(store, host="WEB1"):
-    (found,) = store.samples().read([cpu(host)], *EVER)
-    return len(found.times)
+    (result,) = store.samples().read([cpu(host)], *EVER)
+    return len(result.times)
 
 
 @pytest.fixture
@@ -65,17 +65,17 @@ def killed_at(step, monkeypatch, work):
     with monkeypatch.context() as patch:
 
         def ending(change):
-            def changed(*given):
+            def changed(*arguments):
                 if next(changes) == step:
                     raise Killed
-                change(*given)
+                change(*arguments)
                 if next(changes) == step:
                     raise Killed
 
             return changed
 
-        for one in (files.write, files.move, files.remove):
-            patch.setattr(files, one.__name__, ending(one))
+        for item in (files.write, files.move, files.remove):
+            patch.setattr(files, item.__name__, ending(item))
         try:
             work()
         except Killed:
@@ -95,11 +95,11 @@ def test_a_load_that_is_cut_off_is_not_read_and_is_continued(folder, monkeypatch
         for left in folder.glob(".????????????????????????????????"):
             os.utime(left, (0, 0))  # as if it had been an hour ago
         loaded(RunFolders.open(folder))
-        assert [one.complete for one in other.summaries()] == [True]
+        assert [summary.complete for summary in other.summaries()] == [True]
         assert held(RunFolders.open(folder)) == ROWS
         assert not read_run(RunFolders.open(folder), "night").remarks
         unload(RunFolders.open(folder), "night")
-        assert {one.name for one in folder.iterdir()} <= {MARK, ".claims"}
+        assert {path.name for path in folder.iterdir()} <= {MARK, ".claims"}
         if not was_killed:
             assert step > 15
             return
@@ -117,7 +117,7 @@ def test_a_deletion_that_is_cut_off_leaves_all_or_nothing_to_read(folder, monkey
         assert held(RunFolders.open(folder)) == ROWS
         unload(RunFolders.open(folder), "night")
         assert (other.summaries(), held(RunFolders.open(folder))) == ([], 0)
-        assert {one.name for one in folder.iterdir()} <= {MARK, ".claims"}
+        assert {path.name for path in folder.iterdir()} <= {MARK, ".claims"}
         if not was_killed:
             assert step > 5
             return
@@ -133,13 +133,13 @@ def test_computers_that_write_at_once_do_not_damage_one_another(folder):
             refused.append(str(error))
 
     at_once = [threading.Thread(target=work, args=[f"WEB{at % 3}"]) for at in range(6)]
-    for one in at_once:
-        one.start()
-    for one in at_once:
-        one.join()
-    assert all("is being loaded by" in one for one in refused)
+    for item in at_once:
+        item.start()
+    for item in at_once:
+        item.join()
+    assert all("is being loaded by" in entry for entry in refused)
     store = RunFolders.open(folder)
-    assert sorted((one.name, one.complete, one.loaded) for one in store.summaries()) == [
+    assert sorted((summary.name, summary.complete, summary.loaded) for summary in store.summaries()) == [
         (f"of WEB{at}", True, ROWS) for at in range(3)
     ]
     assert [held(store, f"WEB{at}") for at in range(3)] == [ROWS] * 3
@@ -153,7 +153,7 @@ def test_what_is_deleted_while_it_is_loaded_does_not_come_back(folder):
     RunFolders.open(folder).forget(run)
     with pytest.raises(Unusable, match="No such file"):
         next(writing)
-    assert [one.name for one in folder.iterdir()] == [MARK]
+    assert [path.name for path in folder.iterdir()] == [MARK]
 
 
 @pytest.mark.parametrize(
@@ -162,12 +162,12 @@ def test_what_is_deleted_while_it_is_loaded_does_not_come_back(folder):
 def test_any_name_is_that_of_a_folder(folder, name):
     store = RunFolders.open(folder)
     loaded(store, name)
-    assert ([one.name for one in store.summaries()], held(store)) == ([name], ROWS)
-    (made,) = (one for one in folder.iterdir() if one.name not in (MARK, ".claims"))
-    assert (made / "run.json").is_file()
-    assert not made.name.startswith(".")
-    assert len(made.name.encode()) <= 255
-    assert not set(made.name) & set('<>:"/\\|?*')
+    assert ([summary.name for summary in store.summaries()], held(store)) == ([name], ROWS)
+    (result,) = (path for path in folder.iterdir() if path.name not in (MARK, ".claims"))
+    assert (result / "run.json").is_file()
+    assert not result.name.startswith(".")
+    assert len(result.name.encode()) <= 255
+    assert not set(result.name) & set('<>:"/\\|?*')
 
 
 def flip(path):

@@ -1,4 +1,4 @@
-"""What is InfluxDB's own: types, retention, tokens, a server that is busy or away."""
+"""Features of InfluxDB alone: types, retention, tokens, and a server that is busy or unreachable."""
 
 import http.server
 import json
@@ -28,13 +28,13 @@ START = 1_700_000_000 * SECOND
 def test_whole_numbers_of_a_live_agent_are_read_and_text_is_counted(influx):
     influx.post(b'kernel,host=web1 context_switches=15001i,note="x",up=true,load=1 1000\n')
     store = InfluxSamples(influx)
-    found = store.series(*EVER)
-    assert [(one.measurement, one.field) for one in found.series] == [
+    series = store.series(*EVER)
+    assert [(item.measurement, item.field) for item in series.series] == [
         ("kernel", "context_switches"),
         ("kernel", "load"),
     ]
-    assert found.text == 2
-    assert [one.values.tolist() for one in store.read(found.series, *EVER)] == [[15001], [1]]
+    assert series.text == 2
+    assert [item.values.tolist() for item in store.read(series.series, *EVER)] == [[15001], [1]]
 
 
 def test_points_of_another_type_are_refused_and_counted(influx):
@@ -65,9 +65,9 @@ def test_retention_is_told(bucket):
     ],
 )
 def test_a_wrong_address_is_told_in_a_line(bucket, change, says):
-    known = {"url": bucket.url, "org": bucket.org, "bucket": bucket.bucket, "token": bucket.token, **change}
+    fields = {"url": bucket.url, "org": bucket.org, "bucket": bucket.bucket, "token": bucket.token, **change}
     with pytest.raises(Unusable, match=says) as refused:
-        InfluxServer(InfluxAddress(**known), retry_s=1).post(b"m,host=a x=1 1000\n")
+        InfluxServer(InfluxAddress(**fields), retry_s=1).post(b"m,host=a x=1 1000\n")
     assert "\n" not in str(refused.value)
 
 
@@ -78,11 +78,11 @@ def test_what_is_no_address_is_said_to_be_none(url):
 
 
 def test_a_server_that_is_away_is_waited_for_and_then_given_up():
-    told = []
-    server = InfluxServer(InfluxAddress("http://127.0.0.1:1", "o", "b", "t"), retry_s=1, waiting=told.append)
+    entries = []
+    server = InfluxServer(InfluxAddress("http://127.0.0.1:1", "o", "b", "t"), retry_s=1, waiting=entries.append)
     with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:1: does not answer"):
         server.post(b"m,host=a x=1 1000\n")
-    (begun,) = told
+    (begun,) = entries
     assert "trying again for " in begun
 
 
@@ -133,14 +133,14 @@ def test_a_busy_server_is_asked_again(busy, status):
 
 def test_an_outage_is_told_once_however_many_wait_for_its_end(busy):
     handler, server = busy
-    told = []
-    server = InfluxServer(server.address, retry_s=300, waiting=told.append)
+    entries = []
+    server = InfluxServer(server.address, retry_s=300, waiting=entries.append)
     handler.together = threading.Barrier(3)
     for status in (503, 429):
         handler.answers[:] = [(status, {})] * 6
         with ThreadPoolExecutor(3) as pool:
             assert list(pool.map(server.post, [b"m x=1 1\n"] * 3)) == [(0, "")] * 3
-    first, back, second, back_again = told
+    first, back, second, back_again = entries
     assert re.search(r"answers 503 \(says 503\): trying again for (5 min|4 min \d+ s)", first)
     assert "answers 429" in second
     assert back == back_again == f"{server.url} answers again: going on"
@@ -148,12 +148,12 @@ def test_an_outage_is_told_once_however_many_wait_for_its_end(busy):
 
 def test_a_call_that_is_refused_after_an_outage_does_not_go_on(busy):
     handler, server = busy
-    told = []
-    server = InfluxServer(server.address, retry_s=20, waiting=told.append)
+    entries = []
+    server = InfluxServer(server.address, retry_s=20, waiting=entries.append)
     handler.answers[:] = [(503, {}), (401, {})]
     with pytest.raises(Unusable, match="INFLUX_TOKEN"):
         server.post(b"m x=1 1\n")
-    assert len(told) == 1
+    assert len(entries) == 1
 
 
 def test_tls_where_there_is_none_is_told_at_once(busy):
@@ -216,7 +216,7 @@ def test_values_of_another_type_and_a_counter_called_time_are_refused(influx):
 
 
 def test_samples_of_a_run_that_an_earlier_version_loaded_are_read_and_stay(influx):
-    """They are among the live ones, without a tag."""
+    """They are among the live samples, without a generation tag."""
     runs = InfluxRuns(influx)
     log, run = run_of(Series("a", "m", (), "x"))
     saved = runs.save(run)

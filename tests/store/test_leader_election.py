@@ -1,4 +1,4 @@
-"""Which of several `plimsoll up` alerts: on a real VictoriaMetrics, and over simulated time."""
+"""Which of several `plimsoll up` sends alerts: on a real VictoriaMetrics, and over simulated time."""
 
 import time
 
@@ -53,9 +53,9 @@ def steps(server, seconds, *turns):
     counts = []
     for _ in range(int(seconds / 5)):
         server.now += 5
-        for one in turns:
-            one.step()
-        counts.append(sum(one.is_leader() for one in turns))
+        for turn in turns:
+            turn.step()
+        counts.append(sum(item.is_leader() for item in turns))
     return counts
 
 
@@ -110,8 +110,8 @@ def test_turns_are_kept_in_a_real_server(own_victoriametrics):
     server = VictoriaMetricsServer(VictoriaMetricsAddress.parse(f"victoriametrics://{own_victoriametrics.address}"))
     first, second = LeaderElection(server, 'root@"a", b (process 7)'), LeaderElection(server, "other")
     for turns in ([first], [first, second], [first, second]):
-        for one in turns:
-            one.step()
+        for turn in turns:
+            turn.step()
         own_victoriametrics.show()
         time.sleep(1.1)  # it says to the second what time it is
     assert (first.is_leader(), second.is_leader()) == (True, False)

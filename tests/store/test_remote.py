@@ -1,4 +1,4 @@
-"""The store of `plimsoll up` over HTTP: errors, and messages. What it does otherwise is in test_contract.py."""
+"""The store of `plimsoll up` over HTTP: errors and messages. test_contract.py has its other behaviour."""
 
 import pytest
 

@@ -35,9 +35,9 @@ RUN = StoredRun(
 
 
 def test_what_a_run_was_loaded_from_and_what_could_not_be_read_are_kept():
-    found = loads(dumps(RUN))
-    assert (found.whole, found.remarks, found.settings) == (True, RUN.remarks, "[run]\n")
-    assert dumps(found) == dumps(RUN)
+    result = loads(dumps(RUN))
+    assert (result.whole, result.remarks, result.settings) == (True, RUN.remarks, "[run]\n")
+    assert dumps(result) == dumps(RUN)
 
 
 def test_a_run_of_an_earlier_version_was_not_loaded_from_a_folder_as_far_as_is_known():

@@ -30,8 +30,8 @@ def services(name):
 def test_a_compose_file_is_valid_and_needs_its_tokens(name, installed):
     program = installed("docker-compose", "docker-compose")
     command = [program, "--project-directory", FOLDER, "-f", FOLDER / f"{name}.yml", "config"]
-    known = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
-    run = [subprocess.run(command, capture_output=True, text=True, check=False, env={**known, **more}) for more in (TOKENS, {})]  # fmt: skip
+    fields = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
+    run = [subprocess.run(command, capture_output=True, text=True, check=False, env={**fields, **result}) for result in (TOKENS, {})]  # fmt: skip
     assert run[0].returncode == 0, run[0].stderr
     assert (run[1].returncode == 0) == (name == "single")
 
@@ -60,9 +60,9 @@ def running(name, folder, flags, path="/health"):
 def filled(live, last):
     """The samples, as soon as the last one has this value; one that is killed may have lost earlier ones."""
     until = time.monotonic() + 300
-    while [last] != (found := live.read([cpu()], *EVER)[0].values.tolist())[-1:] and time.monotonic() < until:
+    while [last] != (tolist := live.read([cpu()], *EVER)[0].values.tolist())[-1:] and time.monotonic() < until:
         time.sleep(0.2)
-    return found
+    return tolist
 
 
 def test_a_pair_goes_on_when_one_is_killed_and_makes_up_for_it(tmp_path):
@@ -72,13 +72,13 @@ def test_a_pair_goes_on_when_one_is_killed_and_makes_up_for_it(tmp_path):
             folder = tmp_path / str(number)
             folder.mkdir()
             pair.append(stack.enter_context(VictoriaMetrics(folder)))
-        flags = [f"-remoteWrite.url={one.url}/api/v1/write" for one in pair]
+        flags = [f"-remoteWrite.url={entry.url}/api/v1/write" for entry in pair]
         agent = stack.enter_context(
             running("vmagent", tmp_path, [*flags, f"-remoteWrite.tmpDataPath={tmp_path / 'agent'}"])
         )
         text = (FOLDER / "pair-vmauth.yml").read_text().replace("http://vmagent:8429", f"http://{agent}")
-        for number, one in enumerate(pair, 1):
-            text = text.replace(f"http://vm-{number}:8428", one.url)
+        for number, item in enumerate(pair, 1):
+            text = text.replace(f"http://vm-{number}:8428", item.url)
         (tmp_path / "auth.yml").write_text(text)
         auth = stack.enter_context(running("vmauth", tmp_path, [f"-auth.config={tmp_path / 'auth.yml'}"]))
         line = b"win_cpu,host=WEB9 Percent_User_Time=1 1700000000000000000"

@@ -1,4 +1,4 @@
-"""The store in VictoriaMetrics: a real one. What it does as every other store is in test_contract.py."""
+"""The store in a real VictoriaMetrics; test_contract.py has the behaviour that all stores share."""
 
 import http.server
 import threading
@@ -26,18 +26,18 @@ from tests.store.test_contract import EVER, START, cpu, points
 HOUR = 3600 * SECOND
 
 
-def samples_of(address, *, read_s=1.0, write_s=1.0, token="", **known):
+def samples_of(address, *, read_s=1.0, write_s=1.0, token="", **options):
     server = VictoriaMetricsServer(
         VictoriaMetricsAddress.parse(f"victoriametrics://{address}", token), read_s=read_s, write_s=write_s
     )
-    return VictoriaSamples(server, Measurements(), **known)
+    return VictoriaSamples(server, Measurements(), **options)
 
 
 @pytest.fixture
 def mortal(tmp_path):
     """A VictoriaMetrics that a test may kill."""
-    with VictoriaMetrics(tmp_path) as made:
-        yield made
+    with VictoriaMetrics(tmp_path) as result:
+        yield result
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def mortal(tmp_path):
     ],
 )
 def test_an_address_says_where_to_write_and_where_to_read(text, write, read):
-    found = VictoriaMetricsAddress.parse(text)
-    assert (found.write, found.read) == (write, read)
+    victoria_metrics_address = VictoriaMetricsAddress.parse(text)
+    assert (victoria_metrics_address.write, victoria_metrics_address.read) == (write, read)
 
 
 @pytest.mark.parametrize(
@@ -80,21 +80,23 @@ def test_what_is_no_address_is_refused_and_no_password_is_shown(text, why):
 
 
 def test_every_source_of_a_signal_is_known_by_its_metric():
-    """A signal whose measurement ended elsewhere would not be found, and its limits not be judged."""
+    """If its measurement were split wrongly, a signal would not be found, and its limits not judged."""
     signals = load().signals.values()
-    known = Measurements(lambda: {one.measurement for signal in signals for one in signal.sources if one.measurement})
-    sources = [one for signal in signals for one in signal.sources if one.measurement]
+    measurements = Measurements(
+        lambda: {source.measurement for signal in signals for source in signal.sources if source.measurement}
+    )
+    sources = [source for signal in signals for source in signal.sources if source.measurement]
     assert len(sources) > 100
     for source in sources:
         for field in source.fields:
-            one = Series("h", source.measurement or "", (), field)
-            assert known.split(metric_name(one)) == (source.measurement, field)
+            series = Series("h", source.measurement or "", (), field)
+            assert measurements.split(metric_name(series)) == (source.measurement, field)
 
 
 def test_what_agents_write_has_the_names_they_gave(live, own_victoriametrics):
     lines = r"win_cpu,host=WEB7,instance=\\??\\D:,objectname=Processor Percent_User_Time=3.5 1700000000000000000"
-    more = "cpu_util,host=web8 pct_idle=7i 1700000000000000000"
-    for path, line in (("/api/v2/write?org=o&bucket=b&precision=ns", lines), ("/write?precision=ns", more)):
+    text = "cpu_util,host=web8 pct_idle=7i 1700000000000000000"
+    for path, line in (("/api/v2/write?org=o&bucket=b&precision=ns", lines), ("/write?precision=ns", text)):
         assert urllib3.request("POST", own_victoriametrics.url + path, body=line.encode()).status == 204
     own_victoriametrics.show()
     live._measurements = Measurements(lambda: ["cpu_util"])
@@ -102,11 +104,11 @@ def test_what_agents_write_has_the_names_they_gave(live, own_victoriametrics):
     assert (first.host, first.measurement, first.field) == ("WEB7", "win_cpu", "Percent_User_Time")
     assert dict(first.tags) == {"instance": r"\??\D:", "objectname": "Processor"}
     assert (second.measurement, second.field, second.tags) == ("cpu_util", "pct_idle", ())
-    assert [one.values.tolist() for one in live.read([first, second], *EVER)] == [[3.5], [7]]
+    assert [item.values.tolist() for item in live.read([first, second], *EVER)] == [[3.5], [7]]
 
 
 def test_of_a_body_with_a_bad_line_the_good_ones_are_kept(live, own_victoriametrics):
-    """VictoriaMetrics itself would keep none of them."""
+    """VictoriaMetrics itself would reject all lines of the body."""
     body = b"win_cpu,host=a f=1 %d\nwin_cpu,host=a f=1 1x\nwin_cpu,host=b f=2 %d" % (START, START)
     assert urllib3.request("POST", own_victoriametrics.url + "/write?precision=ns", body=body).status == 400
     own_victoriametrics.show()
@@ -119,29 +121,29 @@ def test_of_a_body_with_a_bad_line_the_good_ones_are_kept(live, own_victoriametr
 
 def test_a_long_range_is_listed_by_its_days(live):
     live.write_points(points((cpu(), 0, 1.0), (cpu("DB1"), -40 * 86_400, 1.0)))
-    found = live.series(START - 20 * 24 * HOUR, START)
-    assert found.series == [cpu()]
+    series = live.series(START - 20 * 24 * HOUR, START)
+    assert series.series == [cpu()]
     assert live.hosts(START - 20 * 24 * HOUR, START) == ["WEB1"]
     assert live.hosts(*EVER) == ["WEB1"]
 
 
-def wave(series, count, every=10):
+def wave(series, count, item=10):
     """Samples of some series, `every` so many seconds, that go up and down; none is like another."""
     which = np.repeat(np.arange(len(series), dtype=np.int32), count)
-    times = np.tile(START + np.arange(count, dtype=np.int64) * every * SECOND, len(series))
+    times = np.tile(START + np.arange(count, dtype=np.int64) * item * SECOND, len(series))
     values = np.round(50 + 40 * np.sin(np.arange(len(which)) / 7.0), 3) + np.arange(len(which)) / 1e6
     return Points(series, which, times, values)
 
 
 def test_what_the_server_reduces_is_what_its_samples_give(live, monkeypatch):
-    some = [cpu(instance="0"), cpu(instance="1"), cpu("DB1")]
-    live.write_points(wave(some, 500))
-    asked = [*some, cpu("DB9")]
+    result = [cpu(instance="0"), cpu(instance="1"), cpu("DB1")]
+    live.write_points(wave(result, 500))
+    entries = [*result, cpu("DB9")]
     # The range begins and ends within a bucket.
     span = START + 7 * SECOND, START + 4711 * SECOND
-    exact = live.buckets(asked, *span, 60 * SECOND), live.drawn(asked, *span, 40)
+    exact = live.buckets(entries, *span, 60 * SECOND), live.drawn(entries, *span, 40)
     monkeypatch.setattr(live_samples, "_READ_ALL", 0)
-    buckets, drawn = live.buckets(asked, *span, 60 * SECOND), live.drawn(asked, *span, 40)
+    buckets, drawn = live.buckets(entries, *span, 60 * SECOND), live.drawn(entries, *span, 40)
     for was, now in zip(exact[0], buckets, strict=True):
         assert now.times.tolist() == was.times.tolist()
         assert now.minimum.tolist() == was.minimum.tolist()
@@ -169,7 +171,7 @@ def test_a_killed_server_loses_nothing_that_it_acknowledged(mortal):
     mortal.start()
     live.write_points(points((cpu(), 5, 5.0)))
     mortal.show()
-    assert [len(one.times) for one in live.read([cpu(), cpu("DB1")], *EVER)] == [7, 5]
+    assert [len(item.times) for item in live.read([cpu(), cpu("DB1")], *EVER)] == [7, 5]
     live.close()
 
 
@@ -192,7 +194,7 @@ def test_a_server_that_is_away_is_said_and_found_again(mortal):
 
 
 def test_nothing_at_all_is_no_answer_where_something_was_acknowledged(own_victoriametrics):
-    """A server that lost its disk, or another one at its address, must not look like hosts that are silent."""
+    """A server that lost its disk, or another server at its address, must not make hosts look silent."""
     own_victoriametrics.forget()
     clock = [1000.0]
     live = samples_of(own_victoriametrics.address, clock=lambda: clock[0])

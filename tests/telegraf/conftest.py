@@ -154,10 +154,10 @@ def collect(telegraf, environment, tmp_path):
     def run(*configurations, seconds=None, variables=None, options=("--strict-env-handling",)):
         points = tmp_path / "points"
         points.unlink(missing_ok=True)
-        own = tmp_path / "own.conf"
+        result = tmp_path / "own.conf"
         # Once a second instead of every ten: nothing in the configurations depends on it.
-        own.write_text(f'[agent]\ninterval = "1s"\n[[outputs.file]]\nfiles = ["{points}"]\n')
-        files = [part for path in (*configurations, own) for part in ("--config", str(path))]
+        result.write_text(f'[agent]\ninterval = "1s"\n[[outputs.file]]\nfiles = ["{points}"]\n')
+        files = [part for path in (*configurations, result) for part in ("--config", str(path))]
         command = [str(telegraf), *files, *options]
         process = subprocess.Popen(
             command if seconds else [*command, "--once"],
@@ -169,16 +169,16 @@ def collect(telegraf, environment, tmp_path):
         try:
             # It opens what it writes to before it collects: how long it takes to start is not of the seconds.
             until(lambda: points.exists() or process.poll() is not None)
-            said = process.communicate(timeout=seconds or 300)[1]
+            outcome = process.communicate(timeout=seconds or 300)[1]
         except subprocess.TimeoutExpired:
             process.terminate()
-            said = process.communicate(timeout=300)[1]
+            outcome = process.communicate(timeout=300)[1]
         finally:
             process.kill()
         lines = points.read_text().splitlines() if points.exists() else []
         # When Telegraf ends, execd may close what the probe writes to before it stops reading it.
-        said = "".join(line for line in said.splitlines(keepends=True) if not _ENDING.fullmatch(line))
-        return [Point.of(line) for line in lines], said
+        outcome = "".join(line for line in outcome.splitlines(keepends=True) if not _ENDING.fullmatch(line))
+        return [Point.of(line) for line in lines], outcome
 
     return run
 

@@ -47,11 +47,11 @@ def beside(work):
 
 def columns(samples):
     """The times (ns) of some samples, and for each series its values, NaN where it has none."""
-    found = {series: np.full(len(samples), np.nan) for _, values in samples for series in values}
+    result = {series: np.full(len(samples), np.nan) for _, values in samples for series in values}
     for at, (_, values) in enumerate(samples):
         for series, value in values.items():
-            found[series][at] = value
-    return np.array([at for at, _ in samples]), found
+            result[series][at] = value
+    return np.array([at for at, _ in samples]), result
 
 
 APART = 1.5 * SECOND  # between what both call the same moment, at most
@@ -71,13 +71,13 @@ def unsure(rates):
 @pytest.fixture
 def compared(collect, tmp_path):
     """What both gave in some seconds in which processors and a disk had work: times and columns of each."""
-    own, collector = [], Collector()
+    result, collector = [], Collector()
 
     def look():
         time.sleep(1 - time.time() % 1)  # as Telegraf does here
         at = time.time_ns()
         points = collector.collect(at)
-        own.append((at, dict(zip(points.series, points.values.tolist(), strict=True))))
+        result.append((at, dict(zip(points.series, points.values.tolist(), strict=True))))
 
     def work():
         with (tmp_path / "written").open("wb") as file:
@@ -91,33 +91,33 @@ def compared(collect, tmp_path):
     theirs = {}
     for point in points:
         theirs.setdefault(point.time, {}).update({s: v for s, v in point.series().items() if isinstance(v, float)})
-    return columns(own), columns(sorted(theirs.items()))
+    return columns(result), columns(sorted(theirs.items()))
 
 
 def test_gives_what_telegraf_gives(compared):
-    (times, ours), (every, theirs) = compared
-    assert [one for one in ours if one not in theirs and one.field not in OF_REQUESTS] == []
-    assert len(every) > 15
+    (times, ours), (item, theirs) = compared
+    assert [mine for mine in ours if mine not in theirs and mine.field not in OF_REQUESTS] == []
+    assert len(item) > 15
     for series, values in ours.items():
         if series.field in OF_REQUESTS:
             continue
-        known = ~np.isnan(theirs[series])  # of its last moments it has some only
-        their_times, found = every[known], theirs[series][known]
+        outcome = ~np.isnan(theirs[series])  # of its last moments it has some only
+        their_times, result = item[outcome], theirs[series][outcome]
         both = (times > their_times[2]) & (times < their_times[-3])
         if series.measurement in COUNTS and series.field not in LEVELS:
             # A count that only grows lies between Telegraf's of a moment before and of a moment after.
-            counts = np.maximum.accumulate(found)
+            counts = np.maximum.accumulate(result)
             assert (np.interp(times[both] - APART, their_times, counts) <= values[both]).all(), series
             assert (values[both] <= np.interp(times[both] + APART, their_times, counts)).all(), series
         elif RATES & {series.measurement, series.field}:
             start, *_, end = times[both]
             gained = np.diff(np.interp([start, end], times, total(times, values)))
-            counts, slack = total(their_times, found), 0.1 + max(unsure(values), unsure(found))
-            least = 0.98 * np.diff(np.interp([start + APART, end - APART], their_times, counts)) - slack
+            counts, slack = total(their_times, result), 0.1 + max(unsure(values), unsure(result))
+            answer = 0.98 * np.diff(np.interp([start + APART, end - APART], their_times, counts)) - slack
             most = 1.02 * np.diff(np.interp([start - APART, end + APART], their_times, counts)) + slack
-            assert least <= gained <= most, series
+            assert answer <= gained <= most, series
         else:
             together = both & (np.abs(their_times - times[:, None]).min(axis=1) <= APART)
             nearest = np.abs(their_times - times[together, None]).argmin(axis=1)
-            slack = SLACK.get(series.measurement, 0) + 0.02 * abs(np.nanmax(found))
-            assert abs(np.nanmedian(values[together] - found[nearest])) <= slack, series
+            slack = SLACK.get(series.measurement, 0) + 0.02 * abs(np.nanmax(result))
+            assert abs(np.nanmedian(values[together] - result[nearest])) <= slack, series

@@ -24,9 +24,9 @@ NOT_OF_PLUGINS = {"pswpin_per_s", "pswpout_per_s", "transfers", "r_await", "w_aw
 MAY_LACK = {
     *("disk.read_latency", "disk.write_latency"),
     *(
-        f"network.{way}_{what}"
+        f"network.{way}_{text}"
         for way in ("received", "sent")
-        for what in ("utilization", "error_share", "discard_share")
+        for text in ("utilization", "error_share", "discard_share")
     ),
 }
 SIGNALS = load_signals()
@@ -34,15 +34,18 @@ SIGNALS = load_signals()
 
 def fed():
     """The signals that these plugins can feed, by the measurements of their sources."""
-    found = {
+    names = {
         name
         for name, signal in SIGNALS.items()
         for source in signal.sources
         if source.measurement in PLUGINS and source.instance != "device" and not NOT_OF_PLUGINS & {*source.fields}
     }
-    while more := {name for name, one in SIGNALS.items() if one.derived and {*one.derived.operands} <= found} - found:
-        found |= more
-    return found
+    while (
+        result := {name for name, signal in SIGNALS.items() if signal.derived and {*signal.derived.operands} <= names}
+        - names
+    ):
+        names |= result
+    return names
 
 
 @pytest.fixture
@@ -97,17 +100,17 @@ def test_every_signal_that_the_plugins_can_feed_is_found_and_judged(collect, def
     log = as_log(points)
     filled = {series for at, series in enumerate(log.series) if np.isfinite(log.column(at)).any()}
     finder = Finder(SIGNALS, log.series, filled.__contains__)
-    found = {name for name in SIGNALS if finder.find(name) and not SIGNALS[name].fact}
-    assert found == fed()
+    names = {name for name in SIGNALS if finder.find(name) and not SIGNALS[name].fact}
+    assert names == fed()
 
     packs = load().packs
-    seen = recorded_facts([log])
-    judged = review([log], Run(), Question(packs, SIGNALS), Facts({}, seen))
+    result = recorded_facts([log])
+    judged = review([log], Run(), Question(packs, SIGNALS), Facts({}, result))
     lacking = {
         finding.rule.id
         for finding in judged.findings
         if finding.outcome in (Outcome.NOT_RECORDED, Outcome.NO_DATA)
-        and {one.signal for one in finding.rule.conditions} <= found - MAY_LACK
+        and {condition.signal for condition in finding.rule.conditions} <= names - MAY_LACK
         and finding.rule.reduce != "increase"  # that takes half a window
     }
     assert lacking == set()
@@ -118,6 +121,6 @@ def test_every_signal_that_the_plugins_can_feed_is_found_and_judged(collect, def
         "linux-file-system-full",
         "linux-swapping-out",
     } <= {finding.rule.id for finding in judged.findings if finding.track is not None and finding.track.judged}
-    (facts,) = seen.values()
+    (facts,) = result.values()
     assert facts["processors"] == os.cpu_count()
     assert facts["memory_mb"] > 0

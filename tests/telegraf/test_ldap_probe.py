@@ -40,9 +40,9 @@ class Prober:
 
     def end(self):
         """Its input ends, and so must it; what it said on standard error."""
-        rest, said = self._process.communicate(timeout=300)
+        rest, result = self._process.communicate(timeout=300)
         assert (rest, self._process.returncode) == ("", 0)
-        return said.splitlines()
+        return result.splitlines()
 
     def kill(self):
         self._process.kill()
@@ -58,8 +58,8 @@ def probe(point):
         return started[-1]
 
     yield start
-    for one in started:
-        one.kill()
+    for item in started:
+        item.kill()
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def test_each_step_is_timed(probe, slapd):
 
 
 def test_latencies_are_those_of_the_study(probe):
-    """Connect is opening and binding, processing is the search, response is all of it."""
+    """Connect is opening and binding, processing is the search, response is the total."""
 
     def answer(connection):
         request = connection.recv(4096)
@@ -130,8 +130,8 @@ def test_latencies_are_those_of_the_study(probe):
 
 
 def test_searches_the_entry_that_is_asked_for(probe, slapd):
-    asked = {"LDAP_BASE": slapd.suffix, "LDAP_FILTER": "(uid=probe)"}
-    assert probe(slapd.url, **asked).ask().fields["entries"] == 1
+    fields = {"LDAP_BASE": slapd.suffix, "LDAP_FILTER": "(uid=probe)"}
+    assert probe(slapd.url, **fields).ask().fields["entries"] == 1
     assert probe(slapd.url, LDAP_BASE=slapd.suffix).ask().fields["entries"] == 3
     assert probe(slapd.url, LDAP_BASE=slapd.suffix, LDAP_FILTER="(uid=nobody)").ask().fields["entries"] == 0
 
@@ -146,9 +146,9 @@ def test_a_wrong_password_is_told_and_not_leaked(probe, slapd):
     prober = probe(slapd.url, LDAP_BIND_DN=slapd.admin, LDAP_BIND_PASSWORD=SECRET)
     point = prober.ask()
     assert failed(point) == ("bind", 49)
-    said = prober.end()
-    assert said == [f"E! LDAP probe of 127.0.0.1:{slapd.port} failed at bind: invalidCredentials (49)"]
-    assert SECRET not in f"{point}{said}"
+    result = prober.end()
+    assert result == [f"E! LDAP probe of 127.0.0.1:{slapd.port} failed at bind: invalidCredentials (49)"]
+    assert SECRET not in f"{point}{result}"
 
 
 def test_survives_a_restart_of_the_server(probe, slapd):
@@ -185,18 +185,18 @@ def test_never_takes_longer_than_its_time_out(probe, answer):
             point = prober.ask()
             assert 1.4 < time.monotonic() - before < 60  # of 100, in which all of the dripping answer comes
             assert failed(point) == ("bind", -5)
-        said = prober.end()
-    assert len(said) == 3
-    assert "failed at bind: no answer within 1.5 s" in said[0]
+        result = prober.end()
+    assert len(result) == 3
+    assert "failed at bind: no answer within 1.5 s" in result[0]
 
 
 @pytest.mark.parametrize("tls", ["ldaps", "starttls"])
 def test_tls_is_part_of_opening_and_is_verified(probe, slapd, tls):
     url = f"ldaps://localhost:{slapd.tls_port}" if tls == "ldaps" else f"ldap://localhost:{slapd.port}"
     settings = {"LDAP_STARTTLS": "1"} if tls == "starttls" else {}
-    known = probe(url, LDAP_TLS_CA=slapd.certificate, **settings)
-    assert known.ask().fields["success"] == 1
-    assert known.end() == []
+    result = probe(url, LDAP_TLS_CA=slapd.certificate, **settings)
+    assert result.ask().fields["success"] == 1
+    assert result.end() == []
     stranger = probe(url, **settings)
     assert failed(stranger.ask()) == ("open", -1)
     assert "certificate verify failed" in stranger.end()[0].lower()

@@ -121,7 +121,7 @@ def test_loads(checked, names):
 
 
 def test_gives_the_series_signals_are_taken_from(collect):
-    points, said = collect(TELEGRAF / "linux.conf", seconds=6)
+    points, result = collect(TELEGRAF / "linux.conf", seconds=6)
     series = series_of(points)
     signals = load_signals()
     measured = {point.measurement for point in points}
@@ -133,43 +133,44 @@ def test_gives_the_series_signals_are_taken_from(collect):
         for field in source.fields
         if field not in OF_OLD
         and not any(
-            one.measurement == source.measurement and one.field == field and subject_of(source, one) for one in series
+            item.measurement == source.measurement and item.field == field and subject_of(source, item)
+            for item in series
         )
     }
     assert missing == set()
     assert measured >= {"cpu", "disk", "kernel", "kernel_vmstat", "mem", "net", "diskio", "processes", "swap", "system"}
     assert measured >= {"conntrack", "linux_sysctl_fs", "nstat", "pressure"}
-    assert "E! [inputs" not in said
+    assert "E! [inputs" not in result
 
 
 def test_every_signal_that_applies_is_found(collect):
     points, _ = collect(TELEGRAF / "linux.conf", seconds=6)
     series = series_of(points)
     signals = load_signals()
-    finder = Finder(signals, list(series), lambda one: isinstance(series[one], float))
-    found = {name for name, signal in signals.items() if finder.find(name) and not signal.fact}
-    assert found == LINUX
+    finder = Finder(signals, list(series), lambda item: isinstance(series[item], float))
+    names = {name for name, signal in signals.items() if finder.find(name) and not signal.fact}
+    assert names == LINUX
 
 
 def test_disk_latencies_come_where_there_are_requests(collect):
-    """Real ones: where the counts of a disk moved between two samples there is a latency, elsewhere none."""
+    """A latency exists only where a disk's counts moved between two samples."""
     points, _ = collect(TELEGRAF / "linux.conf", seconds=5)
-    of_disk = [one for one in points if one.measurement == "diskio"]
-    times = np.array(sorted({one.time for one in of_disk}))
+    of_disk = [entry for entry in points if entry.measurement == "diskio"]
+    times = np.array(sorted({entry.time for entry in of_disk}))
     values = {}
     for point in of_disk:
-        for one, value in point.series().items():
-            values.setdefault(one, np.full(len(times), np.nan))[times == point.time] = value
-    finder = Finder(load_signals(), list(values), lambda one: True)
+        for item, value in point.series().items():
+            values.setdefault(item, np.full(len(times), np.nan))[times == point.time] = value
+    finder = Finder(load_signals(), list(values), lambda entry: True)
     for signal, count in (("disk.read_latency", "reads"), ("disk.write_latency", "writes")):
         for subject, origin in finder.find(signal).values():
             requests = next(
-                v for one, v in values.items() if one.tag("name") == subject.instance and one.field == count
+                v for entry, v in values.items() if entry.tag("name") == subject.instance and entry.field == count
             )
-            found = signal_samples(origin, lambda one: Samples(times, values[one]))
-            assert found is not None
-            assert found.times.tolist() == times[1:][np.diff(requests) > 0].tolist()
-            assert (found.values >= 0).all()
+            result = signal_samples(origin, lambda entry: Samples(times, values[entry]))
+            assert result is not None
+            assert result.times.tolist() == times[1:][np.diff(requests) > 0].tolist()
+            assert (result.values >= 0).all()
 
 
 def test_partitions_are_left_out(collect, tmp_path):

@@ -27,8 +27,8 @@ reason = "a limit that no host crosses"
 
 @pytest.fixture(scope="module")
 def victoriametrics(tmp_path_factory):
-    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as made:
-        yield made
+    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as result:
+        yield result
 
 
 @pytest.mark.parametrize("to", ["influxdb", "victoriametrics"])

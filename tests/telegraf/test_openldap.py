@@ -28,8 +28,8 @@ def influxql_of(bucket, queries):
 
 def test_every_ldap_signal_has_data(collect, configuration, slapd):
     with slapd.load():
-        points, said = collect(TELEGRAF / "linux.conf", configuration, seconds=7)
-    assert "E! [inputs" not in said
+        points, outcome = collect(TELEGRAF / "linux.conf", configuration, seconds=7)
+    assert "E! [inputs" not in outcome
     samples = {}
     for point in points:
         for series, value in point.series().items():
@@ -44,10 +44,12 @@ def test_every_ldap_signal_has_data(collect, configuration, slapd):
     ]
     assert {source.measurement for _, source in sources} == set(MEASUREMENTS)
     for name, source in sources:
-        found = [one for one in samples if (one.measurement, one.field) == (source.measurement, source.field)]
-        assert len(found) == 1, name
-        assert subject_of(source, found[0])
-        values = samples[found[0]]
+        result = [
+            sample for sample in samples if (sample.measurement, sample.field) == (source.measurement, source.field)
+        ]
+        assert len(result) == 1, name
+        assert subject_of(source, result[0])
+        values = samples[result[0]]
         # Some of a tick or two may be missing at either end; growing counts must have grown under the load.
         assert len(values) >= 4, name
         assert values[-1] > values[0] if source.rate else min(values) > 0, name
@@ -67,34 +69,34 @@ def test_host_and_directory_meet_in_influxdb(collect, configuration, slapd, buck
         "INFLUX_BUCKET": bucket.bucket,
     }
     with slapd.load():
-        points, said = collect(TELEGRAF / "linux.conf", configuration, seconds=6, variables=sent)
-    assert "E! " not in said
+        points, outcome = collect(TELEGRAF / "linux.conf", configuration, seconds=6, variables=sent)
+    assert "E! " not in outcome
     # Latencies are there only where there were requests, perhaps in the last point, which a flush may miss.
-    asked = {(point.measurement, field) for point in points for field in point.fields if not field.endswith("_await")}
-    assert {"cpu", "kernel", "diskio", "net", "openldap", "ldap_probe"} <= {measurement for measurement, _ in asked}
+    rows = {(point.measurement, field) for point in points for field in point.fields if not field.endswith("_await")}
+    assert {"cpu", "kernel", "diskio", "net", "openldap", "ldap_probe"} <= {measurement for measurement, _ in rows}
     host = points[0].tags["host"]
-    queries = {one: f'SELECT count("{one[1]}") FROM "{one[0]}" WHERE "host" = \'{host}\'' for one in sorted(asked)}
+    queries = {item: f'SELECT count("{item[1]}") FROM "{item[0]}" WHERE "host" = \'{host}\'' for item in sorted(rows)}
     answer = influxql_of(bucket, queries.values())
-    assert [one for one, result in zip(queries, answer, strict=True) if "series" not in result] == []
+    assert [query for query, result in zip(queries, answer, strict=True) if "series" not in result] == []
 
 
 def test_a_server_that_is_down_is_told_and_the_rest_goes_on(collect, configuration, slapd):
     slapd.stop()
-    points, said = collect(TELEGRAF / "linux.conf", configuration, seconds=5)
+    points, result = collect(TELEGRAF / "linux.conf", configuration, seconds=5)
     probes = [point for point in points if point.measurement == "ldap_probe"]
     assert probes
     assert all(set(point.fields) == {"failed", "success", "result_code"} for point in probes)
-    assert "E! [inputs.execd] LDAP probe of 127.0.0.1" in said
-    assert "E! [inputs.openldap]" in said
+    assert "E! [inputs.execd] LDAP probe of 127.0.0.1" in result
+    assert "E! [inputs.openldap]" in result
     assert {"cpu", "kernel"} <= {point.measurement for point in points}
-    assert slapd.password not in said
+    assert slapd.password not in result
 
 
 def test_a_wrong_password_leaks_nowhere(collect, configuration, slapd):
     secret = "Staberhuk-45"
     wrong = {"LDAP_MONITOR_PASSWORD": secret, "LDAP_BIND_PASSWORD": secret}
-    points, said = collect(TELEGRAF / "linux.conf", configuration, seconds=4, variables=wrong)
+    points, result = collect(TELEGRAF / "linux.conf", configuration, seconds=4, variables=wrong)
     probes = [point for point in points if point.measurement == "ldap_probe"]
     assert probes
     assert {point.fields["result_code"] for point in probes} == {49}
-    assert secret not in f"{points}{said}"
+    assert secret not in f"{points}{result}"

@@ -1,4 +1,4 @@
-"""What signals are taken from, and what the configurations collect, are the same."""
+"""The configurations collect exactly the sources of the signals."""
 
 import re
 import runpy
@@ -55,33 +55,33 @@ def windows():
 
 @pytest.fixture
 def objects(windows):
-    return [one for plugin in windows for one in plugin["object"]]
+    return [item for plugin in windows for item in plugin["object"]]
 
 
-def name_of(one):
+def name_of(item):
     """The name of an object once Telegraf has filled in the variable, $$ and all."""
-    return re.sub(r"\$\$\$\{\w+:-(\w+)\}", r"$\1", one["ObjectName"])
+    return re.sub(r"\$\$\$\{\w+:-(\w+)\}", r"$\1", item["ObjectName"])
 
 
-def instances_of(one):
-    names = {None if name == "------" else name for name in one["Instances"]}
-    return names | {"_Total"} if one.get("IncludeTotal") else names
+def instances_of(item):
+    names = {None if name == "------" else name for name in item["Instances"]}
+    return names | {"_Total"} if item.get("IncludeTotal") else names
 
 
-def series_of(one):
+def series_of(item):
     """What Telegraf writes of an object, with one instance of each kind, and those that signals name."""
-    name = name_of(one)
-    instances = instances_of(one)
+    name = name_of(item)
+    instances = instances_of(item)
     if "*" in instances:
         named = {path.instance for path in PATHS if path.object == generic_object(name)[0]} - {None, "*", "_Total"}
         instances = instances - {"*"} | named | {"x"}
-    for counter in one["Counters"]:
+    for counter in item["Counters"]:
         for instance in instances:
             yield shipped().series(CounterPath(None, name, instance, counter), "HOST")
 
 
 def test_every_signal_of_windows_is_collected(objects):
-    finder = Finder(load_signals(), [one for found in objects for one in series_of(found)], lambda one: True)
+    finder = Finder(load_signals(), [series for result in objects for series in series_of(result)], lambda item: True)
     paths = {}
     for name, source in SOURCES:
         if source.path:
@@ -93,25 +93,25 @@ def test_every_signal_of_windows_is_collected(objects):
 
 def test_every_counter_is_of_a_signal(objects):
     taken = {(path.object, path.counter) for path in PATHS}
-    collected = {(generic_object(name_of(one))[0], counter) for one in objects for counter in one["Counters"]}
+    collected = {(generic_object(name_of(item))[0], counter) for item in objects for counter in item["Counters"]}
     assert collected - taken == set()
     totals = {(path.object, path.instance) for path in PATHS}
     assert [
-        name_of(one)
-        for one in objects
-        if one.get("IncludeTotal") and (generic_object(name_of(one))[0], "_Total") not in totals
+        name_of(item)
+        for item in objects
+        if item.get("IncludeTotal") and (generic_object(name_of(item))[0], "_Total") not in totals
     ] == []
 
 
 def test_named_instances_have_the_counters_of_the_default_one(objects):
-    default = {one["ObjectName"]: one["Counters"] for one in objects if one["ObjectName"].startswith("SQLServer:")}
-    named = {generic_object(name_of(one))[0]: one["Counters"] for one in objects if "MSSQL" in one["ObjectName"]}
+    default = {item["ObjectName"]: item["Counters"] for item in objects if item["ObjectName"].startswith("SQLServer:")}
+    named = {generic_object(name_of(item))[0]: item["Counters"] for item in objects if "MSSQL" in item["ObjectName"]}
     assert default == named != {}
 
 
 def test_measurements_are_those_of_logs(objects):
-    assert {name_of(one): one["Measurement"] for one in objects} == {
-        name_of(one): measurement(name_of(one)) for one in objects
+    assert {name_of(item): item["Measurement"] for item in objects} == {
+        name_of(item): measurement(name_of(item)) for item in objects
     }
 
 
@@ -129,9 +129,9 @@ def test_windows_plugins_avoid_the_traps(windows):
         assert plugin["LocalizeWildcardsExpansion"] is False
         assert plugin["IgnoredErrors"] == ["PDH_NO_DATA"]
         # A host that lacks an object goes on with the others.
-        assert not any(one.get("FailOnMissing") or one.get("WarnOnMissing") for one in plugin["object"])
-        assert all(one["Instances"] for one in plugin["object"])
-        assert "*" not in "".join(one["ObjectName"] + "".join(one["Counters"]) for one in plugin["object"])
+        assert not any(item.get("FailOnMissing") or item.get("WarnOnMissing") for item in plugin["object"])
+        assert all(item["Instances"] for item in plugin["object"])
+        assert "*" not in "".join(item["ObjectName"] + "".join(item["Counters"]) for item in plugin["object"])
     assert len({plugin["alias"] for plugin in windows}) == len(windows)
 
 
@@ -155,7 +155,7 @@ def test_every_field_is_collected():
         | {"pressure", "chrony", "nginx", "sqlserver_performance", "sqlserver_waitstats", "openldap", "ldap_probe"}
     )
     read_from_files = {*LOAD_DRIVER, "pidstat"}  # what a load driver or pidstat saw is no agent's to collect
-    assert {one for one in FIELDS if one[0] not in collected | SYSSTAT | read_from_files} == set()
+    assert {item for item in FIELDS if item[0] not in collected | SYSSTAT | read_from_files} == set()
     assert {name for name, _ in FIELDS} >= SYSSTAT
 
 
@@ -174,12 +174,12 @@ def test_linux_and_windows_send_alike():
 
 
 def test_checks_are_told_apart_by_their_name_alone():
-    """A tag that changes with the result would make another series of a failure than of a success."""
+    """A tag that changes with the result would make different series of success and failure."""
     text = (TELEGRAF / "checks.conf").read_text(encoding="utf-8")
     shown = text[text.index("# [[inputs") :]
     inputs = tomllib.loads(re.sub(r"^# (?=\[\[|  )", "", shown, flags=re.M))["inputs"]
-    assert {name: set(one[0].get("tagexclude", ())) for name, one in inputs.items()} == CHANGING
-    assert all(one[0]["tags"]["check"] for one in inputs.values())
+    assert {name: set(load[0].get("tagexclude", ())) for name, load in inputs.items()} == CHANGING
+    assert all(load[0]["tags"]["check"] for load in inputs.values())
     assert inputs["x509_cert"][0]["taginclude"] == ["check", "source"]
     assert inputs["x509_cert"][0]["tagpass"] == {"type": ["leaf"]}
     sources = [source for _, source in SOURCES if source.measurement in CHECKED]

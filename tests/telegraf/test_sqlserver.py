@@ -79,25 +79,25 @@ def test_what_signals_take_passes(collect, tmp_path, instance, prefix):
     feed = tmp_path / "feed.conf"
     feed.write_text(f'[[inputs.file]]\nfiles = ["{fed}"]\ndata_format = "influx"\n[inputs.file.tagpass]\n{passed}')
     points, _ = collect(feed)
-    series = {one: value for point in points for one, value in point.series().items()}
+    series = {item: value for point in points for item, value in point.series().items()}
     signals = load_signals()
-    finder = Finder(signals, list(series), lambda one: True)
-    found = {
+    finder = Finder(signals, list(series), lambda item: True)
+    result = {
         name: {subject.host for subject, _ in finder.find(name).values()}
         for name, signal in signals.items()
         if any(source.measurement == "sqlserver_performance" for source in signal.sources)
     }
-    assert found
-    assert {name: hosts for name, hosts in found.items() if hosts != {instance}} == {}
+    assert result
+    assert {name: hosts for name, hosts in result.items() if hosts != {instance}} == {}
     assert {point.tags["counter"] for point in points} == {
-        source.tags["counter"] for name in found for source in signals[name].sources if source.measurement
+        source.tags["counter"] for name in result for source in signals[name].sources if source.measurement
     }
 
 
 def test_a_server_that_is_away_is_told_and_the_rest_goes_on(collect, unused_port):
     secret = "Buelk-21"
     away = {"SQLSERVER_CONNECTION": f"Server=127.0.0.1;Port={unused_port};User Id=telegraf;Password={secret};"}
-    points, said = collect(TELEGRAF / "linux.conf", TELEGRAF / "sqlserver.conf", seconds=5, variables=away)
-    assert "E! [inputs.sqlserver]" in said
-    assert secret not in said
+    points, result = collect(TELEGRAF / "linux.conf", TELEGRAF / "sqlserver.conf", seconds=5, variables=away)
+    assert "E! [inputs.sqlserver]" in result
+    assert secret not in result
     assert {"cpu", "mem"} <= {point.measurement for point in points}

@@ -36,7 +36,7 @@ def test_a_host_that_has_nothing_of_it_is_no_error(telegraf_windows, environment
 
 
 def test_inputs_for_chosen_packs_load(plimsoll, telegraf_windows, tmp_path):
-    """As they are printed, beside an output: no agent is needed."""
+    """The printed inputs load beside an output; no agent section is needed."""
     inputs = plimsoll("rules", "counters", "--as", "telegraf", "--only", "sql-server", "--instance", "PAYROLL").out
     assert 'ObjectName = "MSSQL$$PAYROLL:Buffer Manager"' in inputs
     written = tmp_path / "own.conf"
@@ -62,7 +62,7 @@ def test_a_misspelt_option_is_refused(checked, option):
 
 
 def test_the_plugin_itself_is_asked(checked):
-    """A wildcard where the plugin takes none: only the Windows plugin knows that."""
+    """Only the Windows plugin detects a wildcard where none is allowed."""
     done = checked('["% Usage"]', '["% Us*"]')
     assert done.returncode != 0
     assert "wildcard" in done.stdout

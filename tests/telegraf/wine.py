@@ -27,8 +27,8 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T length) { retur
 
 def missing_packages() -> str:
     """What has to be installed before Wine can be used; empty if nothing."""
-    wanted = {"wine64": _wine(), "gcc-mingw-w64-x86-64": shutil.which(_COMPILER)}
-    missing = [package for package, found in wanted.items() if not found]
+    fields = {"wine64": _wine(), "gcc-mingw-w64-x86-64": shutil.which(_COMPILER)}
+    missing = [package for package, result in fields.items() if not result]
     return f"install Debian's {' and '.join(missing)}" if missing else ""
 
 
@@ -124,5 +124,5 @@ def _call(command: list[str], environment: Mapping[str, str]) -> None:
         check=False,
     )
     if done.returncode != 0:
-        said = " ".join(done.stdout.split()[-30:])
-        raise Unusable(f"Wine cannot be set up: {Path(command[0]).name} failed: {said}")
+        join = " ".join(done.stdout.split()[-30:])
+        raise Unusable(f"Wine cannot be set up: {Path(command[0]).name} failed: {join}")

@@ -17,8 +17,8 @@ def logged(tmp_path):
 
     def run(statements, journal=False):
         with (tmp_path / "stderr").open("w+b") as stderr:
-            found = os.fstat(stderr.fileno())
-            stream = f"{found.st_dev}:{found.st_ino if journal else found.st_ino + 1}"
+            fstat = os.fstat(stderr.fileno())
+            stream = f"{fstat.st_dev}:{fstat.st_ino if journal else fstat.st_ino + 1}"
             subprocess.run(
                 [sys.executable, "-c", BEGIN + statements],
                 env={**os.environ, "JOURNAL_STREAM": stream, "TZ": "Europe/Berlin"},
@@ -73,21 +73,21 @@ for seconds in range(0, 7200, 10):
         at(seconds, f"another {seconds}")
         log.info("a note")
 """)
-    said = [re.sub(TIME, "", line) for line in lines]
-    assert [line for line in said if "mail" in line] == [
+    rows = [re.sub(TIME, "", line) for line in lines]
+    assert [line for line in rows if "mail" in line] == [
         "warning: mail: refused",
         "warning: mail: refused (359 more times since it was said last)",
     ]
-    assert len([line for line in said if "another" in line]) == 8
-    assert said.count("info: a note") == 8, "only complaints are left out"
+    assert len([line for line in rows if "another" in line]) == 8
+    assert rows.count("info: a note") == 8, "only complaints are left out"
 
 
 def test_a_file_takes_the_lines_and_does_not_grow_without_end(logged, tmp_path):
     file = tmp_path / "plimsoll.log"
     assert logged(f"log_lines.set_up(Path({str(file)!r}))\nfor at in range(22_000): log.info('%0999d', at)\n") == []
     assert file.read_text().splitlines()[-1].endswith("21999")
-    assert {one.name for one in tmp_path.glob("plimsoll*")} == {
+    assert {path.name for path in tmp_path.glob("plimsoll*")} == {
         "plimsoll.log",
         *(f"plimsoll.log.{n}" for n in (1, 2, 3)),
     }
-    assert sum(one.stat().st_size for one in tmp_path.glob("plimsoll*")) < 4 * 5_000_000
+    assert sum(path.stat().st_size for path in tmp_path.glob("plimsoll*")) < 4 * 5_000_000

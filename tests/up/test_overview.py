@@ -1,4 +1,4 @@
-"""The first sentence of the page: whether the hosts are healthy, and never more than is known."""
+"""The first sentence of the health page: whether the hosts are healthy, and never more than is certain."""
 
 from dataclasses import replace
 
@@ -20,9 +20,9 @@ from tests.alerting.test_loop import EVERY, MINUTE, World, run_behind
 
 @pytest.fixture
 def world(tmp_path):
-    made = World(tmp_path)
-    yield made
-    made.close()
+    result = World(tmp_path)
+    yield result
+    result.close()
 
 
 def page(world, *mended):
@@ -34,40 +34,40 @@ def test_many_connections_are_told_before_agents_are_sent_away(world):
     nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
 
     def told(count):
-        found = troubles(world.loop.progress, WriteState(), nobody, world.now, world.now, (count, 1000))
-        return [one.id for one in found]
+        result = troubles(world.loop.progress, WriteState(), nobody, world.now, world.now, (count, 1000))
+        return [item.id for item in result]
 
     world.pass_at_once(5 * MINUTE, {"web1": 60})
     assert told(799) == []
     assert told(800) == ["connections"]
-    found = page(world, Problem("connections", "many", "warning"))
-    assert found.problems == []  # it works still: /health says so
-    assert found.notes[0] == "many."
+    result = page(world, Problem("connections", "many", "warning"))
+    assert result.problems == []  # it works still: /health says so
+    assert result.notes[0] == "many."
 
 
 def test_counters_that_do_not_answer_are_said_and_nothing_is_healthy(world):
     nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
     world.pass_at_once(15 * MINUTE, {"web1": 60})
     assert page(world).headline.startswith("Healthy")
-    (found,) = troubles(world.loop.progress, WriteState(), nobody, world.now, world.now, silent={"PhysicalDisk": 65.2})
-    assert "PhysicalDisk of this computer have not answered for 1 min 5 s" in found.text
-    assert not page(world, found).headline.startswith("Healthy")
+    (result,) = troubles(world.loop.progress, WriteState(), nobody, world.now, world.now, silent={"PhysicalDisk": 65.2})
+    assert "PhysicalDisk of this computer have not answered for 1 min 5 s" in result.text
+    assert not page(world, result).headline.startswith("Healthy")
 
 
 def test_the_first_evaluation_after_a_start_is_said_to_run(world, monkeypatch):
     world.pass_at_once(15 * MINUTE, {"web1": 60})
     world.restart()
-    seen, series = [], world.store.series
+    result, series = [], world.store.series
 
-    def asked(*given, **how):
-        seen.append(page(world))
-        return series(*given, **how)
+    def asked(*arguments, **options):
+        result.append(page(world))
+        return series(*arguments, **options)
 
     monkeypatch.setattr(world.store, "series", asked)
     world.run(EVERY, {"web1": 60})
     running = "the first evaluation since the start, or with new settings, has been running for 1 s"
-    assert seen[0].headline == f"Not known: nothing has been judged yet: {running}"
-    assert [one.note for one in seen[0].hosts] == ["not judged yet"]
+    assert result[0].headline == f"Not known: nothing has been judged yet: {running}"
+    assert [host.note for host in result[0].hosts] == ["not judged yet"]
     assert page(world).headline == "Healthy: no limit is crossed"
     assert page(world).notes == []
 
@@ -81,22 +81,23 @@ def test_a_host_of_which_a_resource_is_not_judged_is_not_healthy_and_says_what_n
     )
     world.pass_at_once(15 * MINUTE, {"web1": 60})
     world.loop.progress = replace(world.loop.progress, judged={"web1": 2}, resources={"web1": {"memory"}})
-    found = page(world)
-    assert found.headline == "Not known: web1 is not all judged"
+    result = page(world)
+    assert result.headline == "Not known: web1 is not all judged"
     assert (
-        found.hosts[0].note == "not all judged: no limit of processors is; cpu.usage_iowait, cpu.usage_steal never came"
+        result.hosts[0].note
+        == "not all judged: no limit of processors is; cpu.usage_iowait, cpu.usage_steal never came"
     )
-    assert found.notes[0] == (
+    assert result.notes[0] == (
         "cpu.usage_iowait never came from web1: limits computed from it are not judged; let the agent send it."
     )
 
 
 def test_healthy_says_how_much_was_judged_and_when(world):
     world.pass_at_once(15 * MINUTE, {"web1": 60, "db1": 60})
-    found = page(world)
-    assert found.headline == "Healthy: no limit is crossed"
-    assert found.basis.endswith(" judged on 2 hosts")
-    assert {one.state for one in found.hosts} == {"healthy"}
+    result = page(world)
+    assert result.headline == "Healthy: no limit is crossed"
+    assert result.basis.endswith(" judged on 2 hosts")
+    assert {host.state for host in result.hosts} == {"healthy"}
 
 
 def test_what_is_crossed_only_lately_is_no_alert_and_not_healthy_either(world):
@@ -108,9 +109,9 @@ def test_what_is_crossed_only_lately_is_no_alert_and_not_healthy_either(world):
 def test_a_silent_host_is_not_healthy(world):
     world.run(15 * MINUTE, {"web1": 60, "db1": 60})
     world.run(10 * MINUTE, {"web1": 60, "db1": None})
-    found = page(world)
-    assert found.headline.startswith("Not healthy: 1 incident on 1 host")
-    assert {one.name: one.state for one in found.hosts} == {"web1": "healthy", "db1": "silent"}
+    result = page(world)
+    assert result.headline.startswith("Not healthy: 1 incident on 1 host")
+    assert {host.name: host.state for host in result.hosts} == {"web1": "healthy", "db1": "silent"}
 
 
 def test_hosts_that_fall_silent_at_different_times_are_one_incident(world):
@@ -118,10 +119,10 @@ def test_hosts_that_fall_silent_at_different_times_are_one_incident(world):
     world.run(10 * MINUTE, {"web1": 60, "db1": 60})
     world.run(10 * MINUTE, {"web1": 60})
     world.run(5 * MINUTE, {})
-    found = page(world)
-    assert found.headline.startswith("Not healthy: 3 of 3 hosts are silent since ")
-    assert len(found.firing.incidents) == 1
-    assert {host.state for host in found.hosts} == {"silent"}
+    result = page(world)
+    assert result.headline.startswith("Not healthy: 3 of 3 hosts are silent since ")
+    assert len(result.firing.incidents) == 1
+    assert {host.state for host in result.hosts} == {"silent"}
 
 
 def test_a_host_that_sends_all_but_its_processors_is_not_healthy(world):
@@ -144,9 +145,9 @@ def test_a_host_that_sends_all_but_its_processors_is_not_healthy(world):
     assert page(world).headline.startswith("Healthy")
     send(70 * MINUTE, "web1")  # its series are forgotten by then
     step(3 * MINUTE, "web1")
-    found = page(world)
-    assert found.headline == "Not known: db1 is not all judged"
-    (db1,) = [one for one in found.hosts if one.name == "db1"]
+    result = page(world)
+    assert result.headline == "Not known: db1 is not all judged"
+    (db1,) = [host for host in result.hosts if host.name == "db1"]
     assert db1.state == "not judged"
     assert db1.note == "not all judged: no new value of processors for 1 h 15 min; look at these inputs of its agent"
     step(2 * MINUTE, "web1", "db1")
@@ -166,8 +167,8 @@ def test_memory_that_repeats_its_last_value_is_not_healthy(value, is_healthy, wo
 
 def test_a_file_that_is_missing_in_part_is_a_warning_where_programs_look(world):
     world.pass_at_once(15 * MINUTE, {"web1": 60})
-    found = page(world, Problem("alerts-damaged", "Alerts of before are missing", "warning"))
-    assert (found.problems, found.warnings) == ([], ["Alerts of before are missing"])
+    result = page(world, Problem("alerts-damaged", "Alerts of before are missing", "warning"))
+    assert (result.problems, result.warnings) == ([], ["Alerts of before are missing"])
 
 
 def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
@@ -187,21 +188,21 @@ def test_a_host_whose_clock_is_ahead_is_shown_and_leaves_it_unknown(world):
     hour_ahead = np.array([world.now + 3600 * SECOND], np.int64)
     clocks.written(Points([early], np.zeros(1, np.int32), hour_ahead, np.array([1.0])), world.now)
     world.loop.progress = replace(world.loop.progress, ahead=clocks.ahead(world.now))
-    found = page(world)
-    (future,) = [one for one in found.hosts if one.name == "future"]
+    result = page(world)
+    (future,) = [host for host in result.hosts if host.name == "future"]
     assert future.state == "not judged"
     assert "its clock is 1 h ahead" in future.note
-    assert found.headline == "Not known: future is not judged"
+    assert result.headline == "Not known: future is not judged"
 
 
 def test_a_host_whose_clock_is_behind_is_shown_and_leaves_it_unknown(world):
     run_behind(world, 5 * MINUTE, 5 * MINUTE)
-    found = page(world)
-    (late,) = [one for one in found.hosts if one.name == "web1"]
+    result = page(world)
+    (late,) = [host for host in result.hosts if host.name == "web1"]
     assert (late.state, late.note) == ("not judged", "not judged: its clock is 5 min behind; set it right")
-    assert found.headline == "Not known: web1 is not judged"
+    assert result.headline == "Not known: web1 is not judged"
     run_behind(world, 5 * MINUTE, 0)
-    assert "behind" not in "".join(one.note for one in page(world).hosts)
+    assert "behind" not in "".join(host.note for host in page(world).hosts)
 
 
 def test_a_name_of_two_computers_is_shown_and_is_an_alert(world):
@@ -226,9 +227,9 @@ def test_a_host_that_sends_many_samples_at_a_time_has_no_wrong_clock(seconds):
 @pytest.mark.parametrize(("idle", "value"), [(150, "-50 %"), (-500, "600 %")])
 def test_what_cannot_be_is_not_judged_and_not_healthy(idle, value, world):
     world.pass_at_once(15 * MINUTE, {"web1": idle, "db1": 60})
-    found = page(world)
-    assert found.headline == "Not known: web1 is not all judged"
-    (note,) = [one.note for one in found.hosts if one.name == "web1"]
+    result = page(world)
+    assert result.headline == "Not known: web1 is not all judged"
+    (note,) = [host.note for host in result.hosts if host.name == "web1"]
     assert note == f"not all judged: Processor time {value} cannot be"
     assert history(world.file, 0, 2**62) == []
 

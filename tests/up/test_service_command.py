@@ -89,7 +89,7 @@ def test_windows_gets_a_service_of_local_service_that_starts_again():
         ["C:\\Program Files\\Python\\python.exe", "-P", "-m", "plimsoll"], "--store", ["--listen", "[::]:1"]
     )
     launcher = PureWindowsPath("C:\\Program Files\\Plimsoll\\Scripts\\python.exe")
-    calls = [one.call for one in installation.plan_windows(command, DATA, launcher) if one.call]
+    calls = [plan_window.call for plan_window in installation.plan_windows(command, DATA, launcher) if plan_window.call]
     (created,) = [call for call in calls if call[:2] == ("sc.exe", "create")]
     options = dict(zip(created[3::2], created[4::2], strict=True))
     assert options["start="] == "auto"
@@ -101,8 +101,8 @@ def test_windows_gets_a_service_of_local_service_that_starts_again():
     assert ("sc.exe", "failureflag", "Plimsoll", "1") in calls, "else it starts again only after a crash"
     (rights,) = [call for call in calls if call[0] == "icacls.exe"]
     assert set(rights[4:]) == {"*S-1-5-19:(OI)(CI)M", "*S-1-5-32-544:(OI)(CI)F", "*S-1-5-18:(OI)(CI)F"}
-    (told,) = [call for call in calls if call[0] == "reg.exe"]
-    assert told[-1] == f"__PYVENV_LAUNCHER__={launcher}"
+    (result,) = [call for call in calls if call[0] == "reg.exe"]
+    assert result[-1] == f"__PYVENV_LAUNCHER__={launcher}"
     assert calls[-1] == ("sc.exe", "start", "Plimsoll")
     assert not [step for step in installation.plan_windows(command, DATA, None) if step.call[0] == "reg.exe"]
 

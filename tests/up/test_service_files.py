@@ -35,7 +35,7 @@ def test_systemd_accepts_the_unit(plimsoll, installed, tmp_path, odd):
 
 
 def test_the_unit_gives_the_service_no_more_than_it_needs(plimsoll, installed, tmp_path):
-    """Systemd's own judgement, from 0 to 10. What is left: the network, its processes, and the machine's, to name."""
+    """Systemd's own rating from 0 to 10; what remains is the network, processes, and the machine's name."""
     unit = tmp_path / "plimsoll.service"
     assert plimsoll("service", "systemd", "--out", unit).status == 0
     analyze = [installed("systemd-analyze", "systemd"), "security", "--offline=yes", "--threshold=25", "--no-pager"]

@@ -91,11 +91,11 @@ def of_host(received, host):
     return [(at, message["title"]) for at, message in list(received) if host in message["title"] + message["message"]]
 
 
-def wait_for(found, seconds):
+def wait_for(values, seconds):
     until = time.monotonic() + seconds
-    while not found() and time.monotonic() < until:
+    while not values() and time.monotonic() < until:
         time.sleep(0.5)
-    return found()
+    return values()
 
 
 def test_the_demo_alerts_once_and_then_recovers(up, webhook, tmp_path, plimsoll):
@@ -154,11 +154,11 @@ def test_settings_are_read_anew_and_wrong_ones_change_nothing(up, webhook, plims
 
 
 def test_settings_of_hosts_that_are_the_same_are_not_planned_anew(duckdb, tmp_path, monkeypatch):
-    """Whoever may see the page may press the button: of 1,000 hosts, planning took all the time between two."""
+    """Any viewer may press the button; planning 1,000 hosts took all the time between two evaluations."""
     catalogue, planned = load(), []
     facts = {Subject("web1"): {"memory_mb": 8192.0}}
     read = [(Site(catalogue), {}), (Site(catalogue), facts)]
-    monkeypatch.setattr(AlertLoop, "judge_by", lambda _, __, given: planned.append(given))
+    monkeypatch.setattr(AlertLoop, "judge_by", lambda _, __, values: planned.append(values))
     folder = folder_with(tmp_path, "")
     setup = Setup(folder, Listen(port=0), read=lambda: read.pop(0))
     running = Up(setup, OnlyOne(folder), duckdb, Site(catalogue), {})
@@ -188,10 +188,10 @@ def test_another_on_the_same_folder_is_refused_and_other_commands_use_its_store(
     loaded = plimsoll("ingest", log, "--run", "night", "--store", folder)
     assert loaded.status == 0, loaded.err
     assert "night" in plimsoll("runs", "list", "--store", folder).out
-    there = plimsoll("review", "run:night", "--store", folder, "--json", "-").out
+    result = plimsoll("review", "run:night", "--store", folder, "--json", "-").out
     process.send_signal(signal.SIGTERM)
     process.wait(300)
-    assert plimsoll("review", "run:night", "--store", folder, "--json", "-").out == there
+    assert plimsoll("review", "run:night", "--store", folder, "--json", "-").out == result
     assert plimsoll("runs", "delete", "night", "--store", folder).status == 0
 
 
@@ -235,14 +235,14 @@ def test_addresses_that_others_can_read_are_refused(plimsoll, tmp_path):
     folder = folder_with(tmp_path, '[notify.a]\nurl = "json://joe:secret@127.0.0.1:9/"\n')
     for mode in (0o644, 0o640, 0o604):
         (folder / "up.toml").chmod(mode)
-        found = plimsoll("up", "--store", folder, "--listen", "127.0.0.1:0")
-        assert (found.status, found.err.count("\n")) == (2, 1)
-        assert "chmod 600" in found.err
-        assert "secret" not in found.err
+        result = plimsoll("up", "--store", folder, "--listen", "127.0.0.1:0")
+        assert (result.status, result.err.count("\n")) == (2, 1)
+        assert "chmod 600" in result.err
+        assert "secret" not in result.err
 
 
 def test_no_server_is_opened_to_the_clients_of_a_proxy(plimsoll, tmp_path):
     folder = folder_with(tmp_path, "")
-    found = plimsoll("up", "--store", folder, "--listen", "127.0.0.1:0", "--allow-host", "plimsoll.example.org")
-    assert (found.status, found.err.count("\n")) == (2, 1)
-    assert 'login = "always"' in found.err
+    result = plimsoll("up", "--store", folder, "--listen", "127.0.0.1:0", "--allow-host", "plimsoll.example.org")
+    assert (result.status, result.err.count("\n")) == (2, 1)
+    assert 'login = "always"' in result.err

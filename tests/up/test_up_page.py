@@ -23,10 +23,10 @@ def test_the_command_is_known_and_has_the_options(plimsoll, line):
         assert done.status == 0, done.err
         assert "systemctl enable --now plimsoll.service" in done.out
         words = ["up", *words[words.index("--") + 1 :]] if "--" in words else ["up"]
-    given = plimsoll(words[0], "--help")
-    if "No such command" in given.err:
+    result = plimsoll(words[0], "--help")
+    if "No such command" in result.err:
         pytest.skip(f"plimsoll {words[0]} is not here")
-    assert [word for word in words if word.startswith("--") and word not in given.out] == []
+    assert [word for word in words if word.startswith("--") and word not in result.out] == []
 
 
 def test_telegraf_takes_the_output(tmp_path):

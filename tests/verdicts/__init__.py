@@ -1,1 +1,1 @@
-"""Verdict cases as data: recordings of which it is known what is right to say, and why."""
+"""Verdict cases as data: recordings for which the right answer is known, with the reason."""

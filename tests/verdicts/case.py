@@ -91,10 +91,10 @@ def families():
 def _cases(stem, family, bases):
     cases = []
     for case in [*family.pop("cases", ()), *chain.from_iterable(map(_of_limit, family.pop("limits", ())))]:
-        told: dict[str, Any] = {
+        result: dict[str, Any] = {
             key: case.pop(key) for key in ("name", "expect", "why", "names", "never", "source") if key in case
         }
-        cases.append(Case(stem, log=_log(family, case, bases), **told))
+        cases.append(Case(stem, log=_log(family, case, bases), **result))
     return cases
 
 
@@ -131,7 +131,7 @@ def _log(family, case, bases):
     log["signals"] = {
         name: text
         for name, text in signals.items()
-        if text is not None and not any(one.search(name) for one in without)
+        if text is not None and not any(item.search(name) for item in without)
     }
     log["also"] = [_log({}, other, bases) for other in log.get("also", ())]
     return log
@@ -168,8 +168,8 @@ def columns_of(log, rng):
     columns = {name: text if text == "rest" else draw(text, minutes, rng) for name, text in log["signals"].items()}
     for name in (name for name, text in log["signals"].items() if text == "rest"):
         of_device = re.split(r"[^| ]+$", name)[0]
-        others: Any = [values for other, values in columns.items() if other != name and other.startswith(of_device)]
-        columns[name] = np.clip(100 - np.sum(others, axis=0), 0, 100)
+        result: Any = [values for other, values in columns.items() if other != name and other.startswith(of_device)]
+        columns[name] = np.clip(100 - np.sum(result, axis=0), 0, 100)
     return START + 60 * minutes, columns
 
 
@@ -193,7 +193,7 @@ def requests_of(driver, rng):
             group = driver.get("group", "Users")
             requests.append(Request(at, length, name, good, 200 if good else 500, max(1, int(users[second])), group))
     counted = [(int(begin + 1000 * second), int(users[second])) for second in seconds]
-    return sorted(requests, key=lambda one: one.at), counted
+    return sorted(requests, key=lambda item: item.at), counted
 
 
 def write(case, folder):

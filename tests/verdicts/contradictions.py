@@ -33,12 +33,12 @@ IN_BRACKETS = rf"\({DURATION}(?:in all)?\)"
 def contradictions(insights, text):
     """Return what a review says in opposite ways; `text` is its first screen."""
     review, first = insights.review, first_screen(insights)
-    found = insights.of(BOTTLENECK)
-    limit = LimitPart.model_validate(found).model_dump(mode="json") if found else None
-    said = " ".join([review.headline, first.cause, *(part["text"] for part in (limit or {}).get("sentences", ()))])
+    result = insights.of(BOTTLENECK)
+    limit = LimitPart.model_validate(result).model_dump(mode="json") if result else None
+    join = " ".join([review.headline, first.cause, *(part["text"] for part in (limit or {}).get("sentences", ()))])
     return [
         *diagnosis.contradictions({"limit": limit, "rules": [*map(_rule, filter(_has_subject, review.findings))]}),
-        *_verdict(review, said),
+        *_verdict(review, join),
         *_predictions(insights),
         *(f"{row.text}: twice as evidence" for row, count in Counter(first.evidence).items() if count > 1),
         *_lists(review, text.split("\n")),
@@ -66,7 +66,7 @@ def _rule(finding):
     }
 
 
-def _verdict(review, said):
+def _verdict(review, values):
     """Find a verdict that is not that of the findings, and resources with room that have none."""
     severe = [finding.rule.id for finding in review.of(*CROSSED) if finding.severe]
     right = "not-healthy" if severe else "unknown" if review.doubts else None
@@ -76,10 +76,10 @@ def _verdict(review, said):
     of_hosts += [
         f.rule.id for f in review.findings if f.rule.signal in BUSY and (f.share_of_time or 0) > 0.1 and f.worst > 90
     ]
-    if of_hosts and any(words in said for words in ALL_ROOM):
-        yield f"{said} But {of_hosts[0]} was crossed."
-    if ALL_ROOM[0] in said and "processors of" in said and "limit this run" in said:
-        yield said
+    if of_hosts and any(words in values for words in ALL_ROOM):
+        yield f"{values} But {of_hosts[0]} was crossed."
+    if ALL_ROOM[0] in values and "processors of" in values and "limit this run" in values:
+        yield values
 
 
 def _predictions(insights):
@@ -133,9 +133,9 @@ def _numbers(review, text):
     )
     if review.verdict == "not-healthy" and worst and head and f"  {worst[1]}," not in head[0]:
         yield f"{worst[0]} But {head[0]}"
-    held, hosts = re.search(r"(\d+) thresholds? held", answer), re.search(r"· (\d+) hosts ·", text)
-    if held and int(held[1]) > review.coverage.judged:
-        yield f"{held[0]}, but {review.coverage.text}"
+    result, hosts = re.search(r"(\d+) thresholds? held", answer), re.search(r"· (\d+) hosts ·", text)
+    if result and int(result[1]) > review.coverage.judged:
+        yield f"{result[0]}, but {review.coverage.text}"
     if hosts and f"apply to {hosts[1]} hosts" not in review.coverage.text:
         yield f"{hosts[0]} But {review.coverage.text}"
     clauses = Counter(re.split(r"[.;:,] ", answer.removesuffix(".")))
@@ -147,7 +147,7 @@ def of_comparison(comparison):
     whole = document([comparison]).model_dump(mode="json", by_alias=True)["comparisons"][0]
     judged = [signal for signal in whole["signals"] if signal["phase"] == whole["phase"]]
     outcomes = Counter(signal["outcome"] for signal in judged)
-    found = [
+    rows = [
         f"{count} {name}; listed are {outcomes[name]}"
         for name, count in whole["counts"].items()
         if count != outcomes[name]
@@ -157,13 +157,13 @@ def of_comparison(comparison):
         once.update(
             {(rule["signal"], rule["host"], rule["instance"], rule["rule"]) for rule in whole["thresholds"][name]}
         )
-    found += [f"{rule} of {host}: in two lists" for (_, host, _, rule), count in once.items() if count > 1]
+    rows += [f"{rule} of {host}: in two lists" for (_, host, _, rule), count in once.items() if count > 1]
     titles = {signal["title"] for signal in judged if signal["limit_crossed_in"] or signal["outcome"] in MOVED}
     for section in (block for block in blocks(comparison) if isinstance(block, Section) and block.title in UNCHANGED):
         listed = " ".join(plain_text(part.text) for part in section.blocks if isinstance(part, Paragraph))
-        found += [
+        rows += [
             f"{section.title}: {title}, past its limit in one alone or changed"
             for title in titles
             if f", {title}, " in f", {listed}, "
         ]
-    return found
+    return rows

@@ -69,8 +69,8 @@ def result_of(case):
     """Judge a case in each way."""
     with tempfile.TemporaryDirectory() as folder:
         verdict, text, insights = judged(case, Path(folder))
-        found = contradictions(insights, text) if insights else []
-    return Result(case, verdict, text, found, pal(case), mixin(case))
+        result = contradictions(insights, text) if insights else []
+    return Result(case, verdict, text, result, pal(case), mixin(case))
 
 
 def results(family):
@@ -114,12 +114,12 @@ def page(by_family):
         *KINDS,
         *(f"{way}: {kind}" for way in ("slices", "mixin") for kind in ("right", "false healthy", "false alarm")),
     ]
-    every = [result for family_results in by_family.values() for result in family_results]
+    item = [result for family_results in by_family.values() for result in family_results]
     table = [
         f"| {' | '.join(heads)} |",
         f"|---|{'---:|' * (len(heads) - 1)}",
         *(row(name, family_results) for name, family_results in by_family.items()),
-        row("**all**", every),
+        row("**all**", item),
     ]
     sections = [section(name, family_results) for name, family_results in by_family.items()]
     return "\n".join([_HEAD, *table, "", *sections])

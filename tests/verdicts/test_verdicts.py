@@ -1,4 +1,4 @@
-"""Each verdict case is judged as it is right, says nothing twice in opposite ways, and is in docs/truth.md."""
+"""Each verdict case gets its right verdict, without contradictions, and is in docs/truth.md."""
 
 import pytest
 
@@ -14,9 +14,13 @@ from .table import PAGE, results, row, section
 @pytest.mark.parametrize("family", families())
 def test_cases_are_judged_right(family):
     judged = results(family)
-    wrong = [f"{one.case.name}: {one.kind}: {one.lacks}: {one.text}" for one in judged if one.kind != "right"]
+    wrong = [
+        f"{result.case.name}: {result.kind}: {result.lacks}: {result.text}"
+        for result in judged
+        if result.kind != "right"
+    ]
     assert wrong == []
-    assert [f"{one.case.name}: {one.contradictions}" for one in judged if one.contradictions] == []
+    assert [f"{result.case.name}: {result.contradictions}" for result in judged if result.contradictions] == []
     text = PAGE.read_text("utf-8")
     stale = "run: python -m tests.verdicts --write"
     assert row(family, judged) in text, stale

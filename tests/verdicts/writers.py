@@ -91,7 +91,9 @@ def driver(kind, requests, users):
     """The results of a load driver, by the lines of drivers.yaml."""
     lines = _drivers()[kind]
     parts = [(lines["head"], [_moment(*users[0])]), (lines.get("begin"), [_moment(*users[0])] * users[0][1])]
-    of_requests = [_moment(one.at, one.users, number) | one.fields() for number, one in enumerate(requests)]
+    of_requests = [
+        _moment(request.at, request.users, number) | request.fields() for number, request in enumerate(requests)
+    ]
     parts += [(lines["request"], of_requests), (lines.get("second"), [_moment(*user) for user in users])]
     parts += [(lines.get("end"), [_moment(*users[-1])] * users[0][1]), (lines.get("foot"), [{}])]
     return "".join(f"{line.format(**fields)}\n" for line, rows in parts if line for fields in rows)

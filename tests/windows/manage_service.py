@@ -43,18 +43,18 @@ def have_read_anew() -> None:
     assert api.ControlService(ctypes.c_void_p(service), 6, ctypes.create_string_buffer(64))
 
 
-def main(told: Path, status: str) -> None:
+def main(path: Path, status: str) -> None:
     """Have the service end with this status."""
-    words = [sys.executable, "-P", str(Path(__file__).with_name("be_a_service.py")), str(told), status]
+    words = [sys.executable, "-P", str(Path(__file__).with_name("be_a_service.py")), str(path), status]
     sc("create", NAME, "binPath=", subprocess.list2cmdline(words), "start=", "demand")
     try:
         sc("start", NAME)
-        waited(lambda: told.exists() and state().get("STATE") == _RUNNING)
+        waited(lambda: path.exists() and state().get("STATE") == _RUNNING)
         before = state()
         have_read_anew()
         sc("stop", NAME)
         waited(lambda: state().get("STATE") == _STOPPED)
-        print(json.dumps([before, state(), told.read_text(encoding="utf-8").split("\n")]))
+        print(json.dumps([before, state(), path.read_text(encoding="utf-8").split("\n")]))
     finally:
         sc("delete", NAME)
 

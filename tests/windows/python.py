@@ -61,8 +61,8 @@ def install() -> None:
         jar = Path(partial, f"cpython-{_VERSION}-windows-x86_64.jar")
         if done.returncode != 0 or not jar.is_file():
             raise Unusable(f"Maven cannot fetch {artifact}; its output is above")
-        if (found := hashlib.sha256(jar.read_bytes()).hexdigest()) != _SHA256:
-            raise Unusable(f"{artifact}: is not the file that was tried: its SHA-256 is {found}")
+        if (hexdigest := hashlib.sha256(jar.read_bytes()).hexdigest()) != _SHA256:
+            raise Unusable(f"{artifact}: is not the file that was tried: its SHA-256 is {hexdigest}")
         with zipfile.ZipFile(jar) as packed:
             packed.extractall(Path(partial, "python"))
         Path(partial, "python").rename(target)

@@ -22,18 +22,18 @@ def samples(pdh: Pdh, paths: tuple[str, ...], count: int) -> list[object]:
     """The values of these counters, sample by sample."""
     query = pdh.open()
     counters = {path: pdh.add(query, path) for path in paths}
-    found: list[object] = [{path: one is not None for path, one in counters.items()}]
+    result: list[object] = [{path: counter is not None for path, counter in counters.items()}]
     for _ in range(count):
         assert pdh.collect(query)
-        found.append(
+        result.append(
             {
-                path: pdh.values(one) if "*" in path else pdh.value(one)
-                for path, one in counters.items()
-                if one is not None
+                path: pdh.values(counter) if "*" in path else pdh.value(counter)
+                for path, counter in counters.items()
+                if counter is not None
             }
         )
     pdh.close(query)
-    return found
+    return result
 
 
 def beside_one_that_hangs(pdh: Pdh) -> list[object]:
@@ -51,13 +51,13 @@ def beside_one_that_hangs(pdh: Pdh) -> list[object]:
         return read
 
     hung, other = Patient(group(r"\Hung Provider\Count"), 0.2), Patient(group(r"\Memory\Available Bytes"), 300)
-    found: list[object] = []
-    for one in (hung, other, hung):
+    result: list[object] = []
+    for item in (hung, other, hung):
         try:
-            found.append([reading.fields["value"] for reading in one()])
+            result.append([reading.fields["value"] for reading in item()])
         except NoAnswer:
-            found.append("no answer")
-    return found
+            result.append("no answer")
+    return result
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def test_objects_are_listed_in_the_language_of_the_host(read):
 
 
 def test_what_a_host_lacks_is_no_error(read):
-    assert [path for path, there in read[1].items() if not there] == [
+    assert [path for path, result in read[1].items() if not result] == [
         r"\System\No Such Counter",
         r"\No Such Object(*)\Count",
     ]

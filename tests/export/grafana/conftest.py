@@ -42,15 +42,15 @@ class Influx:
         if not (lines := list(lines)):
             return
         self._write({line[line.rindex(" ") :][:-_OF_A_DAY]: line for line in lines}.values())
-        size, some = 0, []
+        size, result = 0, []
         for line in lines:
-            some.append(line)
+            result.append(line)
             size += len(line)
             if size > _MOST_BYTES:
-                self._write(some)
-                size, some = 0, []
-        if some:
-            self._write(some)
+                self._write(result)
+                size, result = 0, []
+        if result:
+            self._write(result)
 
     def _write(self, lines):
         self._post(f"/api/v2/write?{urlencode({'org': self.org, 'bucket': self.bucket})}", "".join(lines))
@@ -61,13 +61,13 @@ class Influx:
             return []
         body = "q=" + ";\n".join(statements).translate(_IN_FORM)  # urlencode would take more time than the answer
         answer = json.loads(self._post(f"/query?{urlencode({'db': self.bucket, 'epoch': 'ns'})}", body))
-        found = [[] for _ in statements]
+        rows = [[] for _ in statements]
         for result in answer["results"]:
             assert "error" not in result, f"{result['error']}: {statements[result['statement_id']]}"
             for series in result.get("series", ()):
                 table = Table(series.get("tags", {}), series["columns"], series["values"])
-                found[result["statement_id"]].append(table)
-        return found
+                rows[result["statement_id"]].append(table)
+        return rows
 
     def _post(self, path, body):
         headers = {"Authorization": f"Token {self.token}"}

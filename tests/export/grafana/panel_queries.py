@@ -42,11 +42,11 @@ def questions(data: Mapping[str, Any]) -> Iterator[Question]:
     begin = _values(data)
     for panel in panels(data):
         points = int(panel.get("maxDataPoints") or 1_000)
-        least = _milliseconds(str(panel.get("interval") or "1ms"))
+        milliseconds = _milliseconds(str(panel.get("interval") or "1ms"))
         for target in panel.get("targets") or ():
             if "query" in target:
                 where = f"panel {panel.get('id')} ({panel.get('title')}), {target.get('refId')}"
-                yield Question(where, target["query"], points, least, begin, panel, target)
+                yield Question(where, target["query"], points, milliseconds, begin, panel, target)
     for variable in data.get("templating", {}).get("list", ()):
         if variable.get("type") == "query" and (variable.get("datasource") or {}).get("type") != "prometheus":
             yield Question(f"variable {variable.get('name')}", variable["query"], 1_000, 1, begin)
@@ -69,23 +69,23 @@ def expanded(query: str, start_ms: int, end_ms: int, interval: int, variables: M
     text = text.replace("${__from}", str(start_ms)).replace("${__to}", str(end_ms))
 
     # A name must follow the $, as it may also be the end of a regular expression. Numbers are in braces.
-    text = re.sub(r"\$\{([a-z]\w*)\}", lambda found: variables.get(found[1], _ANY).replace(_ANY, "0"), text)
-    return re.sub(r"\$([a-z_]\w*)", lambda found: variables.get(found[1], _ANY), text)
+    text = re.sub(r"\$\{([a-z]\w*)\}", lambda values: variables.get(values[1], _ANY).replace(_ANY, "0"), text)
+    return re.sub(r"\$([a-z_]\w*)", lambda values: variables.get(values[1], _ANY), text)
 
 
 def interval_ms(range_ms: int, points: int, least_ms: int) -> int:
     """Return the interval that Grafana chooses for a range, rounded as Grafana does it."""
-    wanted = range_ms / points
-    rounded = next((value for up_to, value in _ROUNDED if wanted < up_to), 2_592_000_000)
+    result = range_ms / points
+    rounded = next((value for up_to, value in _ROUNDED if result < up_to), 2_592_000_000)
     return max(rounded, least_ms)
 
 
 def _values(data: Mapping[str, Any]) -> Mapping[str, str]:
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for variable in data.get("templating", {}).get("list", ()):
         value = (variable.get("current") or {}).get("value")
-        found[variable.get("name", "")] = value if variable.get("type") == "custom" and value else _ANY
-    return found
+        result[variable.get("name", "")] = value if variable.get("type") == "custom" and value else _ANY
+    return result
 
 
 def _milliseconds(text: str) -> int:

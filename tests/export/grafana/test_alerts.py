@@ -46,9 +46,9 @@ REASONS = (
 )
 
 
-def a_rule(**what):
-    given = {"id": "r", "signal": "cpu.busy", "healthy": "< 80", "severity": "warning", "summary": "s"}
-    return {**given, "sources": [{"document": "d", "place": "p"}], **what}
+def a_rule(**options):
+    fields = {"id": "r", "signal": "cpu.busy", "healthy": "< 80", "severity": "warning", "summary": "s"}
+    return {**fields, "sources": [{"document": "d", "place": "p"}], **options}
 
 
 def a_pack(*rules):
@@ -59,8 +59,8 @@ def exported(*rules, site=None, options=None, previous=None) -> RuleExport:
     return export([a_pack(*rules)], SIGNALS, site, options, previous)
 
 
-def rules_of(made: RuleExport, file="p.yaml"):
-    return [rule for group in groups_of(made.files.get(file, "{}")) for rule in group["rules"]]
+def rules_of(rule_export: RuleExport, file="p.yaml"):
+    return [rule for group in groups_of(rule_export.files.get(file, "{}")) for rule in group["rules"]]
 
 
 @cache
@@ -78,8 +78,8 @@ def expressions(rule):
 
 
 def condition(rule):
-    (found,) = [query["model"] for query in rule["data"] if query["refId"] == rule["condition"]]
-    return found["conditions"][0]
+    (result,) = [query["model"] for query in rule["data"] if query["refId"] == rule["condition"]]
+    return result["conditions"][0]
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +89,9 @@ def shipped():
 
 def test_committed_files_are_what_is_exported(shipped):
     committed = {path.name: path.read_text(encoding="utf-8") for path in COMMITTED.glob("*.yaml")}
-    made = export(PACKS, SIGNALS, options=OPTIONS, previous=committed).files
-    assert set(committed) == set(made), "run: plimsoll grafana export"
-    for name, text in made.items():
+    result = export(PACKS, SIGNALS, options=OPTIONS, previous=committed).files
+    assert set(committed) == set(result), "run: plimsoll grafana export"
+    for name, text in result.items():
         assert committed[name] == text, f"{name}: run: plimsoll grafana export"
 
 
@@ -126,52 +126,52 @@ def test_a_rule_is_refused_with_its_reason(shipped, rule, reason):
 
 
 def test_rules_that_stand_in_for_others_are_no_alerts(shipped):
-    """Grafana cannot tell the hosts on which the others were not judged."""
-    refused = {one.rule for one in shipped.refused if one.reason.endswith(STANDS_IN)}
+    """Grafana cannot tell on which hosts the other rules were not judged."""
+    refused = {item.rule for item in shipped.refused if item.reason.endswith(STANDS_IN)}
     assert refused == {rule.id for rule in RULES.values() if rule.stands_in_for}
 
 
 def test_rules_over_two_objects_of_sql_server_are_for_its_default_instance(shipped):
-    """The label that names the server's instance names its object too, so values of two objects have no label alike."""
-    told = {one.rule for one in shipped.refused if one.reason == NAMED}
-    assert {"sql-page-splits", "sql-node-page-life"} <= told
-    asked = [
+    """The label with the server's instance also names the object, so values of two objects share no label."""
+    rows = {item.rule for item in shipped.refused if item.reason == NAMED}
+    assert {"sql-page-splits", "sql-node-page-life"} <= rows
+    result = [
         query
         for file in shipped.files
         for rule in rules_of(shipped, file)
-        if rule["labels"]["rule"] in told
+        if rule["labels"]["rule"] in rows
         for query in queries(rule)
         if "win_sqlserver" in query
     ]
-    assert len(asked) > len(told)
-    assert [query for query in asked if "MSSQL" in query or '"objectname",' in query] == []
+    assert len(result) > len(rows)
+    assert [query for query in result if "MSSQL" in query or '"objectname",' in query] == []
 
 
 def test_rules_that_are_also_for_what_is_not_recorded_are_named(shipped):
-    """In Grafana, a condition on a signal that is not recorded is never crossed."""
-    named = {str(one).partition(":")[0]: str(one) for one in shipped.refused if str(one).endswith(SILENT)}
+    """In Grafana, a condition on a signal without samples is never crossed."""
+    named = {str(item).partition(":")[0]: str(item) for item in shipped.refused if str(item).endswith(SILENT)}
     assert set(named) == {rule.id for rule in RULES.values() if any(it.if_not_recorded for it in rule.and_)}
     assert named["windows-memory-available"].startswith(
         "windows-memory-available: it is also for what has no memory.commit_limit,"
     )
-    made = [one for one in rules_of(shipped, "windows.yaml") if one["labels"]["rule"] == "windows-memory-available"]
-    assert made
-    told = "Judged here only where memory.commit_limit is recorded too."
-    assert all(told in one["annotations"]["note"] for one in made)
+    rules = [rule for rule in rules_of(shipped, "windows.yaml") if rule["labels"]["rule"] == "windows-memory-available"]
+    assert rules
+    text = "Judged here only where memory.commit_limit is recorded too."
+    assert all(text in item["annotations"]["note"] for item in rules)
 
 
 def test_fallback_sources_are_no_alerts(shipped):
-    """A source that stands in for better ones would double, or contradict, what they say of the same host."""
+    """A fallback source would double or contradict the alerts of better sources on the same host."""
     written = {query for file in shipped.files for rule in rules_of(shipped, file) for query in queries(rule)}
     assert not [query for query in written if "kbmemfree" in query or "Processor_Utility" in query]
     named = {rule["labels"]["rule"] for file in shipped.files for rule in rules_of(shipped, file)} - {"silence"}
-    refused = {one.rule for one in shipped.refused if one.reason == FALLBACK}
-    assert {rule for rule in named if any(one.fallback for one in SIGNALS[RULES[rule].signal].sources)} <= refused
+    refused = {item.rule for item in shipped.refused if item.reason == FALLBACK}
+    assert {rule for rule in named if any(source.fallback for source in SIGNALS[RULES[rule].signal].sources)} <= refused
 
 
 def test_limits_for_some_hosts_over_what_every_host_has_are_no_alerts(shipped):
     """The latency limit for a database's disks does not apply to the disks of every Windows host."""
-    refused = {one.rule for one in shipped.refused if one.reason.endswith(UNTOLD)}
+    refused = {item.rule for item in shipped.refused if item.reason.endswith(UNTOLD)}
     assert {"ad-read-latency", "sql-write-latency-critical", "pool-nonpaged", "print-spooler-busy"} <= refused
     linux = [query for rule in rules_of(shipped, "linux.yaml") for query in queries(rule)]
     assert linux
@@ -233,14 +233,14 @@ def test_a_limit_is_crossed_where_its_healthy_side_ends(healthy, evaluator):
 
 
 def test_recovery_unloads_where_it_is_reached():
-    found = condition(rules_of(exported({"healthy": "< 80", "recover": "< 70"}))[0])
-    assert found["unloadEvaluator"] == {"type": "lt", "params": [70]}
+    result = condition(rules_of(exported({"healthy": "< 80", "recover": "< 70"}))[0])
+    assert result["unloadEvaluator"] == {"type": "lt", "params": [70]}
 
 
 def test_annotations():
     rule = {"sources": [{"document": "D", "place": "P1"}, {"document": "E", "place": "P2"}], "measured_on": "one disk"}
-    made = rules_of(exported(rule, options=GrafanaOptions(panel_of=lambda signal: ("plimsoll-cpu", 3))))[0]
-    assert made["annotations"] == {
+    result = rules_of(exported(rule, options=GrafanaOptions(panel_of=lambda signal: ("plimsoll-cpu", 3))))[0]
+    assert result["annotations"] == {
         "summary": "s",
         "description": "Processor time of{{ with $labels.host }} {{ . }}{{ end }} is "
         '{{ printf "%.6g" $values.B.Value }} %; healthy is < 80 %.',
@@ -299,36 +299,36 @@ def scaled(**facts):
 
 def test_scaled_limit_is_the_documented_one_but_for_hosts_that_say_otherwise():
     queue = {"signal": "disk.queue_length", "healthy": "<= 3", "scale": "spindles"}
-    general, own = rules_of(exported(queue, site=scaled(spindles=4)))
+    general, result = rules_of(exported(queue, site=scaled(spindles=4)))
     assert condition(general)["evaluator"]["params"] == [3]
     assert '"source" !~ /(?i)^A$/' in queries(general)[0]
-    assert condition(own)["evaluator"]["params"] == [12]
-    assert '"source" =~ /(?i)^A$/' in queries(own)[0]
-    assert own["title"].endswith(" on A")
-    assert own["uid"] != general["uid"]
+    assert condition(result)["evaluator"]["params"] == [12]
+    assert '"source" =~ /(?i)^A$/' in queries(result)[0]
+    assert result["title"].endswith(" on A")
+    assert result["uid"] != general["uid"]
 
 
 def test_instance_goes_before_its_host():
     queue = {"signal": "disk.queue_length", "healthy": "<= 3", "scale": "spindles"}
     site = SiteSettings(["A"], facts=Facts({Subject("A"): {"spindles": 4}, Subject("A", "0 C:"): {"spindles": 2}}))
-    found = rules_of(exported(queue, site=site))
-    assert [condition(rule)["evaluator"]["params"] for rule in found] == [[3], [12], [6]]
-    assert 'OR "instance" !~ /(?i)^0 C:$/)' in queries(found[1])[0]
-    assert 'AND "instance" =~ /(?i)^0 C:$/' in queries(found[2])[0]
+    rules = rules_of(exported(queue, site=site))
+    assert [condition(rule)["evaluator"]["params"] for rule in rules] == [[3], [12], [6]]
+    assert 'OR "instance" !~ /(?i)^0 C:$/)' in queries(rules[1])[0]
+    assert 'AND "instance" =~ /(?i)^0 C:$/' in queries(rules[2])[0]
 
 
 def test_recovery_is_scaled_with_its_limit():
     queue = {"signal": "disk.queue_length", "healthy": "<= 3", "recover": "<= 2", "scale": "spindles"}
-    general, own = rules_of(exported(queue, site=scaled(spindles=4)))
+    general, result = rules_of(exported(queue, site=scaled(spindles=4)))
     assert condition(general)["unloadEvaluator"]["params"] == [2]
-    assert condition(own)["unloadEvaluator"]["params"] == [8]
+    assert condition(result)["unloadEvaluator"]["params"] == [8]
 
 
 def test_fact_that_nobody_knows_is_refused_and_known_hosts_are_exported():
-    made = exported({"healthy": "< 2", "scale": "clock_mhz"}, site=scaled(clock_mhz=2800.0))
+    result = exported({"healthy": "< 2", "scale": "clock_mhz"}, site=scaled(clock_mhz=2800.0))
     reason = "its limit scales by clock_mhz, which is not known; give it in plimsoll.toml for a host"
-    assert reason in [refused.reason for refused in made.refused]
-    assert {rule["title"][-5:] for rule in rules_of(made)} == {" on A"}
+    assert reason in [refused.reason for refused in result.refused]
+    assert {rule["title"][-5:] for rule in rules_of(result)} == {" on A"}
 
 
 def changed(host, **update):
@@ -344,12 +344,12 @@ def changed(host, **update):
 
 
 def test_threshold_set_for_a_host_is_a_rule_of_its_own():
-    general, *_, own = rules_of(exported({}, site=changed("MSSQL$X", for_=60 * SECOND)))
+    general, *_, result = rules_of(exported({}, site=changed("MSSQL$X", for_=60 * SECOND)))
     assert general["for"] == "0s"
-    assert own["for"] == "1m"
-    assert own["title"].endswith(" on MSSQL$$X")
-    assert own["annotations"]["note"] == "Why."
-    assert r'"host" =~ /(?i)^MSSQL\$X$/' in queries(own)[0]
+    assert result["for"] == "1m"
+    assert result["title"].endswith(" on MSSQL$$X")
+    assert result["annotations"]["note"] == "Why."
+    assert r'"host" =~ /(?i)^MSSQL\$X$/' in queries(result)[0]
 
 
 def test_rule_that_is_off_for_a_host_excludes_it():
@@ -368,8 +368,8 @@ def test_drive_is_for_the_disks_that_are_marked():
 
 
 def test_signal_of_another_host_tag_is_refused_by_name():
-    made = exported({"and": [{"signal": "sql.page_life_expectancy", "healthy": "> 3600"}]})
-    assert any("has its host in another tag (host, sql_instance)" in str(one) for one in made.refused)
+    result = exported({"and": [{"signal": "sql.page_life_expectancy", "healthy": "> 3600"}]})
+    assert any("has its host in another tag (host, sql_instance)" in str(item) for item in result.refused)
 
 
 def test_sql_server_joined_to_a_host_is_its_default_instance():
@@ -381,7 +381,7 @@ def test_rules_that_are_no_more_are_deleted_in_grafana():
     before = exported({"id": "old"}, {})
     after = exported({}, previous=before.files)
     retired = yaml.load(after.files["retired.yaml"], yaml.CSafeLoader)["deleteRules"]
-    assert {one["uid"] for one in retired} == {
+    assert {item["uid"] for item in retired} == {
         rule["uid"] for rule in rules_of(before) if rule["labels"]["rule"] == "old"
     }
     again = exported({}, previous=after.files)
@@ -403,10 +403,10 @@ def test_title_that_grafana_has_no_room_for_loses_its_middle():
     """The rule at the beginning and the host at the end are kept, and titles stay unique."""
     host = "h" * 120
     rules = rules_of(exported({"id": "r" * 60, "and": [{"signal": "cpu.context_switches", "healthy": "< 1000"}]}, site=changed(host, for_=60 * SECOND)))  # fmt: skip
-    own = [rule for rule in rules if rule["title"].endswith("h")]
-    assert len({rule["title"] for rule in own}) == len(own) > 1
-    assert all(rule["title"].startswith("r" * 60 + " on ") for rule in own)
-    assert max(len(rule["title"].encode()) for rule in own) <= 190
+    result = [rule for rule in rules if rule["title"].endswith("h")]
+    assert len({rule["title"] for rule in result}) == len(result) > 1
+    assert all(rule["title"].startswith("r" * 60 + " on ") for rule in result)
+    assert max(len(rule["title"].encode()) for rule in result) <= 190
 
 
 def test_braces_of_names_and_reasons_are_no_templates():

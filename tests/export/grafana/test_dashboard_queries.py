@@ -64,8 +64,8 @@ class Filled:
             parts = tuple(Recording.of(log.rows(*rows), "ab") for log in logs[:2])
             self.store.runs.save(StoredRun(Run(name, {"memory": "8GB"}), parts))
         self.series = {}
-        for one in (one for log in logs for one in log.series):
-            self.series.setdefault((one.measurement, one.field), []).append(one)
+        for item in (series for log in logs for series in log.series):
+            self.series.setdefault((item.measurement, item.field), []).append(item)
 
     def ask(self, *queries):
         """The series of each answer: tags, columns and rows, times in ms. All are one request."""
@@ -80,15 +80,15 @@ class Filled:
         )
         answer = response.json()
         assert "error" not in answer, answer
-        for query, one in zip(queries, answer["results"], strict=True):
-            assert "error" not in one, f"{one['error']}: {query}"
+        for query, item in zip(queries, answer["results"], strict=True):
+            assert "error" not in item, f"{item['error']}: {query}"
         return [
-            [(one.get("tags", {}), one["columns"], one["values"]) for one in result.get("series", ())]
+            [(entry.get("tags", {}), entry["columns"], entry["values"]) for entry in result.get("series", ())]
             for result in answer["results"]
         ]
 
     def asked(self, *questions, **variables):
-        return self.ask(*(one.asked(START_S * 1_000, END_S * 1_000, variables) for one in questions))
+        return self.ask(*(question.asked(START_S * 1_000, END_S * 1_000, variables) for question in questions))
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def stored(filled, selection, function, width_s):
     if isinstance(source.field, Fields):
         return several(filled, selection, source.field, function, width_s)
     flipped = {"max": "min", "min": "max"} if source.transform.scale < 0 else {}
-    found = {}
+    fields = {}
     for series in filled.series.get((selection.measurement, selection.field), ()):
         if not subject_of(source, series):
             continue
@@ -115,10 +115,10 @@ def stored(filled, selection, function, width_s):
             }
         transform = source.transform
         key = tuple(series.host if tag == "host" else series.tag(tag) or "" for tag in selection.group)
-        own = {at: transform.scale * value + transform.offset for at, value in values.items()}
-        before = found.get(key, {})  # instances of a sum have the same key
-        found[key] = {at: own.get(at, 0) + before.get(at, 0) for at in {*own, *before}}
-    return found
+        result = {at: transform.scale * value + transform.offset for at, value in values.items()}
+        before = fields.get(key, {})  # instances of a sum have the same key
+        fields[key] = {at: result.get(at, 0) + before.get(at, 0) for at in {*result, *before}}
+    return fields
 
 
 def reduced(function, samples, width_s):
@@ -138,11 +138,11 @@ def several(filled, selection, fields, function, width_s):
     flipped = {"max": "min", "min": "max"} if source.transform.scale < 0 else {}
     if not source.rate:
         names = dict.fromkeys(fields.names)
-        kept = [one for name in names for one in filled.series.get((selection.measurement, name), ())]
+        kept = [series for name in names for series in filled.series.get((selection.measurement, name), ())]
         by_tags = {}
-        for one in (one for one in kept if subject_of(source, one)):
-            by_tags.setdefault((one.host, one.tags), {})[one.field] = one
-        found = {}
+        for item in (name for name in kept if subject_of(source, name)):
+            by_tags.setdefault((item.host, item.tags), {})[item.field] = item
+        result = {}
         for (host, tags), named in by_tags.items():
             if set(fields.names) <= set(named):
                 key = tuple(host if tag == "host" else dict(tags).get(tag, "") for tag in selection.group)
@@ -150,10 +150,10 @@ def several(filled, selection, fields, function, width_s):
                 pairs = combined_fields(fields.operation, parts, Transform())
                 values = reduced(flipped.get(function, function), Samples(pairs.later, pairs.values), width_s)
                 transform = source.transform
-                own = {at: transform.scale * value + transform.offset for at, value in values.items()}
-                before = found.get(key, {})  # instances of a sum have the same key
-                found[key] = {at: own.get(at, 0) + before.get(at, 0) for at in {*own, *before}}
-        return found
+                outcome = {at: transform.scale * value + transform.offset for at, value in values.items()}
+                before = result.get(key, {})  # instances of a sum have the same key
+                result[key] = {at: outcome.get(at, 0) + before.get(at, 0) for at in {*outcome, *before}}
+        return result
     plain = {"transform": Transform(), "field": ""}
     parts = [
         stored(
@@ -191,21 +191,21 @@ def shown_by(answer):
 
 def expected(filled, variant, function, width_s):
     """Return the values of a variant by time, for each combination of tags."""
-    sides = [stored(filled, one, function, width_s) for one in variant.selections]
+    sides = [stored(filled, selection, function, width_s) for selection in variant.selections]
     combine = {"sum": operator.add, "difference": operator.sub, "ratio": operator.truediv}.get(variant.operation)
-    found = {}
+    fields = {}
     for key, values in sides[0].items():
-        others = [side.get(key, {}) for side in sides[1:]]
-        shared = [at for at in values if all(at in one for one in others)]
-        shared = [at for at in shared if variant.operation != "ratio" or others[0][at] > 0]
+        rows = [side.get(key, {}) for side in sides[1:]]
+        shared = [at for at in values if all(at in other for other in rows)]
+        shared = [at for at in shared if variant.operation != "ratio" or rows[0][at] > 0]
         tags = frozenset((tag, value) for tag, value in zip(variant.group, key, strict=True) if value)
-        found[tags] = {at: reduce(combine or operator.add, (one[at] for one in others), values[at]) for at in shared}
-    return {tags: values for tags, values in found.items() if values}
+        fields[tags] = {at: reduce(combine or operator.add, (other[at] for other in rows), values[at]) for at in shared}
+    return {tags: values for tags, values in fields.items() if values}
 
 
 def questions_of(spec):
     """Return the queries of a panel."""
-    uid = next(area.uid for area in load_areas().areas if any(one is spec for one in area.panels))
+    uid = next(area.uid for area in load_areas().areas if any(panel is spec for panel in area.panels))
     return [question for question in QUESTIONS[uid] if question.panel.get("id") == spec.id and question.target]
 
 
@@ -216,49 +216,49 @@ def test_a_panel_shows_what_the_store_holds(filled, spec):
     Windows and Linux hosts are on the same panels, where a signal has sources of both.
     """
     ways = drawn(spec.signal, load_signals())
-    asked = [question for question in questions_of(spec) if " limit for " not in question.target["alias"]]
-    if not any(question.target.get("hide") for question in asked):
-        groups = [*zip(asked, layers(ways), strict=True)]
+    result = [question for question in questions_of(spec) if " limit for " not in question.target["alias"]]
+    if not any(question.target.get("hide") for question in result):
+        groups = [*zip(result, layers(ways), strict=True)]
     else:  # operands of an expression
-        every = [sources for alike, _ in computed_groups(ways) for sources in group_operands(alike)]
-        distinct = [one for at, one in enumerate(every) if one not in every[:at]]
-        groups = [*zip(asked, distinct, strict=True)]
+        sources_list = [sources for alike, _ in computed_groups(ways) for sources in group_operands(alike)]
+        distinct = [sources for at, sources in enumerate(sources_list) if sources not in sources_list[:at]]
+        groups = [*zip(result, distinct, strict=True)]
     scale = load_look().units[load_signals()[spec.signal].unit].scale
     hosts = set()
-    for (question, some), answer in zip(groups, filled.asked(*asked), strict=True):
+    for (question, outcome), answer in zip(groups, filled.asked(*result), strict=True):
         width_s = interval_ms((END_S - START_S) * 1_000, question.points, question.least_ms) // 1_000
-        held = {}
-        for way in reversed(some):
+        fields = {}
+        for way in reversed(outcome):
             for tags, values in expected(filled, way, spec.function, width_s).items():
-                held.setdefault(tags, {}).update(values)
+                fields.setdefault(tags, {}).update(values)
         shown = shown_by(answer)
         assert shown
-        assert set(shown) == set(held)
+        assert set(shown) == set(fields)
         for tags, values in shown.items():
-            wanted = held[tags]
-            assert values.keys() == wanted.keys()
-            assert np.allclose([values[at] for at in wanted], np.multiply([*wanted.values()], scale), 1e-9, 1e-9)
+            value = fields[tags]
+            assert values.keys() == value.keys()
+            assert np.allclose([values[at] for at in value], np.multiply([*value.values()], scale), 1e-9, 1e-9)
             hosts.add(dict(tags).get("host"))
     if not load_signals()[spec.signal].derived:
-        kinds = {one.collector for one in selections(spec.signal, load_signals())}
+        kinds = {selection.collector for selection in selections(spec.signal, load_signals())}
         assert not {"windows", "telegraf"} <= kinds or {"WEB01", "web02"} <= hosts
 
 
 @pytest.mark.parametrize("uid", QUESTIONS)
 def test_no_panel_is_empty(filled, uid):
-    """No variable and no annotation of runs is empty either. That panels of signals are not is seen above."""
+    """Nor is any variable or annotation of runs; `test_a_panel_shows_what_the_store_holds` has the panels of signals."""
     signals = {spec.id for area in load_areas().areas if area.uid == uid for spec in area.panels if spec in SPECS}
-    asked = [one for one in QUESTIONS[uid] if one.panel.get("id") not in signals]
-    found, variables = {}, {"run": "after", "baseline": "before", "start": str(END_S * 1_000)}
-    for question, answer in zip(asked, filled.asked(*asked, **variables), strict=True):
+    rows = [signal_look for signal_look in QUESTIONS[uid] if signal_look.panel.get("id") not in signals]
+    result, variables = {}, {"run": "after", "baseline": "before", "start": str(END_S * 1_000)}
+    for question, answer in zip(rows, filled.asked(*rows, **variables), strict=True):
         place = question.panel.get("id") or question.where
-        found[place] = found.get(place, 0) + len(answer)
-    assert [place for place, series in found.items() if not series] == []
+        result[place] = result.get(place, 0) + len(answer)
+    assert [place for place, series in result.items() if not series] == []
 
 
 def test_hosts_and_instances_are_chosen(filled):
     question = next(
-        one for one in QUESTIONS["plimsoll-disk"] if one.panel.get("id") == 1 and one.target["refId"] == "A"
+        item for item in QUESTIONS["plimsoll-disk"] if item.panel.get("id") == 1 and item.target["refId"] == "A"
     )
     (shown,) = filled.asked(question, host="(WEB01|web02)", instance="(0 C:|1 D:)")
     assert {(tags["host"], tags["instance"]) for tags, _, _ in shown} == {("WEB01", "0 C:"), ("WEB01", "1 D:")}
@@ -266,30 +266,30 @@ def test_hosts_and_instances_are_chosen(filled):
 
 
 def test_variables_offer_hosts_and_instances(filled):
-    asked = {one.where: one for one in QUESTIONS["plimsoll-disk"]}
-    hosts = {row[1] for _, _, rows in filled.asked(asked["variable host"])[0] for row in rows}
+    result = {item.where: item for item in QUESTIONS["plimsoll-disk"]}
+    hosts = {row[1] for _, _, rows in filled.asked(result["variable host"])[0] for row in rows}
     assert hosts == {"WEB01", "web02", "web03"}
-    instances = {row[1] for _, _, rows in filled.asked(asked["variable instance"], host="WEB01")[0] for row in rows}
+    instances = {row[1] for _, _, rows in filled.asked(result["variable instance"], host="WEB01")[0] for row in rows}
     assert {"0 C:", "C:"} <= instances
     assert "sda" not in instances
 
 
 def test_scaled_limits_are_lines_at_the_number_chosen(filled):
-    queue = next(one for one in QUESTIONS["plimsoll-disk"] if one.panel.get("id") == 1)
+    queue = next(signal_look for signal_look in QUESTIONS["plimsoll-disk"] if signal_look.panel.get("id") == 1)
     line = replace(queue, query=constant_query("disk.queue_length", "3 * $spindles"))
-    (found,) = filled.asked(line, spindles="4")
-    assert len(found) == 3  # of Windows, Telegraf and sysstat
-    assert {value for _, _, rows in found for _, value in rows} == {12}
+    (result,) = filled.asked(line, spindles="4")
+    assert len(result) == 3  # of Windows, Telegraf and sysstat
+    assert {value for _, _, rows in result for _, value in rows} == {12}
 
 
 def test_distance_is_a_share_of_the_limit(filled):
-    asked = {
-        (one.target["alias"], one.target["refId"]): one
-        for one in QUESTIONS["plimsoll-health"]
-        if one.panel.get("id") == 2
+    result = {
+        (item.target["alias"], item.target["refId"]): item
+        for item in QUESTIONS["plimsoll-health"]
+        if item.panel.get("id") == 2
     }
-    rising = next(one for (alias, _), one in asked.items() if "|Processor time < 80 %" in alias)
-    falling = next(one for (alias, _), one in asked.items() if "Page life expectancy" in alias)
+    rising = next(item for (alias, _), item in result.items() if "|Processor time < 80 %" in alias)
+    falling = next(item for (alias, _), item in result.items() if "Page life expectancy" in alias)
     for question, signal, share in (
         (rising, "cpu.busy", lambda value: 100 * value / 80),
         (falling, "sql.page_life_expectancy", lambda value: 100 * 3600 / (value + 0.0036)),
@@ -309,7 +309,7 @@ class TestRuns:
     RUNS = dashboards()["plimsoll-runs"]
 
     def question(self, where):
-        return next(one for one in QUESTIONS["plimsoll-runs"] if one.where.startswith(where))
+        return next(item for item in QUESTIONS["plimsoll-runs"] if item.where.startswith(where))
 
     def test_the_list_has_what_its_links_need(self, filled):
         (((_, columns, rows),),) = filled.asked(self.question("panel 1 "))
@@ -317,9 +317,12 @@ class TestRuns:
         assert [row[columns.index("run")] for row in rows] == ["after", "before"]
         assert run[HOSTS_URL] == "var-host=WEB01&var-host=web02"
         assert (run["time"], run["end_ms"]) == ((START_S + HALF_S) * 1_000, (END_S - 10) * 1_000)
-        panel = next(one for one in self.RUNS["panels"] if one["id"] == 1)
+        panel = next(item for item in self.RUNS["panels"] if item["id"] == 1)
         (links,) = [
-            it["value"] for one in panel["fieldConfig"]["overrides"] for it in one["properties"] if it["id"] == "links"
+            it["value"]
+            for item in panel["fieldConfig"]["overrides"]
+            for it in item["properties"]
+            if it["id"] == "links"
         ]
         urls = [link["url"] for link in links]
         assert len(urls) == len(load_areas().areas) + 2
@@ -337,11 +340,11 @@ class TestRuns:
 
     def asked(self, filled, name, **variables):
         """Return the values of a variable."""
-        (found,) = filled.asked(self.question(f"variable {name}"), **variables)
-        return [row[1] for _, _, rows in found for row in rows]
+        (result,) = filled.asked(self.question(f"variable {name}"), **variables)
+        return [row[1] for _, _, rows in result for row in rows]
 
     def test_both_runs_begin_with_the_range(self, filled):
-        """The latest run is on the left, and the one before it on the right, however late the range is."""
+        """The latest run is on the left and the previous run on the right, however late the range is."""
         assert self.asked(filled, "run") == ["after", "before"]
         (start,) = self.asked(filled, "start", run="after")
         assert start == (START_S + HALF_S) * 1_000
@@ -362,9 +365,9 @@ class TestRuns:
 
     def test_a_range_that_begins_before_the_run_is_not_shifted(self, filled):
         assert self.asked(filled, "shift", run="after") == [0]
-        pairs = [one for one in self.RUNS["panels"] if one["type"] == "timeseries"]
-        assert [one["timeShift"] for one in pairs] == [
+        pairs = [item for item in self.RUNS["panels"] if item["type"] == "timeseries"]
+        assert [pair["timeShift"] for pair in pairs] == [
             "${run_days}d-${run_minutes}m",
             "${baseline_days}d-${baseline_minutes}m",
         ] * (len(pairs) // 2)
-        assert {one["gridPos"]["x"] for one in pairs} == {0, 12}
+        assert {pair["gridPos"]["x"] for pair in pairs} == {0, 12}

@@ -54,21 +54,21 @@ def test_schemas_of_the_panels(name):
         custom = panel.get("fieldConfig", {}).get("defaults", {}).get("custom")
         for part, value in (("Options", panel["options"]), ("FieldConfig", custom)):
             if value is not None:
-                one = jsonschema.Draft7Validator({**of_type, "$ref": f"#/definitions/{part}"})
-                assert [error.message for error in one.iter_errors(value)] == []
+                draft7_validator = jsonschema.Draft7Validator({**of_type, "$ref": f"#/definitions/{part}"})
+                assert [error.message for error in draft7_validator.iter_errors(value)] == []
                 checked += 1
     assert checked
 
 
 def test_every_query_is_influxql(influxql):
-    asked = [
+    rows = [
         (name, question.where, question.asked(0, 86_400_000))
         for name, text in FILES.items()
         for question in questions(json.loads(text))
     ]
-    faults = influxql([query for _, _, query in asked])
-    assert [(one, fault) for one, fault in zip(asked, faults, strict=True) if fault] == []
-    assert len(asked) > 200
+    faults = influxql([query for _, _, query in rows])
+    assert [(item, fault) for item, fault in zip(rows, faults, strict=True) if fault] == []
+    assert len(rows) > 200
 
 
 def test_ids_are_those_of_areas_yaml():

@@ -1,4 +1,4 @@
-"""InfluxQL queries for signals: what is read, how names are quoted, how samples are reduced."""
+"""InfluxQL queries for signals: the fields they read, the quoting of names, the reduction of samples."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,8 +27,8 @@ from tests.export.grafana.committed import FOLDER, TEXTS
 SIGNALS = load_signals()
 
 
-def signal(**what):
-    return {"s.s": Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", **what})}
+def signal(**options):
+    return {"s.s": Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", **options})}
 
 
 def panel(selection, function, where):
@@ -72,14 +72,14 @@ def test_panel_follows_interval_and_variables():
     ],
 )
 def test_transform_applies_to_samples(reduce, value):
-    one = only_one(measurement="m", field="v", transform={"scale": -1, "offset": 100})
-    assert window(one, reduce).startswith(f'SELECT {value} FROM "m"')
+    only = only_one(measurement="m", field="v", transform={"scale": -1, "offset": 100})
+    assert window(only, reduce).startswith(f'SELECT {value} FROM "m"')
 
 
 def test_each_way_to_reduce_is_the_evaluators_at_every_number_of_samples(influx):
-    """InfluxQL's percentile is not: it has no row for low ranks, and rounds others half up. No query uses it."""
+    """InfluxQL's percentile differs (no row for low ranks, rounds half up), so no query uses it."""
     values = {n: [float(at * at % 17) for at in range(n)] for n in range(1, 41)}
-    influx.write([f"counts,host=h{n} v={v} {5000 + at}\n" for n, some in values.items() for at, v in enumerate(some)])
+    influx.write([f"counts,host=h{n} v={v} {5000 + at}\n" for n, value in values.items() for at, v in enumerate(value)])
     ways: dict[Reduce, Callable[..., Any]] = {
         "mean": np.mean,
         "min": np.min,
@@ -88,13 +88,13 @@ def test_each_way_to_reduce_is_the_evaluators_at_every_number_of_samples(influx)
         "count": np.size,
         "median": np.median,
     }
-    one = only_one(measurement="counts", field="v")
+    only = only_one(measurement="counts", field="v")
     time = "time >= 5000ns and time <= 6000ns"
     for way, tables in zip(
-        ways, influx.ask([window(one, way).replace("$timeFilter", time) for way in ways]), strict=True
+        ways, influx.ask([window(only, way).replace("$timeFilter", time) for way in ways]), strict=True
     ):
-        found = {table.tags["host"]: table.rows[0][1] for table in tables}
-        assert found == pytest.approx({f"h{n}": float(ways[way](some)) for n, some in values.items()}), way
+        result = {table.tags["host"]: table.rows[0][1] for table in tables}
+        assert result == pytest.approx({f"h{n}": float(ways[way](value)) for n, value in values.items()}), way
     files = [*TEXTS.values(), *(path.read_text("utf-8") for path in FOLDER.parents[1].glob("rules/grafana/*.yaml"))]
     queries = [line for text in files for line in text.splitlines() if "SELECT " in line]
     assert len(queries) > 1000
@@ -102,8 +102,8 @@ def test_each_way_to_reduce_is_the_evaluators_at_every_number_of_samples(influx)
 
 
 def test_growing_count_becomes_a_rate_of_pairs_inside_the_window():
-    one = only_one(measurement="m", field="n", rate=True)
-    assert window(one, "max") == (
+    only = only_one(measurement="m", field="n", rate=True)
+    assert window(only, "max") == (
         'SELECT max("rate") FROM (SELECT non_negative_derivative("n", 1s) AS "rate" FROM "m" WHERE $timeFilter '
         'GROUP BY "host") WHERE $timeFilter GROUP BY "host"'
     )
@@ -114,14 +114,14 @@ def test_totals_are_left_out_where_instances_are_kept(instance, influx):
     assert is_total(instance) or not instance
     tag = f",i={instance.replace(',', chr(92) + ',')}" if instance else ""
     influx.write([f"totals{tag},host=h v=1 1000\n", "totals,host=h,i=0 v=2 1000\n"])
-    one = only_one(measurement="totals", field="v", instance="i")
-    (tables,) = influx.ask([window(one, "max").replace("$timeFilter", "time >= 0s and time <= 1s")])
+    only = only_one(measurement="totals", field="v", instance="i")
+    (tables,) = influx.ask([window(only, "max").replace("$timeFilter", "time >= 0s and time <= 1s")])
     assert [dict(table.tags) for table in tables] == [{"host": "h", "i": "0"}]
 
 
 def test_names_are_quoted():
-    one = only_one(measurement='a"b', field="c\\d", tags={"t'x": "it's"}, host="h\nost")
-    assert window(one, "last") == (
+    only = only_one(measurement='a"b', field="c\\d", tags={"t'x": "it's"}, host="h\nost")
+    assert window(only, "last") == (
         'SELECT last("c\\\\d") FROM "a\\"b" WHERE "t\'x" = \'it\\\'s\' AND $timeFilter GROUP BY "h\\nost"'
     )
 
@@ -131,9 +131,9 @@ def test_one_host_is_chosen_or_left_out_whatever_its_case_and_letters(host, infl
     written = host.lower().rstrip("\\")
     tag = "".join(f"\\{letter}" if letter in ",= " else letter for letter in written)
     influx.write([f"hosts,host={tag} v=1 2000\n", "hosts,host=other v=2 2000\n"])
-    one = only_one(measurement="hosts", field="v")
+    only = only_one(measurement="hosts", field="v")
     time = "time >= 2000ns and time <= 2000ns"
-    queries = [window(one, "last", [condition]).replace("$timeFilter", time) for condition in (is_subject(one, host), is_other_subject(one, host))]  # fmt: skip
+    queries = [window(only, "last", [condition]).replace("$timeFilter", time) for condition in (is_subject(only, host), is_other_subject(only, host))]  # fmt: skip
     chosen_tables, left = influx.ask(queries)
     assert [table.tags["host"] for table in chosen_tables] == [written]
     assert written not in [table.tags["host"] for table in left]
@@ -155,7 +155,9 @@ def test_a_computer_that_an_agent_polls_is_a_host_of_its_own(host, influx):
     (counter, *_) = selections("cpu.context_switches", SIGNALS)
     time = "time >= 3000ns and time <= 3000ns"
     measurement, field = counter.measurement, counter.field
-    influx.write([f"{measurement},host={own},source={of},objectname=System {field}=1 3000\n" for own, of in places])
+    influx.write(
+        [f"{measurement},host={result},source={of},objectname=System {field}=1 3000\n" for result, of in places]
+    )
     answers = influx.ask(
         [
             window(counter, "last", [of(counter, host)]).replace("$timeFilter", time)
@@ -166,38 +168,42 @@ def test_a_computer_that_an_agent_polls_is_a_host_of_its_own(host, influx):
     assert inside | outside == set(places)
     tags = [{"objectname": "System", "source": of} for _, of in places]
     of_host = [
-        host_of(Series(own, measurement, tuple(one.items()), field)) for (own, _), one in zip(places, tags, strict=True)
+        host_of(Series(result, measurement, tuple(tag.items()), field))
+        for (result, _), tag in zip(places, tags, strict=True)
     ]
     assert inside == {place for place, name in zip(places, of_host, strict=True) if name == host}
 
 
 def test_sql_server_instances_are_identified_by_their_objects():
-    own, telegraf = selections("sql.page_life_expectancy", SIGNALS)
-    assert own.group == ("host", "source", "objectname")
-    assert '"objectname" =~ /^(SQLServer|MSSQL\\$[^:]+):Buffer Manager$/' in window(own, "last")
+    result, telegraf = selections("sql.page_life_expectancy", SIGNALS)
+    assert result.group == ("host", "source", "objectname")
+    assert '"objectname" =~ /^(SQLServer|MSSQL\\$[^:]+):Buffer Manager$/' in window(result, "last")
     assert telegraf.group == ("sql_instance",)
-    assert "\"objectname\" = 'SQLServer:Buffer Manager'" in window(default_instance(own), "last")
-    assert default_instance(own).group == ("host", "source")
+    assert "\"objectname\" = 'SQLServer:Buffer Manager'" in window(default_instance(result), "last")
+    assert default_instance(result).group == ("host", "source")
 
 
 def test_derived_signal_takes_its_operands_from_one_object():
-    kinds = [[one.kind for one in variant.selections] for variant in variants("disk.reads_and_writes", SIGNALS)]
+    kinds = [
+        [selection.kind for selection in variant.selections] for variant in variants("disk.reads_and_writes", SIGNALS)
+    ]
     assert kinds[:2] == [["PhysicalDisk"] * 2, ["LogicalDisk"] * 2]
     assert all(len(set(kind)) == 1 for kind in kinds)
     ratio = variants("network.to_disk_bytes", SIGNALS)[0]
     assert ratio.expression(["A", "B"]) == "$A / $B + 0 / ($B > 0)"
     assert all(
-        len({one.collector for one in way.selections}) == 1 for way in variants("network.to_disk_bytes", SIGNALS)
+        len({selection.collector for selection in way.selections}) == 1
+        for way in variants("network.to_disk_bytes", SIGNALS)
     )
 
 
 def test_operands_of_one_collector_may_have_two_objects_where_those_of_another_share_a_measurement():
     ways = variants("sql.page_splits_per_batch", SIGNALS)
-    assert [[one.kind for one in way.selections] for way in ways] == [
+    assert [[selection.kind for selection in way.selections] for way in ways] == [
         ["SQLServer:Access Methods", "SQLServer:SQL Statistics"],
         ["sqlserver_performance"] * 2,
     ]
-    assert {one.group for one in ways[0].selections} == {("host", "source")}
+    assert {selection.group for selection in ways[0].selections} == {("host", "source")}
 
 
 def test_derived_of_derived_is_refused():
@@ -210,18 +216,23 @@ def test_derived_of_derived_is_refused():
 
 def test_span_of_one_sample_is_nought(influx):
     influx.write(["spans,host=one v=1 3000\n", "spans,host=two v=1 3000\n", "spans,host=two v=1 3400\n"])
-    one = only_one(measurement="spans", field="v")
-    (tables,) = influx.ask([span(one).replace("$timeFilter", "time >= 3000ns and time <= 3400ns")])
+    only = only_one(measurement="spans", field="v")
+    (tables,) = influx.ask([span(only).replace("$timeFilter", "time >= 3000ns and time <= 3400ns")])
     assert {table.tags["host"]: table.rows[0][1] for table in tables} == {"one": 0, "two": 400}
 
 
 def test_every_query_is_influxql(influxql):
     queries = []
-    for name, found in SIGNALS.items():
-        for one in selections(name, SIGNALS) if not found.derived else ():
+    for name, result in SIGNALS.items():
+        for selection in selections(name, SIGNALS) if not result.derived else ():
             queries += [
-                window(one, how) for how in ("mean", "min", "max", "last", "sum", "count", "median", "increase")
+                window(selection, text) for text in ("mean", "min", "max", "last", "sum", "count", "median", "increase")
             ]
-            queries += [span(one), state(one, "{}"), panel(one, "mean", chosen(one)), samples_per_minute([one], 5)]
+            queries += [
+                span(selection),
+                state(selection, "{}"),
+                panel(selection, "mean", chosen(selection)),
+                samples_per_minute([selection], 5),
+            ]
     plain = [query.replace("$timeFilter", "time > 0").replace("$__interval", "1s") for query in queries]
     assert [fault for fault in influxql(plain) if fault] == []

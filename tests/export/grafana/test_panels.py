@@ -23,9 +23,9 @@ each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
 def home(signal):
     """Return the panel of a signal."""
-    found = panel_of(signal)
-    assert found, f"signal {signal} has no panel: add one to dashboards/areas.yaml"
-    uid, number = found
+    result = panel_of(signal)
+    assert result, f"signal {signal} has no panel: add one to dashboards/areas.yaml"
+    uid, number = result
     panel = next((panel for panel in panels(dashboards()[uid]) if panel["id"] == number), None)
     assert panel, f"dashboards/grafana does not have panel {number} of {uid}: run plimsoll grafana export"
     return panel
@@ -80,7 +80,7 @@ def test_where_a_rule_says_to_look_is_linked(rule):
     urls = " ".join(link["url"] for link in shown(rule)["links"])
     for name in rule.look_at:
         assert any(
-            f"/d/{area.uid}?" in urls for area in load_areas().areas for one in area.panels if one.signal == name
+            f"/d/{area.uid}?" in urls for area in load_areas().areas for panel in area.panels if panel.signal == name
         )
 
 
@@ -95,11 +95,11 @@ def test_no_line_is_not_a_limit(uid):
 
 
 def test_limits_of_some_disks_are_not_drawn_for_all():
-    every, databases = (
-        next(spec for area in load_areas().areas for spec in area.panels if (spec.signal, spec.drive) == wanted)
-        for wanted in (("disk.reads", None), ("disk.reads", "database"))
+    item, databases = (
+        next(spec for area in load_areas().areas for spec in area.panels if (spec.signal, spec.drive) == result)
+        for result in (("disk.reads", None), ("disk.reads", "database"))
     )
-    assert PanelLimits().rules_of(every) == ()
+    assert PanelLimits().rules_of(item) == ()
     assert [step["value"] for step in threshold_steps(PanelLimits().rules_of(databases))] == [None, 10]
     assert panel_of("disk.reads") == ("plimsoll-sql-server", databases.id)
     target = home("disk.reads")["targets"][0]
@@ -169,7 +169,7 @@ def test_titles_name_the_limit():
 
 
 def test_a_rule_for_some_hosts_is_described_and_not_drawn_for_all():
-    """With the number of processors unknown no limit is drawn. For pools only the limit of a note is drawn."""
+    """With an unknown number of processors no limit is drawn; for pools only the limit of severity info is."""
     sent = home("ldap.bytes_sent")
     assert values(sent) == [None]
     assert "not drawn, it is for hosts with 2 processors, and processors is not known" in sent["description"]
@@ -177,8 +177,8 @@ def test_a_rule_for_some_hosts_is_described_and_not_drawn_for_all():
 
 
 def test_conditions_for_unknown_phases_are_described():
-    said = "where phases are not known, only while the increase over 10 min of page life expectancy is not ≥ 300 s"
-    assert said in home("sql.page_life_expectancy")["description"]
+    text = "where phases are not known, only while the increase over 10 min of page life expectancy is not ≥ 300 s"
+    assert text in home("sql.page_life_expectancy")["description"]
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_conditions_for_unknown_phases_are_described():
 )
 def test_computed_lines_are_named_by_host_and_instance(signal, field, labels, name):
     panel = home(signal)
-    asked = {target["refId"] for target in panel["targets"] if f'"{field}"' in target.get("query", "")}
-    computed = [target["refId"] for target in panel["targets"] if {*asked} & {*_operands(target)}]
+    rows = {target["refId"] for target in panel["targets"] if f'"{field}"' in target.get("query", "")}
+    computed = [target["refId"] for target in panel["targets"] if {*rows} & {*_operands(target)}]
     assert len(computed) == 1
     shown = f"{computed[0]} {labels}"
     for step in panel["transformations"]:

@@ -42,12 +42,12 @@ def ask(victoriametrics, logs):
     assert urllib3.request("GET", f"{victoriametrics}/internal/force_flush").status == 200
 
     def asked(expr):
-        given = {"query": expr, "time": BEGIN_S + LENGTH_S - 10}
-        answer = urllib3.request("POST", f"{victoriametrics}/api/v1/query?{urlencode(given)}").json()
+        fields = {"query": expr, "time": BEGIN_S + LENGTH_S - 10}
+        answer = urllib3.request("POST", f"{victoriametrics}/api/v1/query?{urlencode(fields)}").json()
         assert answer["status"] == "success", answer
         return {
-            (one["metric"].get("host"), one["metric"].get("instance")): float(one["value"][1])
-            for one in answer["data"]["result"]
+            (item["metric"].get("host"), item["metric"].get("instance")): float(item["value"][1])
+            for item in answer["data"]["result"]
         }
 
     return asked
@@ -64,7 +64,7 @@ def with_values(text, interval=STEP_S):
 
 def test_a_panel_shows_what_plimsoll_makes_of_the_same_samples(ask, logs):
     recorded = Recorded(logs)
-    finder = Finder(load_signals(), recorded.series, lambda one: len(recorded.samples(one).present.times) > 0)
+    finder = Finder(load_signals(), recorded.series, lambda item: len(recorded.samples(item).present.times) > 0)
     wrong, compared = [], Counter()
     for spec in PANELS:
         expr = panel_query(spec).expr
@@ -79,9 +79,9 @@ def test_a_panel_shows_what_plimsoll_makes_of_the_same_samples(ask, logs):
                     continue
                 expected = REDUCED[spec.function](values)
                 compared[length] += 1
-                found = shown.get((subject.host, subject.instance))
-                if found != pytest.approx(expected, rel=1e-6 if length == STEP_S else 0.05, abs=1e-9):
-                    wrong.append(f"{spec.signal} of {subject} over {length} s: {found}, not {expected}")
+                result = shown.get((subject.host, subject.instance))
+                if result != pytest.approx(expected, rel=1e-6 if length == STEP_S else 0.05, abs=1e-9):
+                    wrong.append(f"{spec.signal} of {subject} over {length} s: {result}, not {expected}")
     assert not wrong, "\n".join(wrong)
     assert min(compared[STEP_S], compared[LENGTH_S]) > 300
 
@@ -89,22 +89,28 @@ def test_a_panel_shows_what_plimsoll_makes_of_the_same_samples(ask, logs):
 def test_each_query_is_one_of_prometheus(tmp_path):
     files, refused = export()
     dashboards = [json.loads(text) for text in files.values()]
-    panels = [one for data in dashboards for panel in data["panels"] for one in (panel, *panel.get("panels", ()))]
-    asked = [target["expr"] for panel in panels for target in panel.get("targets", ())]
-    variables = [one["query"] for data in dashboards for one in data["templating"]["list"] if one["type"] == "query"]
-    asked += [one.removeprefix("query_result(")[:-1] for one in variables if one.startswith("query_result(")]
-    assert len(asked) > len(PANELS)
-    rules = [{"record": f"asked:{at}", "expr": with_values(expr)} for at, expr in enumerate(asked)]
+    panels = [item for data in dashboards for panel in data["panels"] for item in (panel, *panel.get("panels", ()))]
+    rows = [target["expr"] for panel in panels for target in panel.get("targets", ())]
+    variables = [
+        datum["query"] for data in dashboards for datum in data["templating"]["list"] if datum["type"] == "query"
+    ]
+    rows += [
+        variable.removeprefix("query_result(")[:-1] for variable in variables if variable.startswith("query_result(")
+    ]
+    assert len(rows) > len(PANELS)
+    rules = [{"record": f"asked:{at}", "expr": with_values(expr)} for at, expr in enumerate(rows)]
     (tmp_path / "rules.yaml").write_text(json.dumps({"groups": [{"name": "asked", "rules": rules}]}))
     command = [built("promtool"), "check", "rules", "--lint=none", tmp_path / "rules.yaml"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert [one.rule for one in refused] == ["dashboard health", "dashboard runs"]
+    assert [item.rule for item in refused] == ["dashboard health", "dashboard runs"]
 
 
 @pytest.mark.parametrize("function", ["max", "count"])
 def test_what_promql_cannot_say_is_refused_by_its_source(function):
-    spec = next(one for one in PANELS if one.signal == "cpu.busy")
-    found = panel_query(spec.model_copy(update={"function": function}))
-    assert f"cpu.usage_idle + usage_iowait: the {function} of several fields needs each sample of them" in found.refused
-    assert "usage_idle" not in found.expr
+    spec = next(item for item in PANELS if item.signal == "cpu.busy")
+    result = panel_query(spec.model_copy(update={"function": function}))
+    assert (
+        f"cpu.usage_idle + usage_iowait: the {function} of several fields needs each sample of them" in result.refused
+    )
+    assert "usage_idle" not in result.expr

@@ -20,26 +20,26 @@ def everything():
     return export(CATALOGUE.packs, CATALOGUE.signals)
 
 
-def rules_of(made):
+def rules_of(values):
     return [
         rule
-        for text in made.files.values()
+        for text in values.files.values()
         for group in yaml.load(text, yaml.CSafeLoader)["groups"]
         for rule in group["rules"]
     ]
 
 
-def write(made, folder):
-    for name, text in made.files.items():
+def write(values, folder):
+    for name, text in values.files.items():
         (folder / name).write_text(text)
-    return [str(folder / name) for name in made.files if name.endswith(".rules.yaml")]
+    return [str(folder / name) for name in values.files if name.endswith(".rules.yaml")]
 
 
 def test_every_rule_is_exported_or_refused_with_a_reason(everything):
-    exported, refused = {rule["alert"] for rule in rules_of(everything)}, {one.rule for one in everything.refused}
+    exported, refused = {rule["alert"] for rule in rules_of(everything)}, {item.rule for item in everything.refused}
     assert exported | refused == {rule.id for pack in CATALOGUE.packs for rule in pack.rules}
     assert len(exported) > 430
-    assert all(one.reason for one in everything.refused)
+    assert all(item.reason for item in everything.refused)
 
 
 def test_prometheus_and_vmalert_take_every_file(everything, tmp_path):
@@ -56,12 +56,12 @@ def test_a_limit_of_one_host_is_a_rule_of_its_own(tmp_path):
     settings = tmp_path / "plimsoll.toml"
     settings.write_text('[hosts.WEB01.rules.windows-cpu-busy-critical]\nhealthy = "< 99"\nreason = "agreed"\n')
     site = site_of(load(settings), settings, CATALOGUE)
-    made = export(CATALOGUE.packs, CATALOGUE.signals, site, PrometheusOptions())
-    found = [rule for rule in rules_of(made) if rule["alert"] == "windows-cpu-busy-critical"]
-    own = [rule for rule in found if rule["labels"].get("only") == "WEB01"]
-    assert own
-    assert all('source=~"(?i)WEB01(\\\\..*)?"' in rule["expr"] and ">= 99" in rule["expr"] for rule in own)
-    assert all('source!~"(?i)WEB01(\\\\..*)?"' in rule["expr"] for rule in found if rule not in own)
+    result = export(CATALOGUE.packs, CATALOGUE.signals, site, PrometheusOptions())
+    rules = [rule for rule in rules_of(result) if rule["alert"] == "windows-cpu-busy-critical"]
+    outcome = [rule for rule in rules if rule["labels"].get("only") == "WEB01"]
+    assert outcome
+    assert all('source=~"(?i)WEB01(\\\\..*)?"' in rule["expr"] and ">= 99" in rule["expr"] for rule in outcome)
+    assert all('source!~"(?i)WEB01(\\\\..*)?"' in rule["expr"] for rule in rules if rule not in outcome)
 
 
 def test_the_command_writes_files_names_refusals_and_removes_what_was_written_before(plimsoll, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""A counter that steps while samples are missing: exported rules fire, or keep still, when `plimsoll up` does."""
+"""A counter that steps while samples are missing: exported rules fire exactly when `plimsoll up` alerts."""
 
 import json
 import runpy

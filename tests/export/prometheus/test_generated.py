@@ -80,9 +80,9 @@ def exported(case, number):
     }
     rule = VECTORS["rule_of"](case).model_copy(update={"id": case["name"]})
     pack = Pack(pack="p", title="t", about="a", rules=(rule,))
-    (made,) = alerting_rules(rule, pack, signals, SiteSettings(), PrometheusOptions())
-    assert not isinstance(made, Refusal), str(made)
-    return made
+    (result,) = alerting_rules(rule, pack, signals, SiteSettings(), PrometheusOptions())
+    assert not isinstance(result, Refusal), str(result)
+    return result
 
 
 def moved(source, number):
@@ -114,7 +114,7 @@ def made(tmp_path_factory):
         for at, state in zip(track.times.tolist(), track.states.tolist(), strict=True):
             if state in SHOWN:
                 expected.setdefault(at // SECOND, []).append((case["name"], SHOWN[state]))
-    asked = [
+    rows = [
         {
             "expr": "count by (alertname, alertstate) (ALERTS)",
             "eval_time": f"{at}s",
@@ -125,7 +125,7 @@ def made(tmp_path_factory):
         }
         for at in range(0, ROWS * EVERY, EVERY)
     ]
-    tests = [{"interval": "10s", "input_series": series, "promql_expr_test": asked}]
+    tests = [{"interval": "10s", "input_series": series, "promql_expr_test": rows}]
     (folder / "test.yaml").write_text(json.dumps({"rule_files": ["rules.yaml"], "evaluation_interval": "10s", "tests": tests}))  # fmt: skip
     return folder, cases, expected
 
@@ -138,7 +138,7 @@ def test_states_agree(made):
 
 def test_all_states_and_ways_occur(made):
     _, cases, expected = made
-    states = [state for found in expected.values() for _, state in found]
+    states = [state for result in expected.values() for _, state in result]
     assert states.count("firing") > 1000
     assert states.count("pending") > 300
     assert {case["rule"]["reduce"] for case in cases} == set(REDUCES)

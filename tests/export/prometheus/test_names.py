@@ -54,19 +54,19 @@ LABELS = {
 
 def recorded_by(exporter):
     """Series of every metric of an exporter, with the newest of its names: each with a slope of its own."""
-    found = {}
+    fields = {}
     for group in exporters()[exporter].groups:
         needed = dict.fromkeys((*group.over, *group.labels))
         for metrics in group.sources.values():
-            metric = next(one for one in metrics if re.fullmatch(r"\w+", one.name))
+            metric = next(item for item in metrics if re.fullmatch(r"\w+", item.name))
             pairs = [{}]
             for label in needed:
                 pairs = [{**pair, label: value} for pair in pairs for value in LABELS[label]]
             for pair in pairs:
                 labels = {**pair, **dict(metric.labels)}
-                found[metric.name, tuple(sorted(labels.items()))] = None
+                fields[metric.name, tuple(sorted(labels.items()))] = None
     steps = {}
-    for at, key in enumerate(sorted(found)):
+    for at, key in enumerate(sorted(fields)):
         steps[key] = [float(100 + at + (at % 7 + 1) * 8 * n) for n in range(SAMPLES)]
         if key[0].endswith("readonly"):
             steps[key] = [0.0] * SAMPLES
@@ -80,7 +80,7 @@ def written_labels(labels):
 def by_plimsoll(steps):
     """What `plimsoll up` makes of the series: by metric in Prometheus and labels, the value at each time."""
     translator, parser = Translator(load().signals), Parser()
-    found = defaultdict(dict)
+    result = defaultdict(dict)
     for n in range(SAMPLES):
         text = "".join(
             f"{name}{{{written_labels(labels)}}} {values[n]!r}\n" for (name, labels), values in steps.items()
@@ -91,18 +91,18 @@ def by_plimsoll(steps):
         for which, value in zip(points.which.tolist(), points.values.tolist(), strict=True):
             series = points.series[which]
             name = plain_name(f"{series.measurement}_{series.field}")
-            found[name, (("host", series.host), *series.tags)][n] = value
-    return found
+            result[name, (("host", series.host), *series.tags)][n] = value
+    return result
 
 
 @pytest.mark.parametrize("exporter", sorted(exporters()))
 def test_prometheus_records_what_plimsoll_receives(exporter, tmp_path):
     promtool = built("promtool")
     signals = load().signals
-    made = export(load((), ("linux",)).packs, signals, options=PrometheusOptions(names=(exporter,)))
+    result = export(load((), ("linux",)).packs, signals, options=PrometheusOptions(names=(exporter,)))
     name = f"{exporter}.names.rules.yaml"
-    (tmp_path / name).write_text(made.files[name])
-    recorded = {rule["record"] for rule in yaml.safe_load(made.files[name])["groups"][0]["rules"]}
+    (tmp_path / name).write_text(result.files[name])
+    recorded = {rule["record"] for rule in yaml.safe_load(result.files[name])["groups"][0]["rules"]}
     steps = recorded_by(exporter)
     expected = {
         key: values for key, values in by_plimsoll(steps).items() if key[0] in recorded and key[0] not in AVERAGES
@@ -147,19 +147,19 @@ def test_prometheus_records_what_plimsoll_receives(exporter, tmp_path):
 
 
 def test_alerts_fire_on_what_windows_exporter_records(tmp_path):
-    """A host whose memory is nearly used up fires the rule that reads Telegraf's name of it."""
+    """A host whose memory is nearly used up fires the rule that reads Telegraf's name of the metric."""
     promtool = built("promtool")
     (pack,) = load((), ("windows",)).packs
     read = tuple(rule for rule in pack.rules if rule.signal == "memory.committed")
-    made = export(
+    result = export(
         [pack.model_copy(update={"rules": read})],
         load().signals,
         options=PrometheusOptions(names=("windows_exporter",)),
     )
-    for name, content in made.files.items():
+    for name, content in result.files.items():
         (tmp_path / name).write_text(content)
     document = {
-        "rule_files": [*made.files],
+        "rule_files": [*result.files],
         "evaluation_interval": "10s",
         "tests": [
             {

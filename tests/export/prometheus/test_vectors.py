@@ -59,19 +59,19 @@ def values(points, step):
 
 def written(case, folder):
     """Write the rule and the test of a case; return the path of the test."""
-    every = case.get("every", 10)
-    step = reduce(math.gcd, (t for points in case["series"].values() for t, _ in points), every)
+    item = case.get("every", 10)
+    step = reduce(math.gcd, (t for points in case["series"].values() for t, _ in points), item)
     rules, test = folder / f"{case['name']}.rules.yaml", folder / f"{case['name']}.test.yaml"
     rules.write_text(json.dumps({"groups": [{"name": "g", "rules": [exported(case)]}]}))
-    asked = []
+    entries = []
     for e, state, _ in case["expect"]:
         shown = DIFFERENT.get(case["name"], {}).get(e, state.rstrip("*"))
-        found = [{"labels": f'{{alertstate="{shown}"}}', "value": 1}] if shown in ("pending", "firing") else []
+        result = [{"labels": f'{{alertstate="{shown}"}}', "value": 1}] if shown in ("pending", "firing") else []
         expr = 'count by (alertstate) (ALERTS{alertname="r"})'
-        asked.append({"expr": expr, "eval_time": f"{e}s", "exp_samples": found})
+        entries.append({"expr": expr, "eval_time": f"{e}s", "exp_samples": result})
     series = [{"series": f'm_{name}{{host="h"}}', "values": values(points, step)} for name, points in case["series"].items()]  # fmt: skip
-    tests = [{"interval": f"{step}s", "input_series": series, "promql_expr_test": asked}]
-    test.write_text(json.dumps({"rule_files": [rules.name], "evaluation_interval": f"{every}s", "tests": tests}))
+    tests = [{"interval": f"{step}s", "input_series": series, "promql_expr_test": entries}]
+    test.write_text(json.dumps({"rule_files": [rules.name], "evaluation_interval": f"{item}s", "tests": tests}))
     return test
 
 

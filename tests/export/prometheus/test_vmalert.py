@@ -1,8 +1,7 @@
 """The worked and the generated cases, evaluated by vmalert's rule engine and MetricsQL.
 
-Of a series that begins within the window of an `increase`, MetricsQL takes all of its first value for an increase. So
-those rules are compared from the time on at which their first whole window has had its effect; docs/prometheus.md
-tells it.
+If a series begins within the window of an `increase`, MetricsQL counts its whole first value as an increase. Such rules
+are compared only after the first whole window; docs/prometheus.md says so.
 """
 
 import json
@@ -28,7 +27,7 @@ def seconds(length):
 def unsure_until(rule):
     """The time (s) up to which a rule of a case is not compared; below 0 if it is from the first evaluation on."""
     conditions = [rule, *rule.get("and", []), *rule.get("when_phase_unknown", [])]
-    windows = [seconds(one.get("over", 0)) for one in conditions if one.get("reduce") == "increase"]
+    windows = [seconds(condition.get("over", 0)) for condition in conditions if condition.get("reduce") == "increase"]
     return max(windows) + seconds(rule.get("for", 0)) if windows else -1
 
 
@@ -48,9 +47,9 @@ def test_worked_cases(tmp_path):
     for case, path in zip(WORKED["CASES"], files, strict=True):
         document = json.loads(path.read_text())
         for test in document["tests"]:
-            asked = test["promql_expr_test"]
-            kept = [one for one in asked if seconds(one["eval_time"]) > unsure_until(case["rule"])]
-            assert len(kept) == len(asked) or "increase" in str(case["rule"])
+            result = test["promql_expr_test"]
+            kept = [item for item in result if seconds(item["eval_time"]) > unsure_until(case["rule"])]
+            assert len(kept) == len(result) or "increase" in str(case["rule"])
             assert kept
             test["promql_expr_test"] = kept
         path.write_text(json.dumps(document))
@@ -71,20 +70,20 @@ def test_generated_cases(tmp_path):
         for at, state in zip((track.times // SECOND).tolist(), track.states.tolist(), strict=True):
             if state in GENERATED["SHOWN"] and at > unsure_until(case["rule"]):
                 expected.setdefault(at, []).append((case["name"], GENERATED["SHOWN"][state]))
-    asked = []
+    entries = []
     for at in range(0, GENERATED["ROWS"] * EVERY_S, EVERY_S):
         unsure = "|".join(case["name"] for case in cases if at <= unsure_until(case["rule"]))
-        found = [{"labels": f'{{alertname="{name}", alertstate="{state}"}}', "value": 1} for name, state in expected.get(at, ())]  # fmt: skip
-        asked.append(
+        rows = [{"labels": f'{{alertname="{name}", alertstate="{state}"}}', "value": 1} for name, state in expected.get(at, ())]  # fmt: skip
+        entries.append(
             {
                 "expr": f'count by (alertname, alertstate) (ALERTS{{alertname!~"{unsure}"}})',
                 "eval_time": f"{at}s",
-                "exp_samples": found,
+                "exp_samples": rows,
             }
         )
-    assert sum(len(one["exp_samples"]) for one in asked) > 1000
+    assert sum(len(item["exp_samples"]) for item in entries) > 1000
     (tmp_path / "rules.yaml").write_text(json.dumps({"groups": [{"name": "g", "rules": rules}]}))
-    tests = [{"interval": f"{EVERY_S}s", "input_series": series, "promql_expr_test": asked}]
+    tests = [{"interval": f"{EVERY_S}s", "input_series": series, "promql_expr_test": entries}]
     document = {"rule_files": ["rules.yaml"], "evaluation_interval": f"{EVERY_S}s", "tests": tests}
     (tmp_path / "test.yaml").write_text(json.dumps(document))
     done = outcome(tmp_path, [tmp_path / "test.yaml"])
