@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 
-def each(cases: Iterable[Any] | Callable[[], Iterable[Any]], named):
+def run_each(cases: Iterable[Any] | Callable[[], Iterable[Any]], named):
     """Call the test with every case as its first argument; it fails with a line for each case that failed.
 
     For tables of hundreds of rows, where a test of its own for each would take longer to list than to run. `named`

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.each import each
+from tests.each import run_each
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -36,7 +36,7 @@ def test_no_page_is_left_of_what_is_no_longer_written():
     assert BUILD["stale"]() == [], "run: python docs/build.py"
 
 
-@each(WRITTEN, str)
+@run_each(WRITTEN, str)
 def test_paths_of_a_page_exist(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     named = {result.rstrip("./") for result in PATH.findall(LINK.sub("", text)) if not NEW.search(result)}

@@ -23,7 +23,7 @@ from plimsoll.alerting.state_changes import AlertInterval
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject
-from tests.alerting.world import CPU, EVERY, HOUR, MINUTE, T0, World
+from tests.alerting.world import CPU, HOUR, MINUTE, PERIOD, T0, World
 
 NOTE = "windows-interrupt-time"  # of severity info
 
@@ -43,7 +43,7 @@ def test_an_alert_from_firing_to_recovery(world, file):
     world.step()
     assert alert_queries.firing(file) == []
     (ended,) = alert_queries.history(file, T0, world.at)
-    assert (ended.fired_at, ended.ended_at, ended.ended_how) == (T0 + EVERY, world.at, "recovered")
+    assert (ended.fired_at, ended.ended_at, ended.ended_how) == (T0 + PERIOD, world.at, "recovered")
     assert [event.what for event in alert_queries.events(file, ended.id)] == ["fired", "stale", "recovered"]
 
 
@@ -67,7 +67,7 @@ def test_what_fires_is_as_the_file_has_it_whoever_changed_it(world, file, tmp_pa
 
 
 def test_what_fires_and_ends_while_it_is_caught_up_has_ended(world, file):
-    times = range(T0 + EVERY, T0 + 4 * EVERY, EVERY)
+    times = range(T0 + PERIOD, T0 + 4 * PERIOD, PERIOD)
     states = (State.FIRING, State.OK, State.FIRING)
     changes = [
         replace(world.transition((CPU, "WEB01", None), state, 95.0), at=at)
@@ -85,7 +85,7 @@ def test_statuses_survive_a_restart(world, file, tmp_path):
     file.close()
     again = AlertHistory(AlertsFile(tmp_path / NAME), world.catalogue.signals)
     assert last_evaluation(again.file) == world.at
-    assert again.statuses() == {(CPU, "web02", None): Status(State.FIRING, T0 + EVERY)}
+    assert again.statuses() == {(CPU, "web02", None): Status(State.FIRING, T0 + PERIOD)}
     assert [item.host for item in alert_queries.firing(again.file)] == ["WEB02"]
     if sys.platform != "win32":
         assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob(NAME + "*")} == {0o600}
@@ -134,9 +134,9 @@ def test_a_full_disk_keeps_nothing_of_a_step_which_can_be_repeated(world, file):
     many = [f"H{n}" for n in range(500)]
     with pytest.raises(NotKept, match="the disk is full"):
         world.step("WEB01", *many)
-    assert last_evaluation(file) == T0 + EVERY
+    assert last_evaluation(file) == T0 + PERIOD
     file.rows("PRAGMA max_page_count = 1000000")
-    world.at, world.firing = T0 + EVERY, {(CPU, "WEB01", None): 0}
+    world.at, world.firing = T0 + PERIOD, {(CPU, "WEB01", None): 0}
     world.step("WEB01", *many)
     assert len(alert_queries.firing(file)) == 501
 
@@ -280,9 +280,9 @@ def test_after_a_kill_each_step_is_there_whole_or_not_at_all(tmp_path):
         file = AlertsFile(path)
         book = World(file).book
         last = last_evaluation(file)
-        assert last in (acknowledged, acknowledged + EVERY)
+        assert last in (acknowledged, acknowledged + PERIOD)
         firing = [item for item in alert_queries.firing(file) if item.kind == "rule"]
-        odd = (last - T0) // EVERY % 2
+        odd = (last - T0) // PERIOD % 2
         assert {item.host for item in firing} == {f"H{2 * index + odd}" for index in range(20)}
         assert {item.fired_at for item in firing} == {last}
         assert {key[1] for key in book.statuses()} == {item.host.casefold() for item in firing}

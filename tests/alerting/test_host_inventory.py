@@ -5,7 +5,7 @@ import pytest
 from plimsoll.alerting.alert_queries import firing
 from plimsoll.alerting.host_inventory import HostInventory, LastSample, hosts, retire
 from plimsoll.model.errors import Unusable
-from tests.alerting.world import CPU, EVERY, HOUR, MINUTE
+from tests.alerting.world import CPU, HOUR, MINUTE, PERIOD
 
 TEN = [f"WEB{n:02}" for n in range(10)]
 
@@ -14,19 +14,19 @@ class Network:
     """Ten hosts that send every 10 s, an inventory that watches them, and a phone."""
 
     def __init__(self, world, phone, listed=()):
-        self.world, self.phone, self.seen = world, phone, {}
+        self.world, self.phone, self.received = world, phone, {}
         self.roster = HostInventory(world.file, listed)
 
     def run(self, minutes, sending=TEN, firing=()):
         for _ in range(minutes * 6):
             self.world.step(*firing)
             now = self.world.at
-            self.seen |= {host: LastSample(now - 5, EVERY) for host in sending}
-            self.roster.step(self.seen, now)
+            self.received |= {host: LastSample(now - 5, PERIOD) for host in sending}
+            self.roster.step(self.received, now)
             self.phone.tick(now)
 
     def restart(self, listed=()):
-        self.roster, self.seen = HostInventory(self.world.file, listed), {}
+        self.roster, self.received = HostInventory(self.world.file, listed), {}
 
 
 @pytest.fixture
@@ -108,9 +108,9 @@ def test_listed_hosts_are_expected_at_once_others_after_ten_minutes(world, phone
 def test_hosts_with_long_intervals_are_waited_for(world, phone, file):
     roster = HostInventory(file)
     for n in range(300):
-        now = world.at + n * EVERY
+        now = world.at + n * PERIOD
         roster.step({"LOGGER": LastSample(now - now % (5 * MINUTE), 5 * MINUTE)}, now)
     assert firing(file) == []
     for n in range(300, 300 + 6 * 21):
-        roster.step({}, world.at + n * EVERY)
+        roster.step({}, world.at + n * PERIOD)
     assert [item.host for item in firing(file)] == ["LOGGER"]

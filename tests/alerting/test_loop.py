@@ -37,7 +37,7 @@ from tests.conftest import VictoriaMetrics
 from tests.sure_influx import SureServer
 
 START = 1_800_000_000 * SECOND
-EVERY = 10 * SECOND
+PERIOD = 10 * SECOND
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 SITE = Site(load(), judge=("cpu",))  # of these hosts nothing else is sent
@@ -93,12 +93,12 @@ class World:
         while self.now < end:
             before, self.now = self.now, min(self.now + item, end)
             if sending:
-                self.send(self.points_of(sending, range(before + EVERY, self.now + 1, EVERY)))
+                self.send(self.points_of(sending, range(before + PERIOD, self.now + 1, PERIOD)))
             self.loop.perform(self.now)
 
     def pass_at_once(self, length, idle):
         """Let time pass as `run` does, but each host sends all its samples at the end, and the loop catches up."""
-        times = range(self.now + EVERY, self.now + length + 1, EVERY)
+        times = range(self.now + PERIOD, self.now + length + 1, PERIOD)
         self.now += length
         self.send(self.points_of(idle, times))
         self.loop.perform(self.now)
@@ -167,16 +167,16 @@ def test_history_is_that_of_the_replay_whatever_restarts_and_pauses_there_are(st
     chance = random.Random(seed)
     for _ in range(9):
         idle = {host: chance.choice([60, 60, 12, 2, None]) for host in ("web1", "db1")}
-        stored_world.run(chance.randrange(1, 40) * EVERY, idle, chance.choice([2, 3, 6]) * EVERY)
+        stored_world.run(chance.randrange(1, 40) * PERIOD, idle, chance.choice([2, 3, 6]) * PERIOD)
         if chance.random() < 0.4:
             stored_world.restart()
         if chance.random() < 0.2:
             # Plimsoll is away, and what the hosts send meanwhile arrives before it evaluates again.
-            until = stored_world.now + chance.randrange(1, 60) * EVERY
+            until = stored_world.now + chance.randrange(1, 60) * PERIOD
             for host, value in idle.items():
                 if value is not None:
                     stored_world.store.write_points(
-                        stored_world.points(host, range(stored_world.now + EVERY, until + 1, EVERY), value)
+                        stored_world.points(host, range(stored_world.now + PERIOD, until + 1, PERIOD), value)
                     )
             stored_world.now = until
             stored_world.restart()
@@ -208,7 +208,7 @@ def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
     world.run(11 * MINUTE, {"web1": 60})
     silent = world.now
     world.run(16 * MINUTE, {"web1": None})
-    world.send(world.points("web1", range(silent + EVERY, silent + 14 * MINUTE, EVERY), 2))
+    world.send(world.points("web1", range(silent + PERIOD, silent + 14 * MINUTE, PERIOD), 2))
     world.run(10 * MINUTE, {"web1": 60})
     late = [alert for alert in history(world.file, 0, 2**62) if alert.kind == "rule"]
     assert CPU in {alert.rule for alert in late}
@@ -220,7 +220,7 @@ def flush(world, minutes, idle):
     """Let time pass, while a host sends the samples of the last minutes only at the end."""
     begun = world.now
     world.run(minutes * MINUTE, {"web1": None})
-    world.send(world.points("web1", range(begun + EVERY, world.now + 1, EVERY), idle))
+    world.send(world.points("web1", range(begun + PERIOD, world.now + 1, PERIOD), idle))
 
 
 def test_what_samples_of_an_agent_that_writes_every_five_minutes_show_to_be_true_fires_and_ends(world):
@@ -259,7 +259,7 @@ def test_what_was_pending_at_a_crash_is_so_since_then_when_its_samples_come(worl
     crashed = world.now
     world.now += 150 * SECOND
     world.restart()
-    missed = world.points("web1", range(crashed + EVERY, world.now + 1, EVERY), 2)
+    missed = world.points("web1", range(crashed + PERIOD, world.now + 1, PERIOD), 2)
     if is_during:  # they are written when those of the missed evaluations have been read
         read, sent = world.store.read, []
 
@@ -283,7 +283,7 @@ def test_what_was_pending_at_a_crash_is_so_since_then_when_its_samples_come(worl
 def test_late_samples_of_very_many_series_do_not_hold_up_the_judging(world, monkeypatch, caplog):
     monkeypatch.setattr("plimsoll.alerting.late_samples._MOST_S", 0.0)
     world.run(MINUTE, {"web1": 60})
-    world.send(world.points("web1", np.arange(START - 60 * MINUTE, START, EVERY), 2))
+    world.send(world.points("web1", np.arange(START - 60 * MINUTE, START, PERIOD), 2))
     world.run(14 * MINUTE, {"web1": 2})
     assert world.loop.progress.problem == ""
     assert CPU in {item.rule for item in firing(world.file)}
@@ -357,7 +357,7 @@ def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path)
 class AtOnce(VictoriaSamples):
     """Live samples that can be read as soon as they are written; VictoriaMetrics takes seconds until then."""
 
-    made: VictoriaMetrics
+    created: VictoriaMetrics
 
     def write_points(self, points):
         written = super().write_points(points)
@@ -399,11 +399,11 @@ def run_behind(world, length, lag, every=MINUTE):
     for _ in range(length // every):
         start = world.now
         world.run(every, {"db1": 60})
-        world.send(world.points("web1", np.arange(start + EVERY, world.now + 1, EVERY) - lag, 2))
+        world.send(world.points("web1", np.arange(start + PERIOD, world.now + 1, PERIOD) - lag, 2))
 
 
 def test_samples_that_are_up_to_a_minute_late_are_judged(world):
-    run_behind(world, 14 * MINUTE, 30 * SECOND, every=3 * EVERY)
+    run_behind(world, 14 * MINUTE, 30 * SECOND, every=3 * PERIOD)
     assert ("web1", CPU) in {(item.host, item.rule) for item in firing(world.file)}
     assert alerts(world, "host-silent") == []
 
@@ -432,7 +432,7 @@ def run_off(world, length, ahead, hosts=("web1", "db1")):
     for _ in range(length // MINUTE):
         start = world.now
         world.run(MINUTE, {"here": 60})
-        world.send(world.points_of(dict.fromkeys(hosts, 60), np.arange(start + EVERY, world.now + 1, EVERY) - ahead))
+        world.send(world.points_of(dict.fromkeys(hosts, 60), np.arange(start + PERIOD, world.now + 1, PERIOD) - ahead))
 
 
 @pytest.mark.parametrize("ahead", [40 * 24 * HOUR, 3 * HOUR], ids=["40 days", "3 hours"])
@@ -484,7 +484,7 @@ def test_two_computers_under_one_name_are_named_and_raise_no_alert(world, shift)
     interrupts = Series("web1", "kernel", (), "interrupts")
     count = {"a": 9_000_000_000.0, "b": 1_000.0}
     for at in range(120):
-        world.now += EVERY
+        world.now += PERIOD
         for name, idle, later in (("a", 1 + at / 100, 0), ("b", 80 + at / 100, shift)):
             if name == "a" or at > 60:  # the second one is set up later, from the image of the first
                 count[name] += 5_000
@@ -496,7 +496,7 @@ def test_two_computers_under_one_name_are_named_and_raise_no_alert(world, shift)
     assert world.loop.progress.duplicates == {"web1": "web1"}
     fired = history(world.file, 0, 2**62)  # what fired for the first one goes on, and nothing else fires
     assert fired
-    assert all(alert.fired_at < START + 60 * EVERY and alert.firing for alert in fired)
+    assert all(alert.fired_at < START + 60 * PERIOD and alert.firing for alert in fired)
 
 
 def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(world):
@@ -537,18 +537,18 @@ def test_a_stop_is_obeyed_in_the_middle_of_planning_and_of_an_evaluation(calls, 
     world.run(MINUTE, {"web1": 60})
     before = world.loop.last
     world.loop._evaluator = None
-    asked = 0
+    requests = 0
 
     class Stop(Event):
         def is_set(self):
-            nonlocal asked
-            asked += 1
-            return asked >= calls
+            nonlocal requests
+            requests += 1
+            return requests >= calls
 
     world.loop._stop = Stop()
-    world.now += EVERY
+    world.now += PERIOD
     world.loop.perform(world.now)
-    assert asked == calls
+    assert requests == calls
     assert (world.loop.last, world.loop.progress.problem) == (before, "")
     world.loop._stop = Event()
     world.run(MINUTE, {"web1": 60})

@@ -20,7 +20,7 @@ from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import Subject
 
 T0 = 1_700_000_000 // 60 * 60 * SECOND  # a full minute
-EVERY = 10 * SECOND
+PERIOD = 10 * SECOND
 MINUTE = 60 * SECOND
 HOUR = 3600 * SECOND
 UTC = Zone.parse("UTC")
@@ -55,7 +55,7 @@ class World:
         self.firing = {}
         self.at = T0
 
-    def step(self, *firing, quiet=False, value=95.0, processes=None, every=EVERY):
+    def step(self, *firing, quiet=False, value=95.0, processes=None, every=PERIOD):
         """One evaluation at which exactly these (rule, host, instance) fire."""
         self.at += every
         rows = {(item if isinstance(item, tuple) else (CPU, item)) for item in firing}

@@ -4,7 +4,7 @@ from plimsoll.analysis import phases
 from plimsoll.analysis.levels import plateaus
 from plimsoll.analysis.phases import SteadyState, steady_state
 from plimsoll.model.times import SECOND
-from tests.each import each
+from tests.each import run_each
 from tests.simulated import ar1
 
 SEEDS = 6
@@ -30,7 +30,7 @@ def logging_on(rows, end):
     return 2 - up(rows, end, end - 0.02)
 
 
-def found(shape, noise, seed, level=500.0):
+def outcome(shape, noise, seed, level=500.0):
     """The shares of the run between which it is steady, or why it is not."""
     values = level * (shape + ar1(np.random.default_rng(seed), len(shape), deviation=noise))
     state = steady_state(np.arange(len(shape)) * 5 * SECOND, values)
@@ -40,7 +40,7 @@ def found(shape, noise, seed, level=500.0):
     return (state.begin.at / end if state.begin else 0.0), (state.end.at / end if state.end else 1.0)
 
 
-KNOWN = [
+REFERENCE = [
     ("ramp-up and ramp-down, 10 % noise", up(1200, 0.2) * up(1200, 0.12)[::-1], 0.1, 0.2, 0.88),
     ("a short ramp-up, 20 % noise", up(2400, 0.05), 0.2, 0.05, 1.0),
     ("half the run is ramp-up, 5 % noise", up(1200, 0.5), 0.05, 0.5, 1.0),
@@ -54,11 +54,11 @@ KNOWN = [
 ]
 
 
-@each(KNOWN, named=lambda case: case[0])
+@run_each(REFERENCE, named=lambda case: case[0])
 def test_boundaries_are_within_two_per_cent_of_the_run(case):
     _, shape, noise, begin, end = case
-    seeds = SEEDS if case is KNOWN[0] or case is KNOWN[1] else 2
-    rows = [found(shape, noise, seed) for seed in range(seeds)]
+    seeds = SEEDS if case is REFERENCE[0] or case is REFERENCE[1] else 2
+    rows = [outcome(shape, noise, seed) for seed in range(seeds)]
     missed = [item for item in rows if isinstance(item, str)]
     most = 1 if seeds == SEEDS else 0
     assert len(missed) <= most, missed[:3]
@@ -90,7 +90,7 @@ CUT = [
 ]
 
 
-@each(CUT, named=lambda case: case[0])
+@run_each(CUT, named=lambda case: case[0])
 def test_the_longest_part_with_a_load_has_a_steady_state(case):
     name, shape, begin, end = case
     right = 0
@@ -149,13 +149,13 @@ UNSTEADY = [
 ]
 
 
-@each(UNSTEADY, named=lambda case: case[0])
+@run_each(UNSTEADY, named=lambda case: case[0])
 def test_a_run_without_a_steady_state_has_none(case):
     seeds = 3
     steady = [
         seed
         for seed in range(seeds)
-        if not isinstance(found(case[1](900, np.random.default_rng(seed)), 0.04, seed + 1000), str)
+        if not isinstance(outcome(case[1](900, np.random.default_rng(seed)), 0.04, seed + 1000), str)
     ]
     assert len(steady) <= 1, f"steady with the seeds {steady}"
 
@@ -186,7 +186,7 @@ def test_the_confidence_is_less_the_more_the_load_varies():
     assert confidence(0.02) > confidence(0.1) > confidence(0.3)
 
 
-@each([np.full(39, 5.0), np.zeros(500), np.full(100, np.nan)], named=lambda values: f"{len(values)} of {values[0]}")
+@run_each([np.full(39, 5.0), np.zeros(500), np.full(100, np.nan)], named=lambda values: f"{len(values)} of {values[0]}")
 def test_too_little_tells_nothing(values):
     state = steady_state(np.arange(len(values)) * SECOND, values)
     assert not isinstance(state, SteadyState)

@@ -32,7 +32,7 @@ def stairs(rng, rows, levels, deviation, lengths=None, ramp=0.0):
     return values * (1 + noise(rng, rows, deviation)), spans
 
 
-def found(values, keep=None):
+def outcome(values, keep=None):
     """The rows of the plateaus."""
     rows = np.arange(len(values)) if keep is None else np.flatnonzero(keep)
     samples = Samples(rows * SECOND, np.asarray(values, dtype=float)[rows])
@@ -40,7 +40,7 @@ def found(values, keep=None):
 
 
 def is_right(values, spans, keep=None):
-    item = found(values, keep)
+    item = outcome(values, keep)
     return len(item) == len(spans) and np.abs(np.array(item) - spans).max() <= 0.02 * len(values)
 
 
@@ -101,7 +101,7 @@ def noisy(shape):
     return lambda rng, rows, at: shape(rng, at) * (1 + noise(rng, rows, rng.uniform(0.01, 0.15)))
 
 
-OTHERS = {
+REST = {
     "steady": noisy(lambda rng, at: np.full_like(at, 100.0)),
     "ramp": noisy(lambda rng, at: 10 + 90 * at),
     "ramp-up, steady, ramp-down": noisy(lambda rng, at: np.interp(at, [0, 0.2, 0.8, 1], [5, 100, 100, 5])),
@@ -117,17 +117,17 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", REST)
 def test_what_is_no_step_test_is_taken_for_one_with_one_seed_at_most(name):
     taken = []
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         rows = int(rng.choice([120, 360, 720, 1440]))
-        if found(OTHERS[name](rng, rows, np.arange(rows) / rows)):
+        if outcome(REST[name](rng, rows, np.arange(rows) / rows)):
             taken.append(seed)
     assert len(taken) <= 1, taken
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [5.0] * 100, [0.0] * 40 + [1.0] * 40])
 def test_too_little_has_no_steps(values):
-    assert found(np.array(values)) == []
+    assert outcome(np.array(values)) == []

@@ -12,7 +12,7 @@ SEEDS = range(60)
 ROWS, STEP = 1800, 5.0
 
 
-def found(values, step=STEP):
+def result(values, step=STEP):
     return regular_spikes(np.arange(len(values), dtype=np.float64) * step, np.asarray(values, dtype=np.float64))
 
 
@@ -48,7 +48,7 @@ WITHOUT_RHYTHM = {
 
 @pytest.mark.parametrize("kind", WITHOUT_RHYTHM)
 def test_no_rhythm_is_seen_where_there_is_none(kind):
-    false = [seed for seed in SEEDS if found(WITHOUT_RHYTHM[kind](np.random.default_rng(seed)))]
+    false = [seed for seed in SEEDS if result(WITHOUT_RHYTHM[kind](np.random.default_rng(seed)))]
     assert len(false) <= 3, false
 
 
@@ -78,7 +78,7 @@ def test_a_period_with_jitter_and_missing_beats_is_found(name):
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         at = beats(rng, case.period, case.length, case.jitter, case.missing)
-        item = found(spiking(rng, at, rows=int(case.length / case.step), step=case.step, width=case.width), case.step)
+        item = result(spiking(rng, at, rows=int(case.length / case.step), step=case.step, width=case.width), case.step)
         right += item is not None and abs(item.period_s / case.period - 1) < 0.03
     assert right >= 57
 
@@ -86,7 +86,7 @@ def test_a_period_with_jitter_and_missing_beats_is_found(name):
 def test_the_spikes_of_a_rhythm_are_measured():
     rng = np.random.default_rng(1)
     at = [start for start in range(300, 9000, 300) if start != 3000]
-    item = found(spiking(rng, at, width=20, height=400, noise=0, base=2))
+    item = result(spiking(rng, at, width=20, height=400, noise=0, base=2))
     assert item is not None
     assert item.period_s == pytest.approx(300)
     assert (len(item.first), item.missing, item.level, item.width_s) == (28, 1, 2, 20)
@@ -97,7 +97,7 @@ def test_a_rhythm_is_seen_through_a_change_of_level():
     # While users log on, the level is more than twice that of the steady state.
     rng = np.random.default_rng(2)
     level = np.where(np.arange(ROWS) < 240, 68, 30)
-    item = found(spiking(rng, range(120, 9000, 300), height=25, noise=2) + level)
+    item = result(spiking(rng, range(120, 9000, 300), height=25, noise=2) + level)
     assert item is not None
     assert item.period_s == pytest.approx(300, rel=0.01)
 
@@ -105,9 +105,9 @@ def test_a_rhythm_is_seen_through_a_change_of_level():
 def test_counters_that_are_updated_at_intervals_have_no_rhythm():
     rng = np.random.default_rng(3)
     every_tenth = (np.arange(ROWS) % 10 == 0) * rng.normal(50, 5, ROWS)
-    assert found(every_tenth, step=1) is None
+    assert result(every_tenth, step=1) is None
     # Two updates fall into one sample now and then.
-    assert found(rng.normal(50, 1, ROWS) * (1 + (np.arange(ROWS) % 97 == 0)), step=1) is None
+    assert result(rng.normal(50, 1, ROWS) * (1 + (np.arange(ROWS) % 97 == 0)), step=1) is None
 
 
 @pytest.mark.parametrize("intervals", [4, 8, 20])

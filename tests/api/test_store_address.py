@@ -7,7 +7,7 @@ from plimsoll.api.open_store import open_store
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 
-THERE = "http://10.0.0.1:8086"
+PRESENT = "http://10.0.0.1:8086"
 
 
 def store_address(typed, environment):
@@ -65,22 +65,22 @@ def env_file(tmp_path, *lines):
 
 def test_an_env_file_does_not_direct_a_token_to_its_address(tmp_path):
     """Such a file may be in a folder of foreign logs."""
-    file = env_file(tmp_path, f"INFLUX_URL={THERE}")
+    file = env_file(tmp_path, f"INFLUX_URL={PRESENT}")
     with pytest.raises(Unusable, match="is not sent") as refused:
         store_address(None, {"INFLUX_TOKEN": "mine"})
     assert str(file) in str(refused.value)
-    assert f"{Parameter.STORE} {THERE}" in str(refused.value)
-    for typed in (None, THERE):
+    assert f"{Parameter.STORE} {PRESENT}" in str(refused.value)
+    for typed in (None, PRESENT):
         with pytest.raises(Unusable, match="no token"):
             store_address(typed, {})
-    assert store_address(THERE, {"INFLUX_TOKEN": "mine"}).token == "mine"  # one person gave both
+    assert store_address(PRESENT, {"INFLUX_TOKEN": "mine"}).token == "mine"  # one person gave both
 
 
 def test_a_token_in_an_env_file_is_for_the_address_there(tmp_path):
-    file = env_file(tmp_path, f"INFLUX_URL={THERE}", "INFLUX_TOKEN=its")
-    for environment in ({}, {"INFLUX_TOKEN": "mine"}, {"INFLUX_URL": THERE}):
+    file = env_file(tmp_path, f"INFLUX_URL={PRESENT}", "INFLUX_TOKEN=its")
+    for environment in ({}, {"INFLUX_TOKEN": "mine"}, {"INFLUX_URL": PRESENT}):
         result = store_address(None, environment)
-        assert (result.url, result.token, result.token_file) == (THERE, "its", file)
+        assert (result.url, result.token, result.token_file) == (PRESENT, "its", file)
     assert store_address(None, {"INFLUX_URL": "http://h:2", "INFLUX_TOKEN": "mine"}).token == "mine"
     for typed, environment in (("http://h:1", {}), (None, {"INFLUX_URL": "http://h:1"})):
         with pytest.raises(Unusable, match="no token"):
@@ -91,14 +91,14 @@ def test_a_token_in_an_env_file_without_an_address_is_for_none(tmp_path):
     env_file(tmp_path, "INFLUX_TOKEN=its")
     assert finding.store_address(None, {}) is None
     with pytest.raises(Unusable, match="no token"):
-        store_address(None, {"INFLUX_URL": THERE})
+        store_address(None, {"INFLUX_URL": PRESENT})
 
 
 def test_an_exported_token_is_for_the_exported_address():
-    environment = {"INFLUX_URL": THERE, "INFLUX_TOKEN": "mine"}
+    environment = {"INFLUX_URL": PRESENT, "INFLUX_TOKEN": "mine"}
     assert store_address(None, environment).token == "mine"
-    assert store_address(f"{THERE}/?bucket=b", environment).token == "mine"
-    with pytest.raises(Unusable, match=f"for {THERE}"):
+    assert store_address(f"{PRESENT}/?bucket=b", environment).token == "mine"
+    with pytest.raises(Unusable, match=f"for {PRESENT}"):
         store_address("http://h:1", environment)
 
 

@@ -8,8 +8,8 @@ from .catalogue import Condition, Limit, Rule
 from .evaluation import idle_at, value_at
 from .signals import PerRequest, Signal
 
-EVERY = 10_000
-_HELD = {("increase", "<"), ("increase", "="), ("max", "<"), ("max", "="), ("min", ">"), ("min", "=")}
+PERIOD = 10_000
+_KEPT = {("increase", "<"), ("increase", "="), ("max", "<"), ("max", "="), ("min", ">"), ("min", "=")}
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Moment:
     at: int
     true: bool | None
     value: float | None
-    others: bool | None
+    rest: bool | None
     idle: bool  # it is the time of requests that were none, or too few
     alert: Alert | None = None
     renewed: bool = True  # a sample since the evaluation before makes it true
@@ -38,7 +38,7 @@ class Moment:
 
 def grid(first: int, last: int) -> list[int]:
     """Return the evaluations from the first grid point at or after the first sample to that of the last."""
-    return list(range(-(-first // EVERY) * EVERY, -(-last // EVERY) * EVERY + 1, EVERY))
+    return list(range(-(-first // PERIOD) * PERIOD, -(-last // PERIOD) * PERIOD + 1, PERIOD))
 
 
 def judge(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evaluations: list[int], over: int, ended: int):
@@ -65,13 +65,13 @@ def judge(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evaluat
     breaches = [
         run
         for run in crossings
-        if run[0].alert and run[0].alert.fired_at is not None and past[id(run[0].alert)] * EVERY >= rule.for_
+        if run[0].alert and run[0].alert.fired_at is not None and past[id(run[0].alert)] * PERIOD >= rule.for_
     ]
     brief = [run for run in crossings if run not in breaches]
     stretch = max(run[-1].at - run[0].at for run in _runs(moments, lambda moment: moment.true is not None))
     true = sum(map(len, crossings))
     share = true / len(with_data)
-    often = true and true * EVERY >= rule.for_ and share >= rule.often
+    often = true and true * PERIOD >= rule.for_ and share >= rule.often
     return outcome | {
         "state": "crossed"
         if breaches
@@ -100,7 +100,7 @@ def _renew(moments: list[Moment], condition: Condition, signal: Signal | None):
     """Mark the evaluations at which a new sample makes the condition true, where a window holds it longer than that."""
     side, reduce = condition.limit.operator[0], condition.reduce
     before: Moment | None = None
-    if signal is None or (reduce, side) not in _HELD:
+    if signal is None or (reduce, side) not in _KEPT:
         return
     for moment in moments:
         if reduce == "increase":
@@ -110,7 +110,7 @@ def _renew(moments: list[Moment], condition: Condition, signal: Signal | None):
             begins = moment.true and not (before and before.true)
             moment.renewed = bool(begins or (last is not None and earlier is not None and last > earlier))
         else:
-            value = value_at(signal, reduce, condition.over, moment.at, only=EVERY - 1)
+            value = value_at(signal, reduce, condition.over, moment.at, only=PERIOD - 1)
             moment.renewed = value is not None and not condition.limit.healthy(value)
         before = moment
 
@@ -147,7 +147,7 @@ def _run_states(moments: list[Moment], for_: int, recover: Limit | None):
     alert: Alert | None = None
     before: int | None = None
     for moment in moments:
-        if before is not None and moment.at - before > EVERY:
+        if before is not None and moment.at - before > PERIOD:
             alert = None
         true = moment.true
         if true is False and alert and recover and moment.value is not None and not moment.idle:
@@ -168,7 +168,7 @@ def _runs(moments: list[Moment], values) -> list[list[Moment]]:
     """Maximal runs of neighbouring evaluations that are as wanted."""
     runs: list[list[Moment]] = []
     for moment in filter(values, moments):
-        if runs and runs[-1][-1].at == moment.at - EVERY:
+        if runs and runs[-1][-1].at == moment.at - PERIOD:
             runs[-1].append(moment)
         else:
             runs.append([moment])

@@ -14,7 +14,7 @@ from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.store.duck.duck_store import FILE, open_embedded
-from tests.alerting.world import CPU, EVERY, HOUR, MINUTE
+from tests.alerting.world import CPU, HOUR, MINUTE, PERIOD
 from tests.notify.test_notify import Hook
 
 
@@ -22,7 +22,7 @@ from tests.notify.test_notify import Hook
 def alerts(plimsoll, world, tmp_path):
     """Calls `plimsoll alerts` on the folder of the world, whose clock is that of the machine."""
     tmp_path.chmod(0o700)
-    world.at = time.time_ns() // EVERY * EVERY - HOUR
+    world.at = time.time_ns() // PERIOD * PERIOD - HOUR
 
     def call(*arguments):
         return plimsoll("alerts", *arguments, "--store", tmp_path)
@@ -150,7 +150,7 @@ def test_a_test_message_says_what_became_of_it(alerts, tmp_path):
 def test_a_replay_lists_the_alerts_of_the_stored_samples(alerts, world, tmp_path):
     cpu = Series("WEB01", "win_cpu", (("instance", "_Total"), ("objectname", "Processor")), "Percent_Processor_Time")
     begin = world.at
-    times = np.arange(begin, begin + 20 * MINUTE, EVERY, dtype=np.int64)
+    times = np.arange(begin, begin + 20 * MINUTE, PERIOD, dtype=np.int64)
     values = np.where((times > begin + 5 * MINUTE) & (times < begin + 15 * MINUTE), 95.0, 5.0)
     store = open_embedded(tmp_path / FILE)
     store.live.write_points(Points([cpu], np.zeros(len(times), np.int32), times, values))

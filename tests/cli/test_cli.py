@@ -7,7 +7,7 @@ import pytest
 from typer.main import get_command
 
 from plimsoll.cli import cli
-from tests.each import each
+from tests.each import run_each
 
 HEAVY = {"influxdb_client", "jinja2", "numpy", "polars", "pydantic", "rich", "yaml"}
 
@@ -23,9 +23,9 @@ def commands(command, *names):
         yield from commands(inner, *names, name)
 
 
-@each(commands(get_command(cli.app), "plimsoll"), lambda item: item[0])
-def test_every_command_and_all_it_takes_is_explained(one):
-    _, command = one
+@run_each(commands(get_command(cli.app), "plimsoll"), lambda item: item[0])
+def test_every_command_and_all_it_takes_is_explained(entry):
+    _, command = entry
     assert command.help
     assert [param.name for param in command.params if not param.help] == []
 
@@ -54,7 +54,7 @@ def test_an_encoding_that_no_log_has(plimsoll, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("zone", "said"),
+    ("zone", "output"),
     [
         ("utc", "UTC"),
         ("W. Europe Standard Time", "W. Europe Standard Time, UTC+01:00"),
@@ -62,21 +62,21 @@ def test_an_encoding_that_no_log_has(plimsoll, tmp_path, name):
         ("Tokyo Standard Time", "Tokyo Standard Time, UTC+09:00"),
     ],
 )
-def test_zones_may_be_named_as_windows_does(plimsoll, tmp_path, zone, said):
-    assert f"  zone      {said}\n" in plimsoll("show", a_log(tmp_path / "log.csv"), "--zone", zone).out
+def test_zones_may_be_named_as_windows_does(plimsoll, tmp_path, zone, output):
+    assert f"  zone      {output}\n" in plimsoll("show", a_log(tmp_path / "log.csv"), "--zone", zone).out
 
 
 @pytest.mark.parametrize(
-    ("zone", "said"), [("Nowhere Standard Time", "not known"), ("localtime", "not known"), ("Central", "not known")]
+    ("zone", "output"), [("Nowhere Standard Time", "not known"), ("localtime", "not known"), ("Central", "not known")]
 )
-def test_a_zone_that_is_refused(plimsoll, tmp_path, zone, said):
+def test_a_zone_that_is_refused(plimsoll, tmp_path, zone, output):
     line = one_line(plimsoll("show", a_log(tmp_path / "log.csv"), "--zone", zone))
     assert zone in line
-    assert said in line
+    assert output in line
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (
             ("--out", "y"),
@@ -85,8 +85,8 @@ def test_a_zone_that_is_refused(plimsoll, tmp_path, zone, said):
         (("--as", "csv", "--out", "y", "--every", "0"), "equal to 1. See plimsoll convert --help."),
     ],
 )
-def test_a_call_that_is_wrong_is_told_in_one_line(plimsoll, arguments, said):
-    assert one_line(plimsoll("convert", "x", *arguments)).endswith(said)
+def test_a_call_that_is_wrong_is_told_in_one_line(plimsoll, arguments, output):
+    assert one_line(plimsoll("convert", "x", *arguments)).endswith(output)
 
 
 def test_a_part_of_a_log_in_an_hour_that_comes_twice(plimsoll, tmp_path):

@@ -171,7 +171,7 @@ def test_plimsoll_toml_says_what_matters(monkeypatch, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ('[compare.signals."cpu.bussy"]\nneeded = true\n', 'compare.signals."cpu.bussy": there is no signal'),
         ('[compare.signals."cpu.busy"]\nleast = "2 ms"\n', "the signal is in %"),
@@ -179,12 +179,12 @@ def test_plimsoll_toml_says_what_matters(monkeypatch, capsys, tmp_path):
         ("[compare]\ntolerence = 5\n", 'compare.tolerence: unknown setting (did you mean "tolerance"?)'),
     ],
 )
-def test_a_mistake_in_the_settings_is_named(text, said, monkeypatch, capsys, tmp_path):
+def test_a_mistake_in_the_settings_is_named(text, output, monkeypatch, capsys, tmp_path):
     log = a_log(tmp_path / "a.csv", a_directory(1, rows=100))
     (tmp_path / "plimsoll.toml").write_text(text)
     status, _, err = compare(monkeypatch, capsys, log, log)
     assert status == 2
-    assert said in err
+    assert output in err
 
 
 def test_one_run_is_not_enough(runs, monkeypatch, capsys):

@@ -23,7 +23,7 @@ def fail(error):
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "output"),
     [
         (lambda: fail(KeyError("start_ms")), "this is a defect of Plimsoll (KeyError: 'start_ms'); please report it"),
         (lambda: fail(Panic("a\x1b[1m\nb")), r"this is a defect of Plimsoll (Panic: a\x1b[1m\nb)"),
@@ -31,7 +31,7 @@ def fail(error):
         (recurse, "this is a defect of Plimsoll (RecursionError: maximum recursion depth exceeded"),
     ],
 )
-def test_any_other_error_is_a_defect(capsys, monkeypatch, call, said):
+def test_any_other_error_is_a_defect(capsys, monkeypatch, call, output):
     monkeypatch.setattr(rules, "load", lambda *_: call())
     monkeypatch.setattr(sys, "argv", ["plimsoll", "rules", "list"])
     with pytest.raises(SystemExit) as ended:
@@ -39,7 +39,7 @@ def test_any_other_error_is_a_defect(capsys, monkeypatch, call, said):
     out, err = capsys.readouterr()
     assert (ended.value.code, out) == (70, "")
     first, versions, *trace = err.splitlines()
-    assert first.startswith(f"plimsoll: {said}")
+    assert first.startswith(f"plimsoll: {output}")
     assert versions.startswith("plimsoll ")
     assert trace[0] == "Traceback (most recent call last):"
     assert len(trace) < 150

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from plimsoll.cli.cli import COMMANDS, app, load_command
-from tests.each import each
+from tests.each import run_each
 
 
 def names():
@@ -25,7 +25,7 @@ def helped(capsys, *arguments):
     return capsys.readouterr().out
 
 
-@each(names(), str)
+@run_each(names(), str)
 def test_help_ends_with_examples_whose_options_exist(command, capsys):
     lines = helped(capsys, *command.split(), "-h").rstrip().splitlines()
     examples = lines[next(at for at, line in enumerate(lines) if line.strip() == "Examples:") + 1 :]

@@ -51,20 +51,20 @@ def called(plimsoll, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "line", "said"),
+    ("kind", "text", "line", "output"),
     [
         *(pytest.param(kind, *case, id=f"{kind}: {name}") for kind in ("pack", "names") for name, case in YAML.items()),
         *(pytest.param("settings", *case, id=f"settings: {name}") for name, case in TOML.items()),
     ],
 )
-def test_a_file_beyond_a_limit_is_refused_with_its_line(called, tmp_path, kind, text, line, said):
+def test_a_file_beyond_a_limit_is_refused_with_its_line(called, tmp_path, kind, text, line, output):
     path = tmp_path / ("own.yaml" if kind != "settings" else "own.toml")
     path.write_text(text)
     done = called(kind, path)
     assert (done.status, done.out) == (2, "")
     (only,) = done.err.splitlines()
     assert only.startswith(f"plimsoll: {path}:{line}:")
-    assert said in only
+    assert output in only
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")

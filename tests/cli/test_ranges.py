@@ -43,7 +43,7 @@ def part(plimsoll, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "first", "last"),
+    ("requests", "first", "last"),
     [
         (["--from", "10:22"], "01/15/2008 10:22:00", "01/15/2008 11:00:00"),
         (["--to", "10:22"], "01/15/2008 10:00:00", "01/15/2008 10:22:00"),
@@ -56,8 +56,8 @@ def part(plimsoll, tmp_path):
         (["--from", "10:22", "--to", "15:00"], "01/15/2008 10:22:00", "01/15/2008 11:00:00"),
     ],
 )
-def test_a_part_of_a_recording(part, tmp_path, asked, first, last):
-    assert part(a_log(tmp_path / "log.csv"), *asked) == (first, last)
+def test_a_part_of_a_recording(part, tmp_path, requests, first, last):
+    assert part(a_log(tmp_path / "log.csv"), *requests) == (first, last)
 
 
 def test_a_part_over_midnight(part, tmp_path):
@@ -69,7 +69,7 @@ def test_a_part_over_midnight(part, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("requests", "output"),
     [
         (
             ["--from", "10:40", "--to", "10:20"],
@@ -94,8 +94,8 @@ def test_a_part_over_midnight(part, tmp_path):
         (["--from", "-soon"], '--from "-soon": write it like -15m, -2h or -1h30m'),
     ],
 )
-def test_a_part_that_is_none_is_told_in_one_line(part, tmp_path, asked, said):
-    assert part(a_log(tmp_path / "log.csv"), *asked) == f"plimsoll: {said}"
+def test_a_part_that_is_none_is_told_in_one_line(part, tmp_path, requests, output):
+    assert part(a_log(tmp_path / "log.csv"), *requests) == f"plimsoll: {output}"
 
 
 def test_a_steady_state_does_not_go_on_into_a_day_that_is_not_reached(plimsoll, tmp_path):

@@ -177,7 +177,7 @@ def test_a_part_of_the_run_can_be_judged(plimsoll, tmp_path, crossed):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (("none.csv",), "none.csv: does not exist; name a log or a folder of logs"),
         (("",), '"": is no log; name logs, or a folder of them'),
@@ -193,11 +193,11 @@ def test_a_part_of_the_run_can_be_judged(plimsoll, tmp_path, crossed):
         (("{log}", "--json", "{log}/x/y.json"), "y.json: cannot be written"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_one_line(plimsoll, crossed, arguments, said):
+def test_what_cannot_be_done_is_told_in_one_line(plimsoll, crossed, arguments, output):
     done = plimsoll("review", *(argument.format(log=crossed) for argument in arguments))
     assert done.status == 2
     assert done.out == ""
-    assert said in done.err
+    assert output in done.err
     assert len(done.err.splitlines()) == 1
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from plimsoll.report.rule_page import explain
 from plimsoll.rules.load import load, load_signals
-from tests.each import each
+from tests.each import run_each
 
 PACK = """\
 pack: own
@@ -31,7 +31,7 @@ RULES = [(pack, rule) for pack in load().packs for rule in pack.rules]
 
 
 @pytest.fixture
-def own(tmp_path):
+def custom(tmp_path):
     def write(old="", new=""):
         path = tmp_path / "own.yaml"
         path.write_text(PACK.replace(old, new), encoding="utf-8")
@@ -40,8 +40,8 @@ def own(tmp_path):
     return write
 
 
-def test_list(plimsoll, own):
-    done = plimsoll("rules", "list", "--only", own())
+def test_list(plimsoll, custom):
+    done = plimsoll("rules", "list", "--only", custom())
     assert done.status == 0
     assert done.out.splitlines() == [
         "  rule     severity  signal          healthy  for    sources",
@@ -56,8 +56,8 @@ def test_list_names_every_shipped_rule(plimsoll):
     assert {line.partition(":")[0] for line in lines if not line.startswith("  ")} == {pack.pack for pack, _ in RULES}
 
 
-def test_list_for_programs(plimsoll, own, tmp_path):
-    assert plimsoll("rules", "list", "--only", own(), "--json", tmp_path / "rules.json").status == 0
+def test_list_for_programs(plimsoll, custom, tmp_path):
+    assert plimsoll("rules", "list", "--only", custom(), "--json", tmp_path / "rules.json").status == 0
     loads = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
     assert loads["schema"] == "plimsoll.rules/1"
     (rule,) = loads["rules"]
@@ -65,12 +65,12 @@ def test_list_for_programs(plimsoll, own, tmp_path):
     assert (rule["condition"]["healthy"], rule["condition"]["limit"], rule["condition"]["unit"]) == ("< 70", 70, "%")
 
 
-def test_check_of_ones_own(plimsoll, own):
-    assert plimsoll("rules", "check", own()).out == "ok: 1 rule in 1 pack\n"
+def test_check_of_ones_own(plimsoll, custom):
+    assert plimsoll("rules", "check", custom()).out == "ok: 1 rule in 1 pack\n"
 
 
-def test_check_tells_all_mistakes(plimsoll, own):
-    path = own("healthy:", "helthy:")
+def test_check_tells_all_mistakes(plimsoll, custom):
+    path = custom("healthy:", "helthy:")
     path.write_text(path.read_text().replace("69x30", "69y30").replace("cpu.busy\n", "CPU\n"))
     done = plimsoll("rules", "check", path)
     assert (done.status, done.out) == (2, "")
@@ -80,7 +80,7 @@ def test_check_tells_all_mistakes(plimsoll, own):
     assert "signal: string should match pattern" in done.err
 
 
-@each(RULES, lambda both: both[1].id)
+@run_each(RULES, lambda both: both[1].id)
 def test_everything_a_rule_says_is_explained(both):
     pack, rule = both
     signals = load_signals()
@@ -94,8 +94,8 @@ def test_everything_a_rule_says_is_explained(both):
     assert [item for item in entries if item.strip() not in text] == []
 
 
-def test_explain(plimsoll, own):
-    done = plimsoll("rules", "explain", "own-cpu", "--only", own())
+def test_explain(plimsoll, custom):
+    done = plimsoll("rules", "explain", "own-cpu", "--only", custom())
     assert done.status == 0
     head, _, rest = done.out.partition("\nWhat is counted\n")
     assert head == "own-cpu\n\nBusy.\n\nSeverity: warning. Pack: own (Own).\n"
@@ -114,8 +114,8 @@ def test_explain(plimsoll, own):
     ]
 
 
-def test_every_part_of_a_threshold_is_put_in_words(plimsoll, own):
-    path = own(
+def test_every_part_of_a_threshold_is_put_in_words(plimsoll, custom):
+    path = custom(
         "    for: 2m\n",
         "    reduce: max\n    over: 5m\n    recover: '< 60'\n    scale: processors\n    drive: log\n    phase: steady\n"
         "    when_phase_unknown: [{signal: cpu.busy, healthy: '>= 3', reduce: increase, over: 10m}]\n"
@@ -143,12 +143,12 @@ def test_a_rule_that_is_not_known(plimsoll):
     )
 
 
-def test_cases_of_ones_own(plimsoll, own):
-    assert plimsoll("rules", "test", own()).out == "3 cases of 1 rule, 0 failed\n"
+def test_cases_of_ones_own(plimsoll, custom):
+    assert plimsoll("rules", "test", custom()).out == "3 cases of 1 rule, 0 failed\n"
 
 
-def test_a_case_that_fails_is_told(plimsoll, own):
-    path = own("75x30", "69x30")
+def test_a_case_that_fails_is_told(plimsoll, custom):
+    path = custom("75x30", "69x30")
     done = plimsoll("rules", "test", path)
     assert done.status == 1
     assert done.out.splitlines() == [

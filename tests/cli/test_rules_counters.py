@@ -14,7 +14,7 @@ from plimsoll.rules.signal_finder import Finder
 SIGNALS = load_signals()
 # Windows, or the product, ended before anything that could record them today.
 OF_OLD = {"Network Segment", "Site Server LDAP Service"}
-OWN = """\
+CUSTOM = """\
 pack: own
 title: Own
 about: Limits of our own.
@@ -55,10 +55,10 @@ def paths(plimsoll):
 
 
 @pytest.fixture
-def own(tmp_path):
+def custom(tmp_path):
     def write(signal, look_at=""):
         path = tmp_path / "own.yaml"
-        path.write_text(OWN.format(signal=signal, look_at=look_at), encoding="utf-8")
+        path.write_text(CUSTOM.format(signal=signal, look_at=look_at), encoding="utf-8")
         return path
 
     return write
@@ -98,9 +98,9 @@ def test_what_a_pack_names_is_recorded(paths, pack):
     assert named & found_in(paths()) <= result
 
 
-def test_a_pack_of_ones_own(paths, own):
+def test_a_pack_of_ones_own(paths, custom):
     """The pack has a derived signal, and a signal to look at that is of SQL Server."""
-    recorded = paths("--only", own("memory.pool", "sql.lazy_writes"), "--instance", "PAYROLL")
+    recorded = paths("--only", custom("memory.pool", "sql.lazy_writes"), "--instance", "PAYROLL")
     assert [str(path) for path in recorded] == [
         r"\Memory\Pool Nonpaged Bytes",
         r"\Memory\Pool Paged Bytes",
@@ -149,7 +149,7 @@ def test_in_telegraf_no_object_silences_another(plimsoll):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "output"),
     [
         (["--only", "sql-servr"], 'pack "sql-servr" is not known (did you mean "sql-server"?)'),
         (["--as", "blg"], "is not one of 'list', 'logman', 'telegraf'"),
@@ -162,22 +162,22 @@ def test_in_telegraf_no_object_silences_another(plimsoll):
         (["--interval", "often", "--as", "telegraf"], "not a duration"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(plimsoll, options, said):
+def test_what_cannot_be_is_told_in_one_line(plimsoll, options, output):
     done = plimsoll("rules", "counters", *options)
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert output in done.err
     assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("signal", ["ldap.response_latency", "ldap.bytes_received"])
-def test_a_pack_of_which_windows_has_nothing_says_so(plimsoll, own, signal):
-    done = plimsoll("rules", "counters", "--only", own(signal))
+def test_a_pack_of_which_windows_has_nothing_says_so(plimsoll, custom, signal):
+    done = plimsoll("rules", "counters", "--only", custom(signal))
     assert (done.status, done.out) == (2, "")
     assert "pack own: nothing to collect" in done.err
 
 
-def test_a_pack_is_not_written_over(plimsoll, own):
-    pack = own("cpu.busy")
+def test_a_pack_is_not_written_over(plimsoll, custom):
+    pack = custom("cpu.busy")
     done = plimsoll("rules", "counters", "--only", pack, "--out", pack)
     assert done.status == 2
     assert pack.read_text(encoding="utf-8").startswith("pack: own")

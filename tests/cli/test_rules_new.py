@@ -27,7 +27,7 @@ def test_the_first_line_names_the_schema_beside_it(plimsoll, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "there", "said"),
+    ("name", "present", "output"),
     [
         ("mine.yaml", "mine.yaml", "mine.yaml: exists already, and is not written over; name another file"),
         ("mine.txt", None, "a pack is a .yaml file; write it like mine.yaml"),
@@ -35,14 +35,16 @@ def test_the_first_line_names_the_schema_beside_it(plimsoll, tmp_path):
         ("mine.yaml", "plimsoll-pack.schema.json", "is not Plimsoll's, and is not written over"),
     ],
 )
-def test_nothing_is_written_over(plimsoll, tmp_path, name, there, said):
-    if there:
-        (tmp_path / there).write_text("precious")
+def test_nothing_is_written_over(plimsoll, tmp_path, name, present, output):
+    if present:
+        (tmp_path / present).write_text("precious")
     done = plimsoll("rules", "new", tmp_path / name)
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert output in done.err
     assert done.err.count("\n") == 1
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == ([(there, "precious")] if there else [])
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == (
+        [(present, "precious")] if present else []
+    )
 
 
 LOG = r"""
@@ -97,11 +99,11 @@ def test_a_rule_on_such_a_signal_judges_the_log(plimsoll, tmp_path, shop):
 
 
 @pytest.mark.parametrize(
-    ("counter", "said"),
+    ("counter", "output"),
     [("Nothing*", "no counter without a signal matches Nothing*"), ("Memory*", "matches Memory*; plimsoll show")],
 )
-def test_counters_that_are_not_there_are_an_error(plimsoll, tmp_path, shop, counter, said):
+def test_counters_that_are_not_there_are_an_error(plimsoll, tmp_path, shop, counter, output):
     done = plimsoll("rules", "new", tmp_path / "mine.yaml", "--from", shop, "--counter", counter)
     assert done.status == 2
-    assert said in done.err
+    assert output in done.err
     assert not (tmp_path / "mine.yaml").exists()

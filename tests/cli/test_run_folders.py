@@ -36,7 +36,7 @@ def stores(tmp_path_factory, nights):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "requests",
     [
         ("runs", "list"),
         ("runs", "show", "night: 3"),
@@ -46,11 +46,11 @@ def stores(tmp_path_factory, nights):
     ],
     ids=lambda values: " ".join(values[:2]),
 )
-def test_a_command_gives_what_it_gives_on_the_embedded_store(plimsoll, stores, tmp_path, asked):
+def test_a_command_gives_what_it_gives_on_the_embedded_store(plimsoll, stores, tmp_path, requests):
     entries = []
     for at, store in enumerate(stores):
         written = tmp_path / f"{at}.json"
-        done = plimsoll(*asked, "--store", store, "--json", written)
+        done = plimsoll(*requests, "--store", store, "--json", written)
         document = json.loads(written.read_text())
         if isinstance(document, dict):
             document.pop("created", None)

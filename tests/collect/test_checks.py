@@ -79,7 +79,7 @@ def test_a_port_that_answers_and_one_that_does_not(page, nobody):
 
 
 @pytest.mark.parametrize(
-    ("path", "asked", "code"),
+    ("path", "requests", "code"),
     [
         ("/", {}, 0),
         ("/", {"contains": "well"}, 0),
@@ -89,8 +89,8 @@ def test_a_port_that_answers_and_one_that_does_not(page, nobody):
         ("/", {"status": 204}, 6),
     ],
 )
-def test_a_page_is_as_it_must_be_or_not(page, path, asked, code):
-    name, values, tags = result(name="shop", http=f"http://127.0.0.1:{page}{path}", **asked)
+def test_a_page_is_as_it_must_be_or_not(page, path, requests, code):
+    name, values, tags = result(name="shop", http=f"http://127.0.0.1:{page}{path}", **requests)
     assert (name, values["result_code"]) == ("http_response", code)
     assert values["http_response_code"] == (500 if path == "/broken" else 200)
     assert tags["check"] == "shop"
@@ -225,7 +225,7 @@ def test_a_service_of_windows(monkeypatch, status, code):
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "expected"),
+    ("output", "status", "expected"),
     [
         ("64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.040 ms", 0, (0, 0.04)),
         ("Antwort von 10.0.0.1: Bytes=32 Zeit<1ms TTL=64", 0, (0, 1)),
@@ -234,8 +234,8 @@ def test_a_service_of_windows(monkeypatch, status, code):
         ("1 packets transmitted, 0 received, 100% packet loss, time 0ms", 1, (100, None)),
     ],
 )
-def test_a_ping(tmp_path, monkeypatch, said, status, expected):
-    program(tmp_path, "ping", f"import sys\nprint('{said}')\nsys.exit({status})")
+def test_a_ping(tmp_path, monkeypatch, output, status, expected):
+    program(tmp_path, "ping", f"import sys\nprint('{output}')\nsys.exit({status})")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
     name, values, _ = result(ping="10.0.0.1")
@@ -265,7 +265,7 @@ def test_rules_judge_what_checks_give(page, nobody, certified):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ('[[check]]\nservice = "a"\nprocess = "b"', "exactly one of"),
         ("[[check]]\nname = 'a'", "exactly one of"),
@@ -280,8 +280,8 @@ def test_rules_judge_what_checks_give(page, nobody, certified):
         ('[[check]]\nhtp = "a:1"', 'did you mean "http"'),
     ],
 )
-def test_settings_that_are_wrong_are_named(text, said):
+def test_settings_that_are_wrong_are_named(text, output):
     with pytest.raises(Unusable, match="check") as refused:
         up_settings.parse(text.encode(), Path("up.toml"))
-    assert said in str(refused.value)
+    assert output in str(refused.value)
     assert "secret" not in str(refused.value)

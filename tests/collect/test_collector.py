@@ -30,7 +30,7 @@ def twice(collector):
     return collector.collect(AT + 10 * SECOND)
 
 
-def found(points):
+def outcome(points):
     signals = load_signals()
     finder = Finder(signals, list(points.series), lambda item: True)
     return {name for name, signal in signals.items() if finder.find(name) and not signal.fact}
@@ -38,7 +38,7 @@ def found(points):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="of Linux")
 def test_every_signal_of_a_linux_host_is_found():
-    assert found(twice(Collector())) == LINUX
+    assert outcome(twice(Collector())) == LINUX
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="telegraf/linux.conf is for Linux")
@@ -132,5 +132,5 @@ def test_macos_has_no_counts_of_the_kernel(monkeypatch):
     # psutil gives other quantities under these names there.
     monkeypatch.setattr(sys, "platform", "darwin")
     points = twice(Collector())
-    assert {"cpu.busy", "cpu.load", "memory.available", "paging_file.used"} <= found(points)
-    assert not {"cpu.context_switches", "cpu.interrupts", "memory.swapped_out"} & found(points)
+    assert {"cpu.busy", "cpu.load", "memory.available", "paging_file.used"} <= outcome(points)
+    assert not {"cpu.context_switches", "cpu.interrupts", "memory.swapped_out"} & outcome(points)

@@ -45,7 +45,7 @@ def compared(first, second):
 
 
 @pytest.mark.parametrize(
-    ("changed", "expected", "said"),
+    ("changed", "expected", "output"),
     [
         ({}, Answer.NOT_WORSE, "Nothing became worse or better."),
         (
@@ -93,14 +93,14 @@ def compared(first, second):
         "connections pile up",
     ],
 )
-def test_the_answer(changed, expected, said):
+def test_the_answer(changed, expected, output):
     result = compared(a_run(1), a_run(2, changed))
     assert (answer(result), doubts(result) if expected == Answer.NOT_WORSE else []) == (expected, [])
-    assert said in " ".join(story(result))
+    assert output in " ".join(story(result))
 
 
 @pytest.mark.parametrize(
-    ("trouble", "said"),
+    ("trouble", "output"),
     [
         ({CPU: lambda item: 94 + 0 * item}, "b is better: processor time of SUT fell"),
         ({READ: lambda item: np.where(LATE, 9 * item, item)}, "b is better"),
@@ -110,9 +110,9 @@ def test_the_answer(changed, expected, said):
         ),
     ],
 )
-def test_what_became_better(trouble, said):
+def test_what_became_better(trouble, output):
     result = compared(a_run(1, trouble), a_run(2))
-    assert said in " ".join(story(result))
+    assert output in " ".join(story(result))
     assert answer(result) == Answer.NOT_WORSE
 
 
@@ -165,17 +165,17 @@ def test_a_critical_limit_that_the_baseline_was_far_from_leaves_it_open_however_
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected", "said"),
+    ("rows", "expected", "output"),
     [
         (100, Answer.UNKNOWN, "too little to compare"),
         (300, Answer.NOT_WORSE, "b has 24 min 55 s of steady phase, a 59 min 55 s."),
         (500, Answer.NOT_WORSE, ""),
     ],
 )
-def test_a_run_that_is_much_shorter_is_said_or_leaves_it_open(rows, expected, said):
+def test_a_run_that_is_much_shorter_is_said_or_leaves_it_open(rows, expected, output):
     result = compared(a_run(1), {path: values[:rows] for path, values in a_run(2).items()})
     assert answer(result) == expected
-    assert said in " ".join([*story(result), *doubts(result)])
+    assert output in " ".join([*story(result), *doubts(result)])
 
 
 def test_what_became_slower_within_its_own_tolerance_is_said():
@@ -194,7 +194,7 @@ SENT = r"\Network Interface(eth0)\Bytes Sent/sec"
 
 
 @pytest.mark.parametrize(
-    ("path", "changed", "expected", "said"),
+    ("path", "changed", "expected", "output"),
     [
         (
             SENT,
@@ -208,7 +208,7 @@ SENT = r"\Network Interface(eth0)\Bytes Sent/sec"
     ],
     ids=["bytes as well", "bytes the same", "disks as well", "disks the same"],
 )
-def test_where_no_load_is_known_what_rose_with_the_work_is_not_worse(path, changed, expected, said):
+def test_where_no_load_is_known_what_rose_with_the_work_is_not_worse(path, changed, expected, output):
     def run(seed, factor=1.0):
         rng = np.random.default_rng(seed)
         means = {CPU: 30, READ: 0.005, path: 100}
@@ -219,4 +219,4 @@ def test_where_no_load_is_known_what_rose_with_the_work_is_not_worse(path, chang
 
     result = compared(run(1), run(2, 1.25))
     assert answer(result) == expected
-    assert said in " ".join([*story(result), *doubts(result)])
+    assert output in " ".join([*story(result), *doubts(result)])

@@ -17,13 +17,13 @@ OTHER = r"\Shop Checkout(_Total)\Baskets Open"
 def shop(time_ms=40.0, errors=0.02, slow=0.0):
     """Counters of an application that no signal reads; a share `slow` of the times is eight times as long."""
 
-    def more(values, rng):
+    def extra(values, rng):
         rows = len(next(iter(values[WEB].values())))
         values[WEB][TIME] = time_ms * rng.lognormal(0, 0.1, rows) * np.where(rng.random(rows) < slow, 8, 1)
         values[WEB][ERRORS] = rng.poisson(5 * errors, rows).cumsum().astype(float)
         values[WEB][OTHER] = 100 * rng.lognormal(0, 0.1, rows)
 
-    return more
+    return extra
 
 
 USUAL = shop()
@@ -34,15 +34,15 @@ def compared(build, seed, values=USUAL):
 
 
 @pytest.mark.parametrize(
-    ("build", "what"),
+    ("build", "subject"),
     [(Build(stall_s=60.0), "stalls"), (Build(slow_share=0.04), "peaks"), (Build(noise=0.10), "noise")],
     ids=["a stall every quarter of an hour", "some answers take three times as long", "a load twice as noisy"],
 )
-def test_what_means_hide_is_found(build, what):
+def test_what_means_hide_is_found(build, subject):
     for seed in SEEDS:
         result = compared(build, seed)
-        assert what in {reshaped.shape for reshaped in result.reshaped}
-        assert answer(result) == (Answer.UNKNOWN if what == "noise" else Answer.WORSE)
+        assert subject in {reshaped.shape for reshaped in result.reshaped}
+        assert answer(result) == (Answer.UNKNOWN if subject == "noise" else Answer.WORSE)
 
 
 def test_processor_time_that_is_noisier_for_the_same_load_is_found():
@@ -68,19 +68,19 @@ def test_alike_runs_have_none_of_it():
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("extra", "output"),
     [
         (shop(time_ms=120.0), "Average Basket Time of WEB1 rose"),
         (shop(errors=0.2), "the increase of"),
         (shop(slow=0.02), "the peaks of"),
     ],
 )
-def test_a_counter_that_no_signal_knows_leaves_it_open(more, said):
+def test_a_counter_that_no_signal_knows_leaves_it_open(extra, output):
     for seed in SEEDS:
-        result = compared(Build(), seed, more)
+        result = compared(Build(), seed, extra)
         assert answer(result) == Answer.UNKNOWN
         assert len(result.unassigned_counters.costs) == 1
-        assert said in " ".join(story(result))
+        assert output in " ".join(story(result))
 
 
 def test_two_of_them_are_named():

@@ -15,7 +15,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.subjects import Subject
-from tests.each import each
+from tests.each import run_each
 from tests.simulated import ar1
 
 SEEDS, SIGNALS = 24, 24
@@ -68,14 +68,14 @@ def noise(rows, mean=50.0, phi=0.7):
 
 
 def bursts(rows, item=60):
-    def made(rng):
+    def created(rng):
         out = np.zeros(rows)
         for start in range(int(rng.integers(item)), rows, item):
             length = int(rng.integers(3, 6))
             out[start : start + length] = rng.uniform(200, 1000, length)[: rows - start]
         return out
 
-    return made
+    return created
 
 
 def climbing(rows):
@@ -83,12 +83,12 @@ def climbing(rows):
 
 
 def spike(rows):
-    def made(rng):
+    def created(rng):
         out = 50 * (1 + ar1(rng, rows, deviation=0.1))
         out[rng.integers(rows)] = 1e6
         return out
 
-    return made
+    return created
 
 
 def heavy(rows):
@@ -115,7 +115,7 @@ def test_nothing_is_called_worse_where_nothing_changed(name):
     assert false_alarms(*BARS[name], SEEDS) <= 1
 
 
-@each(CASES, str)
+@run_each(CASES, str)
 def test_nor_where_samples_are_unusual(name):
     result = false_alarms(*CASES[name], seeds=6)
     assert result <= 1, result

@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 WITHIN = timedelta(seconds=60)
 MOST_BYTES = 150_000
 FEWEST_JUDGED = 12  # rules that each pair of logs is judged by, at least
-EACH = pytest.mark.parametrize("system", SITES)
+SINGLE = pytest.mark.parametrize("system", SITES)
 
 
 @cache
@@ -49,7 +49,7 @@ def test_rebuilding_gives_the_committed_bytes(tmp_path: Path) -> None:
         assert path.stat().st_size < MOST_BYTES, name
 
 
-@EACH
+@SINGLE
 def test_nothing_is_crossed_in_the_quiet_run(system: str) -> None:
     result = reviewed(EXAMPLES / system / HEALTHY)
     assert [finding.rule.id for finding in result.of(Outcome.CROSSED)] == []
@@ -58,7 +58,7 @@ def test_nothing_is_crossed_in_the_quiet_run(system: str) -> None:
     assert [str(remark) for remark in result.remarks] == []
 
 
-@EACH
+@SINGLE
 def test_exactly_what_was_put_in_is_found(system: str) -> None:
     folder = EXAMPLES / system / TROUBLE
     expected = json.loads((folder / EXPECTED).read_text(encoding="utf-8"))["crossed"]
@@ -80,14 +80,14 @@ def test_exactly_what_was_put_in_is_found(system: str) -> None:
     assert judged(result) == judged(reviewed(EXAMPLES / system / HEALTHY)), "the two runs are judged by the same rules"
 
 
-@EACH
+@SINGLE
 def test_a_diagnosis_agrees_with_the_findings(system: str) -> None:
     for run in (HEALTHY, TROUBLE):
         model_dump = ReviewDocument.model_validate(Insights(reviewed(EXAMPLES / system / run))).model_dump(mode="json")
         assert contradictions(model_dump) == [], run
 
 
-@EACH
+@SINGLE
 def test_only_the_counters_in_trouble_differ(system: str) -> None:
     site = load_site(system)
     for host in site.hosts:

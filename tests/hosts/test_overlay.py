@@ -7,7 +7,7 @@ import pytest
 from plimsoll.hosts import overlay, settings
 from plimsoll.model.errors import Unusable
 from plimsoll.rules.load import load
-from tests.each import each
+from tests.each import run_each
 
 CPU = "windows-cpu-busy-critical"
 DISK = "windows-disk-read-latency"
@@ -66,7 +66,7 @@ def test_changes_of_several_hosts_and_rules_stay_when_another_is_made(tmp_path, 
     assert overlay.changed_here(tmp_path, DISK) == {"web1", "db1"}
 
 
-@each(
+@run_each(
     [
         ({"healthy": "> 97 %"}, "other side of the limit"),
         ({"healthy": "< 101 %"}, "can never be crossed"),

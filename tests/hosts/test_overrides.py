@@ -183,7 +183,7 @@ def test_a_run_of_which_everything_is_off_is_not_known_to_be_good(run):
 
 
 @pytest.mark.parametrize(
-    ("toml", "said"),
+    ("toml", "output"),
     [
         ('[rules.cpu-busy]\nhealthy = "< 90"', "rules.cpu-busy.reason is missing: say why"),
         ('[rules.cpu-busy]\nhealthy = "< 90"\nreason = " "', "rules.cpu-busy: reason is empty"),
@@ -204,11 +204,11 @@ def test_a_run_of_which_everything_is_off_is_not_known_to_be_good(run):
         ('[hosts.W.instances."2 E:"]\ndrive = "logs"', "hosts.W.instances.2 E:.drive: input should be 'database' or 'log'"),
     ],
 )  # fmt: skip
-def test_mistakes_are_one_line_that_names_the_setting(run, toml, said):
+def test_mistakes_are_one_line_that_names_the_setting(run, toml, output):
     done, _, _ = run({CPU: 20}, toml)
     assert done.status == 2
     (line,) = done.err.splitlines()
-    assert said in line
+    assert output in line
 
 
 def test_rules_of_packs_that_were_not_chosen_may_be_set_too(run):

@@ -39,7 +39,7 @@ def test_facts_of_an_instance_go_before_those_of_its_host(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "output"),
     [
         (
             "spindles = 6",
@@ -52,7 +52,7 @@ def test_facts_of_an_instance_go_before_those_of_its_host(tmp_path):
         ("[run]", "[run", "not valid TOML"),
     ],
 )
-def test_mistakes_name_the_setting(tmp_path, old, new, said):
+def test_mistakes_name_the_setting(tmp_path, old, new, output):
     with pytest.raises(Unusable) as refused:
         read(tmp_path, GOOD.replace(old, new))
-    assert said in str(refused.value)
+    assert output in str(refused.value)

@@ -16,7 +16,7 @@ def _idle(level: float | None) -> float | None:
     return None if level is None else 100 - level
 
 
-def _one(path: str, scale: float = 1.0) -> Way:
+def _single(path: str, scale: float = 1.0) -> Way:
     return lambda well, sick: {path: Level(well * scale, None if sick is None else sick * scale, spread=0.01)}
 
 
@@ -58,8 +58,8 @@ def _commit(well: float, sick: float | None) -> dict[str, Level]:
 
 
 CPU: dict[str, Way] = {
-    "total": _one(r"\Processor(_Total)\% Processor Time"),
-    "information": _one(r"\Processor Information(_Total)\% Processor Time"),
+    "total": _single(r"\Processor(_Total)\% Processor Time"),
+    "information": _single(r"\Processor Information(_Total)\% Processor Time"),
     "idle": _inverse(r"\Processor(_Total)\% Idle Time"),
     "user and privileged": _both(r"\Processor(_Total)\% User Time", r"\Processor(_Total)\% Privileged Time", 0.8),
     "utility": _utility,
@@ -68,11 +68,11 @@ CPU: dict[str, Way] = {
     "each idle": _inverse(*(rf"\Processor({n})\% Idle Time" for n in _PROCESSORS)),
 }
 MEMORY: dict[str, Way] = {
-    "MBytes": _one(r"\Memory\Available MBytes"),
-    "KBytes": _one(r"\Memory\Available KBytes", 2**10),
-    "Bytes": _one(r"\Memory\Available Bytes", 2**20),
+    "MBytes": _single(r"\Memory\Available MBytes"),
+    "KBytes": _single(r"\Memory\Available KBytes", 2**10),
+    "Bytes": _single(r"\Memory\Available Bytes", 2**20),
 }
-COMMITTED: dict[str, Way] = {"percent": _one(r"\Memory\% Committed Bytes In Use"), "bytes": _commit}
+COMMITTED: dict[str, Way] = {"percent": _single(r"\Memory\% Committed Bytes In Use"), "bytes": _commit}
 _C, _E, _CD = "0 C:", "1 E:", "0 C: D:"
 LATENCY: dict[str, Way] = {  # ms
     "physical": _all(
@@ -90,18 +90,18 @@ LATENCY: dict[str, Way] = {  # ms
 USE: dict[str, Way] = {  # % of the time
     "idle": _inverse(rf"\PhysicalDisk({_C})\% Idle Time"),
     "logical idle": _inverse(r"\LogicalDisk(C:)\% Idle Time"),
-    "busy": _one(rf"\PhysicalDisk({_C})\% Disk Time"),
+    "busy": _single(rf"\PhysicalDisk({_C})\% Disk Time"),
     "total idle": _inverse(r"\PhysicalDisk(_Total)\% Idle Time"),
-    "total busy": _one(r"\PhysicalDisk(_Total)\% Disk Time"),
+    "total busy": _single(r"\PhysicalDisk(_Total)\% Disk Time"),
 }
 QUEUE: dict[str, Way] = {
-    "average": _one(rf"\PhysicalDisk({_C})\Avg. Disk Queue Length"),
-    "current": _one(rf"\PhysicalDisk({_C})\Current Disk Queue Length"),
-    "total": _one(r"\PhysicalDisk(_Total)\Avg. Disk Queue Length"),
+    "average": _single(rf"\PhysicalDisk({_C})\Avg. Disk Queue Length"),
+    "current": _single(rf"\PhysicalDisk({_C})\Current Disk Queue Length"),
+    "total": _single(r"\PhysicalDisk(_Total)\Avg. Disk Queue Length"),
 }
 SPACE: dict[str, Way] = {
-    "percent": _one(r"\LogicalDisk(C:)\% Free Space"),
-    "total": _one(r"\LogicalDisk(_Total)\% Free Space"),
+    "percent": _single(r"\LogicalDisk(C:)\% Free Space"),
+    "total": _single(r"\LogicalDisk(_Total)\% Free Space"),
 }
 # What is well, and what its document calls bad.
 RESOURCES: dict[str, tuple[dict[str, Way], float, float]] = {
@@ -114,8 +114,8 @@ RESOURCES: dict[str, tuple[dict[str, Way], float, float]] = {
     "space": (SPACE, 47, 3.2),
     "megabytes": (
         {
-            "free": _one(r"\LogicalDisk(C:)\Free Megabytes"),
-            "free, of all": _one(r"\LogicalDisk(_Total)\Free Megabytes"),
+            "free": _single(r"\LogicalDisk(C:)\Free Megabytes"),
+            "free, of all": _single(r"\LogicalDisk(_Total)\Free Megabytes"),
         },
         61_000,
         280,

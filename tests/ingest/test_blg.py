@@ -60,9 +60,9 @@ def table(values):
 
 
 @BITS
-@pytest.mark.parametrize("more", [False, True])
-def test_whole_objects(read, recorder, more):
-    content = read(whole(Recorder(pointer=recorder.pointer, more_system_events=more)))
+@pytest.mark.parametrize("extra", [False, True])
+def test_whole_objects(read, recorder, extra):
+    content = read(whole(Recorder(pointer=recorder.pointer, more_system_events=extra)))
     assert (content.format, content.hosts, content.zone.name) == ("BLG", ("WEB01",), "UTC-05:00")
     assert [iso(int(time)) for time in content.times[:2]] == ["2024-01-15T15:00:01.000Z", "2024-01-15T15:00:16.000Z"]
     assert table(content) == {

@@ -9,7 +9,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.times import iso
 
 BUFFER = 65536
-OWN = {"Priority Base", "Elapsed Time", "ID Process", "Creating Process ID"}
+CUSTOM = {"Priority Base", "Elapsed Time", "ID Process", "Creating Process ID"}
 
 
 @pytest.fixture
@@ -19,29 +19,29 @@ def path(real_logs):
 
 
 @pytest.fixture
-def found(path):
+def outcome(path):
     """The log, read."""
     return read_log(path)
 
 
 @pytest.fixture
-def values(found):
+def values(outcome):
     """Values by path; NaN where there is none."""
-    return {series.path: column for series, column in zip(found.series, found.columns, strict=True)}
+    return {series.path: column for series, column in zip(outcome.series, outcome.columns, strict=True)}
 
 
-def test_size_and_times(found):
-    assert (found.hosts, found.zone.name, found.remarks) == (("ZACH-PC",), "UTC-04:00", ())
-    assert (len(found.series), found.present, found.missing) == (1832, 17278, 2874)
-    assert (iso(int(found.times[0])), iso(int(found.times[-1]))) == (
+def test_size_and_times(outcome):
+    assert (outcome.hosts, outcome.zone.name, outcome.remarks) == (("ZACH-PC",), "UTC-04:00", ())
+    assert (len(outcome.series), outcome.present, outcome.missing) == (1832, 17278, 2874)
+    assert (iso(int(outcome.times[0])), iso(int(outcome.times[-1]))) == (
         "2007-08-14T19:40:38.659Z",
         "2007-08-14T19:50:38.599Z",
     )
 
 
-def test_objects_and_their_instances(found):
+def test_objects_and_their_instances(outcome):
     result: dict[str, tuple[set[str], set[str | None]]] = {}
-    for series in found.series:
+    for series in outcome.series:
         object_, instance = series.tag("objectname") or "", series.tag("instance")
         counters, instances = result.setdefault(object_, (set(), set()))
         counters.add(series.field)
@@ -59,8 +59,8 @@ def test_objects_and_their_instances(found):
     assert [f"svchost#{at}" in result["Process"][1] for at in (1, 12, 13)] == [True, True, False]
 
 
-def test_identities_of_recorded_values(found, values):
-    processes = {series.tag("instance") for series in found.series if series.tag("objectname") == "Process"}
+def test_identities_of_recorded_values(outcome, values):
+    processes = {series.tag("instance") for series in outcome.series if series.tag("objectname") == "Process"}
     item = sorted(process for process in processes if process and process != "_Total")
     for counter in (
         "Thread Count",
@@ -80,7 +80,7 @@ def test_identities_of_recorded_values(found, values):
     assert values[r"\System\Processes"].tolist() == (running - 1).tolist()
 
 
-def test_identities_of_calculated_values(found, values):
+def test_identities_of_calculated_values(outcome, values):
     busy = values[r"\Processor(_Total)\% Processor Time"]
     assert busy[1:] + values[r"\Processor(_Total)\% Idle Time"][1:] == pytest.approx(100, abs=1e-6)
     disk = r"\PhysicalDisk(0 C:)"
@@ -99,17 +99,17 @@ def test_identities_of_calculated_values(found, values):
         if np.isfinite(percent).any()
     )
     up = values[r"\System\System Up Time"]
-    assert np.diff(found.times / 1e9 - up) == pytest.approx(0, abs=0.005)
+    assert np.diff(outcome.times / 1e9 - up) == pytest.approx(0, abs=0.005)
 
 
-def test_its_csv_is_the_same_log(found, tmp_path):
-    to_csv(found, tmp_path / "run.csv")
+def test_its_csv_is_the_same_log(outcome, tmp_path):
+    to_csv(outcome, tmp_path / "run.csv")
     same = read_log(tmp_path / "run.csv")
     assert same.remarks == ()
-    assert [series.key for series in same.series] == [series.key for series in found.series]
-    assert same.times.tolist() == found.times.tolist()
-    assert same.zone == found.zone
-    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(same.columns, found.columns, strict=True))
+    assert [series.key for series in same.series] == [series.key for series in outcome.series]
+    assert same.times.tolist() == outcome.times.tolist()
+    assert same.zone == outcome.zone
+    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(same.columns, outcome.columns, strict=True))
 
 
 def test_cut_and_joined(path, tmp_path):

@@ -23,7 +23,7 @@ CASES = sorted(path for path in FOLDER.glob("*/*") if path.is_dir())
 KINDS = sorted({case.parent for case in CASES})
 
 
-def told(path, options):
+def reported(path, options):
     """What reading a file comes to, as it stands in expected.json."""
     zone = Zone.parse(options["zone"]) if "zone" in options else None
     try:
@@ -67,7 +67,7 @@ def test_cases(kind):
         assert len(files) == 1, f"{folder} needs one file input.*, and has {len(files)}"
         (file,) = files
         try:
-            result[folder.name] = told(file, loads.pop("options", {}))
+            result[folder.name] = reported(file, loads.pop("options", {}))
         except Exception as error:
             error.add_note(f"in {folder}")
             raise

@@ -11,7 +11,7 @@ from plimsoll.ingest.shared.clock import to_utc
 from plimsoll.ingest.shared.zones import _file, stated
 from plimsoll.model.remark import Kind, Remarks
 from plimsoll.model.times import SECOND, Zone, instant
-from tests.each import each
+from tests.each import run_each
 
 MINUTE = timedelta(minutes=1)
 CHANGING = _file().changing
@@ -65,11 +65,11 @@ def recorded(moments, name, key, *, clock=None):
     return set(wrong.tolist()) - {0}, list(remarks)
 
 
-def every(minutes, start, end):
+def interval(minutes, start, end):
     return [start + minutes * MINUTE * n for n in range(int((end - start) / MINUTE / minutes))]
 
 
-@each([*CHANGING, *USUAL], str)
+@run_each([*CHANGING, *USUAL], str)
 def test_rows_across_each_change_of_a_zone(name):
     """At any interval, also where the log begins in the repeated hour: the bias tells which pass it is."""
     key = (CHANGING | USUAL)[name]
@@ -79,20 +79,22 @@ def test_rows_across_each_change_of_a_zone(name):
             start = at - lead * MINUTE + timedelta(seconds=7)
             season = "Daylight" if before > after else "Standard"
             wrong, remarks = recorded(
-                every(minutes, start, at + max(70, 4 * minutes) * MINUTE), f"{name} {season} Time", key
+                interval(minutes, start, at + max(70, 4 * minutes) * MINUTE), f"{name} {season} Time", key
             )
             assert not wrong, (name, at, minutes, lead)
             assert [remark.kind for remark in remarks] == [Kind.REPAIRED]
-        wrong, remarks = recorded(every(1, at + timedelta(seconds=7), at + 70 * MINUTE), f"{name} Standard Time", key)
+        wrong, remarks = recorded(
+            interval(1, at + timedelta(seconds=7), at + 70 * MINUTE), f"{name} Standard Time", key
+        )
         assert (wrong, remarks) == (set(), [])
 
 
-@each(CHANGING, str)
+@run_each(CHANGING, str)
 def test_a_pause_over_a_change_is_by_the_rules_and_told(name):
     key = CHANGING[name]
     for at, before, after in changes_of(key):
         away = (abs(after - before) + 20) * MINUTE
-        moments = [*every(5, at - away - 60 * MINUTE, at - away), *every(5, at + away, at + away + 60 * MINUTE)]
+        moments = [*interval(5, at - away - 60 * MINUTE, at - away), *interval(5, at + away, at + away + 60 * MINUTE)]
         wrong, remarks = recorded(moments, f"{name} Standard Time", key)
         assert not wrong, (name, at)
         (remark,) = remarks
@@ -100,13 +102,13 @@ def test_a_pause_over_a_change_is_by_the_rules_and_told(name):
         assert f"while the log pauses, as the rules of {key} say" in remark.text
 
 
-@each(product(CHANGING, [5, 60]), str)
+@run_each(product(CHANGING, [5, 60]), str)
 def test_a_clock_that_goes_on_over_its_zone_s_change_is_believed(case):
     name, minutes = case
     key = CHANGING[name]
     for at, before, _ in changes_of(key):
         clock = timezone(before * MINUTE)
-        moments = every(minutes, at - 240 * MINUTE + timedelta(seconds=7), at + 240 * MINUTE)
+        moments = interval(minutes, at - 240 * MINUTE + timedelta(seconds=7), at + 240 * MINUTE)
         wrong, remarks = recorded(moments, f"{name} Standard Time", key, clock=clock)
         assert not wrong, (name, at)
         (remark,) = remarks
@@ -115,7 +117,7 @@ def test_a_clock_that_goes_on_over_its_zone_s_change_is_believed(case):
         )
 
 
-@each(CHANGING, str)
+@run_each(CHANGING, str)
 def test_the_offsets_that_a_zone_has_are_trusted(name):
     for _, before, after in changes_of(CHANGING[name]):
         remarks = Remarks()

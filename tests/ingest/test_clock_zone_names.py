@@ -85,7 +85,7 @@ def test_a_bias_that_its_zone_once_had_is_trusted(name, bias):
 
 
 @pytest.mark.parametrize(
-    ("name", "bias", "given"),
+    ("name", "bias", "inputs"),
     [
         ("Tokyo Standard Time", 540, "+09:00"),
         ("Tokyo Standard Time", 540, "Asia/Tokyo"),
@@ -99,21 +99,21 @@ def test_a_bias_that_its_zone_once_had_is_trusted(name, bias):
         ("Tokyo Standard Time", 0, "Asia/Tokyo"),
     ],
 )
-def test_people_can_say_that_the_name_is_right(name, bias, given):
+def test_people_can_say_that_the_name_is_right(name, bias, inputs):
     remarks = Remarks()
-    assert stated(name, bias, Zone.parse(given), remarks) == Zone.parse(given)
+    assert stated(name, bias, Zone.parse(inputs), remarks) == Zone.parse(inputs)
     (remark,) = remarks
     assert remark.kind is Kind.REPAIRED
     assert remark.text.endswith(f"{Parameter.ZONE} agrees with the name, which is taken")
 
 
 @pytest.mark.parametrize(
-    ("name", "bias", "given"),
+    ("name", "bias", "inputs"),
     [("Tokyo Standard Time", 540, "Europe/Berlin"), ("Pacific Standard Time", 300, "America/Denver")],
 )
-def test_a_zone_that_is_not_the_name_s_does_not_count(name, bias, given):
+def test_a_zone_that_is_not_the_name_s_does_not_count(name, bias, inputs):
     remarks = Remarks()
-    assert stated(name, bias, Zone.parse(given), remarks) == Zone.from_bias(name, bias)
+    assert stated(name, bias, Zone.parse(inputs), remarks) == Zone.from_bias(name, bias)
     assert [remark.kind for remark in remarks] == [Kind.GUESSED]
 
 

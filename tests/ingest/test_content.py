@@ -143,7 +143,7 @@ def test_a_bomb_in_a_second_stream_is_refused_before_it_goes_off(tmp_path, pack)
 
 
 @pytest.mark.parametrize(
-    ("members", "said"),
+    ("members", "output"),
     [
         ({}, "is a ZIP archive with no file in it"),
         (
@@ -155,10 +155,10 @@ def test_a_bomb_in_a_second_stream_is_refused_before_it_goes_off(tmp_path, pack)
         ({"a.txt": b"a", "b.txt": b"b", "c.txt": b"c"}, "(2 other files cannot be read either)"),
     ],
 )
-def test_archives_without_a_log(tmp_path, members, said):
+def test_archives_without_a_log(tmp_path, members, output):
     with pytest.raises(Unusable) as refused:
         read_logs(zipped(tmp_path / "x.zip", **members))
-    assert said in str(refused.value)
+    assert output in str(refused.value)
 
 
 def test_an_encrypted_archive_is_refused(tmp_path):

@@ -295,10 +295,10 @@ def test_counters_that_differ_in_case_are_one_series_in_line_protocol(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("C:", "C:\\"), ("C:\\", "C:"), ("C:", "c:\\"), ("C:\\", "C:\\\\"), ("(\\)", "\\")]
+    ("item", "other"), [("C:", "C:\\"), ("C:\\", "C:"), ("C:", "c:\\"), ("C:\\", "C:\\\\"), ("(\\)", "\\")]
 )
-def test_counters_that_line_protocol_cannot_tell_apart_are_not_mixed(tmp_path, one, other):
-    names = [rf"\\S\LogicalDisk({instance})\% Free Space" for instance in (one, other)]
+def test_counters_that_line_protocol_cannot_tell_apart_are_not_mixed(tmp_path, item, other):
+    names = [rf"\\S\LogicalDisk({instance})\% Free Space" for instance in (item, other)]
     log = a_csv(tmp_path / "log.csv", names, (0, 1, 9), (15, " ", 8))
     (remark,) = to_line_protocol(log, tmp_path / "out.lp").remarks
     assert (remark.counter, remark.kind) == (names[1], "skipped")

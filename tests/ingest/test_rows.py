@@ -17,7 +17,7 @@ LOGS = [path.read_bytes() for path in sorted((Path(__file__).parent / "cases").g
 HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\H\System\Threads","\\H\Memory\Available Bytes"'
 
 
-def told(path):
+def reported(path):
     """All there is to a log, or to its refusal."""
     try:
         log = read_log(path)
@@ -33,7 +33,7 @@ def in_pieces(monkeypatch, path, size):
         patched.setattr(plain, "_SMALL", 0)
         patched.setattr(rows_module, "_AT_ONCE", 0)
         patched.setattr(rows_module, "_LARGE_PIECE", size)
-        return told(path)
+        return reported(path)
 
 
 @pytest.mark.parametrize("size", [1, 150, 2000])
@@ -43,7 +43,7 @@ def test_damaged_logs(tmp_path, monkeypatch, part, size):
     for seed in range(part * 40, part * 40 + 40):
         data = mutated(seed, LOGS[seed % len(LOGS)])
         path.write_bytes(data.replace(b"\r,", b","))  # polars takes a carriage return behind a quote for a blank
-        assert in_pieces(monkeypatch, path, size) == told(path), seed
+        assert in_pieces(monkeypatch, path, size) == reported(path), seed
 
 
 @pytest.mark.parametrize("row", [1, 2, 40, 99])
@@ -63,7 +63,7 @@ def test_rows_before_and_behind_the_damage(tmp_path, monkeypatch, row, damage):
     }[damage]
     path = tmp_path / "log.csv"
     path.write_text("\r\n".join([HEADER, *rows, ""]), newline="")
-    result = told(path)
+    result = reported(path)
     assert len(result[1]) == (100 if damage in ("no number", "blank") else 99)
     assert in_pieces(monkeypatch, path, 1000) == result
 
@@ -118,7 +118,7 @@ def test_lines_keep_their_numbers(tmp_path, monkeypatch, style, size):
     path = tmp_path / "log.csv"
     path.write_text(text if style == "quoted" else text.replace('"', ""), newline="")
     result = in_pieces(monkeypatch, path, size)
-    assert result == told(path)
+    assert result == reported(path)
     log = read_log(path)
     assert len(log.times) == 598
     assert cells(log.columns[0][122:125]) == [122, None, 124]
@@ -183,7 +183,7 @@ def test_a_header_cut_short_does_not_swallow_rows(tmp_path):
 def test_millions_of_empty_columns_are_refused_at_once(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b'"(PDH-CSV 4.0) (UTC)(0)"' + b"," * 5_000_000 + b"\n")
-    assert "no column of the header is a counter path" in told(path)
+    assert "no column of the header is a counter path" in reported(path)
 
 
 def test_many_columns_that_are_no_counters_are_told_in_few_words(tmp_path):

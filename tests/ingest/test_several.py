@@ -18,36 +18,36 @@ def a_log(name, host, start_s, count, value=1.0, zone=None, every_s=10):
     return Log(Path(name), "PDH-CSV", times, (np.full(count, float(value)),), (series,), zone or Zone.parse("UTC"))
 
 
-def told(*logs):
+def reported(*logs):
     return [str(remark) for remark in remarks_on(logs)]
 
 
 def test_rotated_files_that_follow_each_other_need_no_word():
-    assert told(a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 1000, 100)) == []
+    assert reported(a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 1000, 100)) == []
 
 
 def test_an_overlap_is_counted_once_and_said():
-    (remark,) = told(a_log("1.csv", "H", 0, 100), a_log("2.csv", "h", 900, 100))
+    (remark,) = reported(a_log("1.csv", "H", 0, 100), a_log("2.csv", "h", 900, 100))
     assert remark == "2.csv: 10 rows of 1 counter stand in 1.csv too: counted once"
 
 
 def test_an_overlap_that_does_not_agree_says_which_counts():
-    (remark,) = told(a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 900, 100, value=2.0))
+    (remark,) = reported(a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 900, 100, value=2.0))
     assert remark.endswith("1.csv too, 10 values of them different: those of 1.csv count")
 
 
 def test_rows_between_those_of_another_recording_all_count_and_it_is_said():
-    (remark,) = told(a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 903, 100))
+    (remark,) = reported(a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 903, 100))
     assert remark == "2.csv: 9 rows of 1 counter lie between those of 1.csv, at times of their own: all count"
 
 
 def test_a_recording_in_the_pause_of_another_needs_no_word():
-    assert told(a_log("1.csv", "H", 0, 2, every_s=10_000), a_log("2.csv", "H", 103, 10)) == []
+    assert reported(a_log("1.csv", "H", 0, 2, every_s=10_000), a_log("2.csv", "H", 103, 10)) == []
 
 
 def test_overlaps_are_told_in_the_order_of_the_logs_whichever_began_first():
     first, second = a_log("1.csv", "H", 900, 100), a_log("2.csv", "h", 1800, 100)
-    assert told(first, second, a_log("3.csv", "H", 0, 200), a_log("4.csv", "H", 5000, 10)) == [
+    assert reported(first, second, a_log("3.csv", "H", 0, 200), a_log("4.csv", "H", 5000, 10)) == [
         "2.csv: 10 rows of 1 counter stand in 1.csv too: counted once",
         "3.csv: 100 rows of 1 counter stand in 1.csv too: counted once",
         "3.csv: 20 rows of 1 counter stand in 2.csv too: counted once",
@@ -57,60 +57,60 @@ def test_overlaps_are_told_in_the_order_of_the_logs_whichever_began_first():
 def test_a_long_recording_overlaps_with_later_ones_than_the_next():
     long, short = a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 100, 10)
     last = a_log("3.csv", "H", 900, 10)
-    assert [remark.partition(":")[0] for remark in told(long, short, last)] == ["2.csv", "3.csv"]
+    assert [remark.partition(":")[0] for remark in reported(long, short, last)] == ["2.csv", "3.csv"]
 
 
 def test_recordings_that_share_no_host_are_not_compared(monkeypatch):
     logs = [a_log(f"{at}.csv", f"H{at}", 0, 10) for at in range(100)]
     compared = []
     monkeypatch.setattr(np, "intersect1d", lambda *arguments, **_: compared.append(arguments))
-    assert (told(*logs), compared) == ([], [])
+    assert (reported(*logs), compared) == ([], [])
 
 
 def test_of_many_overlaps_the_first_are_told():
-    *first, last = told(*(a_log(f"{at}.csv", "H" if at % 2 else "h", 100 * at, 20) for at in range(40)))
+    *first, last = reported(*(a_log(f"{at}.csv", "H" if at % 2 else "h", 100 * at, 20) for at in range(40)))
     assert len(first) == 20
     assert last.startswith("19 more pairs of recordings of one host overlap: ")
 
 
 def test_of_many_remarks_the_first_are_told():
-    *_, last = result = told(*(a_log(f"{at}.csv", f"H{at}", 5000 * at, 10 + at) for at in range(30)))
+    *_, last = result = reported(*(a_log(f"{at}.csv", f"H{at}", 5000 * at, 10 + at) for at in range(30)))
     assert len(result) == 21
     assert last == "415 more remarks like these"
 
 
 def test_recordings_of_different_days_are_no_sign_of_a_clock():
-    (remark,) = told(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 2 * 86400, 720))
+    (remark,) = reported(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 2 * 86400, 720))
     assert remark == "the recordings of A and B do not meet: 1 d 22 h lie between them"
 
 
 def test_a_host_an_hour_off_is_noticed():
-    (remark,) = told(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 3600, 720))
+    (remark,) = reported(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 3600, 720))
     assert remark == "the recording of B begins 1 h after that of A and is as long: is a clock or a time zone wrong?"
 
 
 def test_hosts_started_minutes_apart_are_not_suspected():
-    assert told(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 300, 700)) == []
+    assert reported(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 300, 700)) == []
 
 
 def test_recordings_that_do_not_meet_are_noticed():
-    (remark,) = told(a_log("1.csv", "A", 0, 10), a_log("2.csv", "B", 5000, 100))
+    (remark,) = reported(a_log("1.csv", "A", 0, 10), a_log("2.csv", "B", 5000, 100))
     assert remark == "the recordings of A and B do not meet: 1 h 21 min lie between them"
 
 
 def test_a_host_under_its_short_and_its_full_name_is_noticed():
-    (remark,) = told(a_log("1.csv", "WEB1", 0, 100), a_log("2.csv", "web1.example.com", 0, 100))
+    (remark,) = reported(a_log("1.csv", "WEB1", 0, 100), a_log("2.csv", "web1.example.com", 0, 100))
     assert remark == "WEB1 and web1.example.com may be one machine under two names: shown as two hosts"
 
 
 @pytest.mark.parametrize("other", ["WEB1x.example.com", "10.0.0.1"])
 def test_other_hosts_and_addresses_are_not(other):
     first = "10" if other[0].isdecimal() else "WEB1"
-    assert told(a_log("1.csv", first, 0, 100), a_log("2.csv", other, 0, 100)) == []
+    assert reported(a_log("1.csv", first, 0, 100), a_log("2.csv", other, 0, 100)) == []
 
 
 def test_a_log_without_a_zone_among_others_is_noticed():
-    (remark,) = told(a_log("1.csv", "A", 0, 100), a_log("2.csv", "B", 0, 100, zone=Zone.unknown()))
+    (remark,) = reported(a_log("1.csv", "A", 0, 100), a_log("2.csv", "B", 0, 100, zone=Zone.unknown()))
     assert remark.startswith("2.csv: does not say its time zone while 1.csv does: taken for UTC")
 
 

@@ -12,7 +12,7 @@ CPU = r"\Processor(_Total)\% Processor Time"
 QUEUE = r"\System\Processor Queue Length"
 
 
-def told(columns, interval_s=5):
+def reported(columns, interval_s=5):
     return misleading_averages(reviewed(a_log(columns, interval_s=interval_s)))
 
 
@@ -27,7 +27,7 @@ def test_the_example_of_the_study():
     writes = np.zeros(2331)
     writes[10::12][:190] = (190 * 462 - 1230) / 189
     writes[10] = 1230
-    [item] = told({WRITES: writes})
+    [item] = reported({WRITES: writes})
     figures = item.figures
     assert figures.samples == 2331
     assert figures.mean == pytest.approx(product(figures))
@@ -41,7 +41,7 @@ def test_a_long_tail_and_two_levels_are_told():
     rng = np.random.default_rng(1)
     tail = np.where(np.arange(1000) % 50 == 0, 60.0, 1 + rng.random(1000))
     levels = np.where(np.arange(1000) % 100 < 50, 95.0, 4.0) + rng.normal(0, 1, 1000)
-    kinds = {item.name: item for item in told({QUEUE: tail, CPU: levels})}
+    kinds = {item.name: item for item in reported({QUEUE: tail, CPU: levels})}
     assert {name: kind.kind for name, kind in kinds.items()} == {"cpu.queue_length": "tail", "cpu.busy": "two levels"}
     assert kinds["cpu.busy"].share == pytest.approx(0.5)
     assert (kinds["cpu.busy"].low, kinds["cpu.busy"].high) == pytest.approx((4, 95), rel=0.1)
@@ -58,4 +58,4 @@ SAYS_ENOUGH = {
 
 @pytest.mark.parametrize("kind", SAYS_ENOUGH)
 def test_averages_that_say_enough_are_not_told(kind):
-    assert not told({CPU: SAYS_ENOUGH[kind](np.random.default_rng(2))})
+    assert not reported({CPU: SAYS_ENOUGH[kind](np.random.default_rng(2))})

@@ -220,15 +220,15 @@ def test_a_load_is_too_small_only_where_answers_stay_as_fast(changed, why):
 
 
 @pytest.mark.parametrize(
-    ("lowest", "said"),
+    ("lowest", "output"),
     [(1_360, "Batch requests hardly changed"), (705, "The load that was asked for is not recorded")],
     ids=["steady", "twice as high but at the end"],
 )
-def test_a_load_that_doubled_is_not_said_to_have_hardly_changed(lowest, said):
+def test_a_load_that_doubled_is_not_said_to_have_hardly_changed(lowest, output):
     batches = np.full(ROWS, 1_453.0)
     batches[-ROWS // 20 :] = lowest
     limit = limit_of([a_log({r"\SQLServer:SQL Statistics\Batch Requests/sec": batches, CPU: np.full(ROWS, 30.0)})])
-    assert said in text_of(limit)
+    assert output in text_of(limit)
     assert ("hardly changed" in text_of(limit)) == (lowest > 1_000)
 
 

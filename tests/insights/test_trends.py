@@ -27,13 +27,13 @@ def noise(seed, deviation=1.0):
     return ar1(np.random.default_rng(seed), ROWS, 0.7, deviation)
 
 
-def told(columns, phases=()):
+def reported(columns, phases=()):
     return [trend for trend in trends(reviewed(a_log(columns), phases=phases)) if trend.notable]
 
 
 def test_memory_of_a_process_that_climbs_while_the_load_is_level_is_told_with_its_rate():
     columns = {PRIVATE: MB * (500 + 240 * X + noise(1, 5)), REQUESTS: 200 + noise(2, 10)}
-    [signal_trend] = told(columns)
+    [signal_trend] = reported(columns)
     assert (signal_trend.name, signal_trend.subject.instance) == ("process.private_bytes", "app")
     slope, low, high = signal_trend.per_hour
     assert slope / MB == pytest.approx(120, rel=0.05)
@@ -61,14 +61,14 @@ NOT_TOLD = {
 
 @pytest.mark.parametrize("why", NOT_TOLD)
 def test_memory_of_a_process_that_does_not_leak_is_not_told(why):
-    assert not told(NOT_TOLD[why])
+    assert not reported(NOT_TOLD[why])
 
 
 def test_only_the_steady_phase_is_looked_at():
     ramp = np.minimum(np.arange(ROWS) / 240, 1)
     level, climbing = MB * (300 + 400 * ramp + noise(5)), MB * (300 + 400 * ramp + 60 * X + noise(6))
-    assert not told({PRIVATE: level, REQUESTS: 200 * ramp + 1}, STEADY)
-    [signal_trend] = told({PRIVATE: climbing, REQUESTS: 200 * ramp + 1}, STEADY)
+    assert not reported({PRIVATE: level, REQUESTS: 200 * ramp + 1}, STEADY)
+    [signal_trend] = reported({PRIVATE: climbing, REQUESTS: 200 * ramp + 1}, STEADY)
     assert signal_trend.phase == "steady"
     assert signal_trend.start == STEADY[1].start
 
@@ -76,7 +76,7 @@ def test_only_the_steady_phase_is_looked_at():
 def test_memory_that_runs_out_is_told_with_the_time_left():
     left = 1800 - 1000 * X  # of 8 GB: a tenth, at least, is reached 65 s before the end; a twentieth later
     columns = {AVAILABLE: MB * (left + noise(7, 5)), TOTAL: np.full(ROWS, 8192.0), REQUESTS: LEVEL}
-    [signal_trend] = told(columns)
+    [signal_trend] = reported(columns)
     assert signal_trend.movement == "falls"
     assert signal_trend.limit is not None
     assert signal_trend.limit.track is not None
@@ -89,13 +89,13 @@ def test_memory_that_runs_out_is_told_with_the_time_left():
 
 
 def test_page_life_that_rises_is_told_and_so_is_one_that_stays_low():
-    [rising] = told({LIFE: 600 + 7200 * X})
+    [rising] = reported({LIFE: 600 + 7200 * X})
     assert (rising.movement, rising.per_hour[0]) == ("climbs", pytest.approx(3600))
-    [low] = told({LIFE: 900 + noise(8, 60)})
+    [low] = reported({LIFE: 900 + noise(8, 60)})
     assert low.movement == "none"
     assert "no climb" in sentence(low)
     assert sentence(low).endswith("it should be above 3,600 s.")
-    assert not told({LIFE: 90_000 + noise(9, 1000)})
+    assert not reported({LIFE: 90_000 + noise(9, 1000)})
 
 
 def days(leak_per_hour, recorded=True, count=3):

@@ -14,7 +14,7 @@ def at(text):
 
 
 @pytest.mark.parametrize(
-    ("start", "clock", "found"),
+    ("start", "clock", "result"),
     [
         ("2024-10-27T02:50+02:00", "02:10", "2024-10-27T02:10+01:00"),
         ("2024-10-27T02:50+02:00", "02:55", "2024-10-27T02:55+02:00"),
@@ -32,8 +32,8 @@ def at(text):
         ("2024-01-15T23:00+01:00", "01:00", "2024-01-16T01:00+01:00"),
     ],
 )
-def test_a_clock_time_is_the_first_from_the_start_on(start, clock, found):
-    assert parse_time(clock, BERLIN, at(start)) == at(found)
+def test_a_clock_time_is_the_first_from_the_start_on(start, clock, result):
+    assert parse_time(clock, BERLIN, at(start)) == at(result)
 
 
 def test_a_span_within_an_hour_that_comes_twice():

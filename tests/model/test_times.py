@@ -24,7 +24,7 @@ def test_what_is_no_duration(text):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "output"),
     [
         (0.25, "250 ms"),
         (30, "30 s"),
@@ -36,8 +36,8 @@ def test_what_is_no_duration(text):
         (172825, "2 d"),
     ],
 )
-def test_durations_in_words(seconds, said):
-    assert duration_text(seconds * SECOND) == said
+def test_durations_in_words(seconds, output):
+    assert duration_text(seconds * SECOND) == output
 
 
 def test_bias_is_what_utc_is_ahead_by():

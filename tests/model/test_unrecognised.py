@@ -101,9 +101,9 @@ PROGRAMS = [
 
 
 @LANGUAGES
-@pytest.mark.parametrize("seen", [str, lambda text: text.translate(CONSOLE)], ids=["as it is", "through a console"])
-def test_all_of_windows_in_a_language_that_is_not_known_is_named(language, seen):
-    paths = [seen(path) for path in ELSEWHERE[language]]
+@pytest.mark.parametrize("received", [str, lambda text: text.translate(CONSOLE)], ids=["as it is", "through a console"])
+def test_all_of_windows_in_a_language_that_is_not_known_is_named(language, received):
+    paths = [received(path) for path in ELSEWHERE[language]]
     expected = [CounterPath.parse(path).object for path in paths]
     assert named(*paths) == expected
     assert named(*paths, *PROGRAMS[2:]) == expected

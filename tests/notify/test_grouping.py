@@ -19,7 +19,7 @@ from plimsoll.notify.grouping import FREE, HOST_EVERY, policy_of
 from plimsoll.notify.settings import QuietHours, QuietSettings, QuietWindow, TargetSettings
 from plimsoll.rules.load import load
 from tests.alerting.world import CPU, HOUR, MINUTE, T0, Phone
-from tests.each import each
+from tests.each import run_each
 
 UTC = Zone.parse("UTC")
 
@@ -82,12 +82,12 @@ ROUTES = (
 )
 
 
-@pytest.mark.parametrize(("given", "told"), ROUTES)
-def test_a_target_is_told_of_its_own_alerts(given, told, world, file):
-    phone = Phone(world, policy=route(**given))
+@pytest.mark.parametrize(("inputs", "reported"), ROUTES)
+def test_a_target_is_told_of_its_own_alerts(inputs, reported, world, file):
+    phone = Phone(world, policy=route(**inputs))
     phone.step("WEB01", "DB01", "APP", times=10)
     text = " ".join(message.title + message.body for _, message in phone.sent)
-    assert {host for host in ("WEB01", "DB01", "APP") if host in text} == told
+    assert {host for host in ("WEB01", "DB01", "APP") if host in text} == reported
     SelfMonitoring(file).step([Problem("store-full", "Samples cannot be written")], world.at)
     phone.step("WEB01", "DB01", "APP", times=10)
     assert "Samples cannot be written" in phone.titles[-1]
@@ -102,7 +102,7 @@ def test_what_was_told_is_told_to_be_over_after_the_routing_changed(world):
     assert other.titles == ["Recovered: Processor time on WEB01"]
 
 
-@each(
+@run_each(
     (({"packs": ["windws"]}, "did you mean windows?"), ({"labels": {"team": "shp"}}, "no host")), lambda case: case[1]
 )
 def test_a_routing_by_which_nothing_would_be_told_is_refused(case):

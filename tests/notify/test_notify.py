@@ -26,7 +26,7 @@ from plimsoll.notify.redaction import hide, redacted
 from plimsoll.notify.targets import LATEST_STEP, STUCK_AFTER, Notifier
 from plimsoll.up.settings import FILE_NAME, UpSettings, load, parse
 from tests.alerting.world import CPU, MINUTE, World
-from tests.each import each
+from tests.each import run_each
 
 ROOT = Path(__file__).parents[2]
 
@@ -248,7 +248,7 @@ ADDRESSES = {
 }  # fmt: skip
 
 
-@each(ADDRESSES.items(), named=lambda case: case[0])
+@run_each(ADDRESSES.items(), named=lambda case: case[0])
 def test_addresses_are_shown_without_secrets(case):
     address, shown = case[1]
     assert redacted(address) == shown
@@ -323,7 +323,7 @@ BAD = (
 )
 
 
-@each(BAD, named=lambda case: case[1])
+@run_each(BAD, named=lambda case: case[1])
 def test_mistakes_in_up_toml_are_named_without_the_address(case):
     with pytest.raises(Unusable) as error:
         parse(case[0].encode(), Path("up.toml"))
@@ -384,7 +384,7 @@ def api():
 BUSY = "windows-privileged-time"
 
 
-def told(world, address, *steps):
+def reported(world, address, *steps):
     """What a target at an address is sent while these fire, step by step, two minutes apart."""
     notifier = notifier_of(world, settings(pager=address))
     for firing in steps:
@@ -396,7 +396,7 @@ def told(world, address, *steps):
 
 def test_pagerduty_gets_an_event_by_the_key_of_the_incident_and_its_resolution(world, api, monkeypatch):
     monkeypatch.setitem(PAGERDUTY_API_LOOKUP, "us", f"http://{api.address}/v2/enqueue")
-    told(world, "pagerduty://integrationkey0@apikey0", [(CPU, "WEB01"), (CPU, "WEB02")], [(CPU, "WEB02")], [])
+    reported(world, "pagerduty://integrationkey0@apikey0", [(CPU, "WEB01"), (CPU, "WEB02")], [(CPU, "WEB02")], [])
     assert {path for path, _ in api.calls} == {"/v2/enqueue"}
     got = [(item["event_action"], item["dedup_key"]) for _, item in api.calls]
     assert sorted(got[:2]) == [("trigger", "plimsoll:web01/cpu"), ("trigger", "plimsoll:web02/cpu")]
@@ -410,7 +410,7 @@ def test_pagerduty_gets_an_event_by_the_key_of_the_incident_and_its_resolution(w
 
 def test_opsgenie_closes_the_alert_of_the_incident(world, api, monkeypatch):
     monkeypatch.setitem(OPSGENIE_API_LOOKUP, "us", f"http://{api.address}/v2/alerts")
-    told(world, "opsgenie://apikey0", [(CPU, "WEB01")], [])
+    reported(world, "opsgenie://apikey0", [(CPU, "WEB01")], [])
     (opened, content), (closed, _) = api.calls
     assert content["priority"] == "P1"
     assert (opened, content["alias"], content["entity"]) == ("/v2/alerts", "plimsoll:web01/cpu", "WEB01")
@@ -418,7 +418,7 @@ def test_opsgenie_closes_the_alert_of_the_incident(world, api, monkeypatch):
 
 
 def test_a_target_of_alertmanagers_format_gets_alerts_with_their_states(world, api):
-    told(world, f"alertmanager://{api.address}/hook?x=1", [(CPU, "WEB01")], [])
+    reported(world, f"alertmanager://{api.address}/hook?x=1", [(CPU, "WEB01")], [])
     (path, fired), (_, ended) = api.calls
     assert path == "/hook?x=1"
     assert (fired["version"], fired["status"], ended["status"]) == ("4", "firing", "resolved")
@@ -442,7 +442,7 @@ def test_targets_of_alertmanagers_format_have_names_of_their_own_and_a_test_begi
 
 
 def test_a_json_webhook_gets_id_host_rule_and_state_of_each_alert(world, api):
-    told(world, f"json://{api.address}/?:team=web", [(CPU, "WEB01"), (BUSY, "WEB01")], [])
+    reported(world, f"json://{api.address}/?:team=web", [(CPU, "WEB01"), (BUSY, "WEB01")], [])
     (_, fired), (_, ended) = api.calls
     assert (fired["host"], fired["rule"], fired["state"], fired["severity"]) == ("WEB01", CPU, "firing", "critical")
     assert fired["team"] == "web"

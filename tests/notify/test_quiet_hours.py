@@ -4,7 +4,7 @@ from datetime import datetime
 
 from plimsoll.model.times import Zone, instant
 from plimsoll.notify.settings import QuietHours, QuietSettings, QuietWindow
-from tests.each import each
+from tests.each import run_each
 
 BERLIN = Zone.parse("Europe/Berlin")
 WINDOWS = (
@@ -30,7 +30,7 @@ CASES = (
 )
 
 
-@each(CASES, named=lambda case: case[0])
+@run_each(CASES, named=lambda case: case[0])
 def test_quiet_hours(case):
     text, quiet = case
     hours = QuietHours(BERLIN, QuietSettings(hours=WINDOWS))

@@ -13,7 +13,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.notify.test_message import TargetTester
 from plimsoll.rules.states import State
 from plimsoll.up.settings import parse
-from tests.each import each
+from tests.each import run_each
 from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE, NOTE, PRIVILEGED
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.serve.site import site
@@ -103,7 +103,7 @@ WRONG = (
 )
 
 
-@each(WRONG, lambda case: str(case[0])[:60])
+@run_each(WRONG, lambda case: str(case[0])[:60])
 def test_a_silence_that_is_refused(case, alert_data, pages):
     changed, error = case
     for alert_page in ("", str(alert_data.fired("WEB01"))):

@@ -14,7 +14,7 @@ from plimsoll.receive.write_queue import WriteState
 from plimsoll.rules.states import State
 from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.up.overview import health
-from tests.alerting.test_loop import EVERY, SITE, START, World
+from tests.alerting.test_loop import PERIOD, SITE, START, World
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.watching import MINUTE
 from tests.serve.site import site
@@ -237,7 +237,7 @@ def test_it_fits_and_everyone_can_read_it(width, scheme, watching, served, chrom
 def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_path):
     store = open_embedded(tmp_path / "plimsoll.duckdb")
     world = World(tmp_path, store.live)
-    world.send(world.points("web1", range(START + EVERY, START + 69 * MINUTE, EVERY), 60))
+    world.send(world.points("web1", range(START + PERIOD, START + 69 * MINUTE, PERIOD), 60))
     world.now += 69 * MINUTE
     world.run(MINUTE, {"web1": 60})
     loop = world.loop

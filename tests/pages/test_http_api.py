@@ -22,7 +22,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.pages.review_jobs.kept_reviews import KeptReviews
 from plimsoll.rules.states import State
 from plimsoll.serve.credentials import CredentialUse, end_token, new_password, new_token
-from tests.each import each
+from tests.each import run_each
 from tests.pages.alerting import HOSTILE, MINUTE
 from tests.pages.charting import cpu, write
 from tests.pages.test_runs import EXAMPLES
@@ -206,7 +206,7 @@ def test_lists_come_in_parts_and_end(alert_data, duckdb):
         assert [item["host"] for item in read(here, "/alerts", host="web*")["items"]] == ["web2", "WEB1"]
 
 
-@each(
+@run_each(
     [
         ("/hosts?limit=0", 400, "limit"),
         ("/hosts?limit=1001", 400, "limit"),

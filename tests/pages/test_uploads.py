@@ -17,7 +17,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.pages.shared.frame import run_path
 from plimsoll.serve.limits import RequestLimits
 from plimsoll.store.protocol import StoreState
-from tests.each import each
+from tests.each import run_each
 from tests.ingest.blg_logs import whole
 from tests.pages.browsing import opened
 from tests.serve.site import site
@@ -207,7 +207,7 @@ def test_names_of_strangers_are_text_and_never_paths(here, chromium, tmp_path, m
         assert view.complaints == []
 
 
-@each(
+@run_each(
     [
         ({"name": ""}, "give a name of 1 to 200 characters"),
         ({"name": "x" * 201}, "give a name of 1 to 200 characters"),
@@ -258,7 +258,7 @@ def test_a_form_is_taken_as_curl_sends_it(here, tmp_path):
     assert is_cleared(here)
 
 
-@each(
+@run_each(
     [
         ([("files", b"a.csv")], 400, "with curl write -F files=@LOG"),
         ([("name", b"night")], 400, "files"),

@@ -52,7 +52,7 @@ def scraped(translator, text, at=0.0, target=WEB1):
     return points(read(text, target, translator, NOW + int(at * SECOND)).lines)
 
 
-def told(values, measurement):
+def reported(values, measurement):
     """The values of a measurement, by the instance or other tags, and field."""
     return {
         (series.tag("instance") or ",".join(value for _, value in series.tags), series.field): value
@@ -88,7 +88,7 @@ LATER = {
 
 def test_windows_exporter_becomes_the_counters_that_telegraf_records(translator):
     first = scraped(translator, WINDOWS)
-    assert told(first, "win_mem") == {
+    assert reported(first, "win_mem") == {
         ("Memory,web1", "Available_Bytes"): 4_294_967_296,
         ("Memory,web1", "Cache_Bytes"): 250_000_000,
         ("Memory,web1", "Commit_Limit"): 2e10,
@@ -98,16 +98,16 @@ def test_windows_exporter_becomes_the_counters_that_telegraf_records(translator)
         ("Memory,web1", "Pool_Paged_Bytes"): 5e8,
     }
     now = scraped(translator, grown(WINDOWS, LATER), 10)
-    assert told(now, "win_cpu")["0,0", "Percent_Processor_Time"] == 80
-    assert told(now, "win_cpu")["_Total", "Percent_Processor_Time"] == 40
-    assert told(now, "win_system")["System,web1", "Context_Switches_persec"] == 500
-    assert told(now, "win_mem")["Memory,web1", "Pages_persec"] == 30
-    disk = told(now, "win_disk")
+    assert reported(now, "win_cpu")["0,0", "Percent_Processor_Time"] == 80
+    assert reported(now, "win_cpu")["_Total", "Percent_Processor_Time"] == 40
+    assert reported(now, "win_system")["System,web1", "Context_Switches_persec"] == 500
+    assert reported(now, "win_mem")["Memory,web1", "Pages_persec"] == 30
+    disk = reported(now, "win_disk")
     assert disk["C:", "Avg._Disk_sec/Read"] == 0.025
     assert disk["C:", "Avg._Disk_sec/Write"] == 0
     assert disk["C:", "Percent_Idle_Time"] == 75
     assert disk["C:", "Percent_Free_Space"] == 25
-    net = told(now, "win_net")
+    net = reported(now, "win_net")
     assert net["Intel R PRO", "Bytes_Sent_persec"] == 125_000
     assert net["Intel R PRO", "Current_Bandwidth"] == 1e9
     assert net["Intel R PRO", "Packets_Received_Errors"] == 4
@@ -451,7 +451,7 @@ def test_one_value_beyond_all_measure_loses_no_others(translator):
     large = [re.sub(r" \S+$", " 1.7e308", line) for line in BEFORE]
     for at, lines in ((0, large), (10, [re.sub(r" \S+$", " 1.75e308", line) for line in BEFORE])):
         result = scraped(translator, "\n".join([*lines, "node_load1 3"]).encode(), at)
-        assert told(result, "system")["", "load1"] == 3
+        assert reported(result, "system")["", "load1"] == 3
 
 
 def otlp_value(value):

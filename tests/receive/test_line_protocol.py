@@ -19,7 +19,7 @@ from plimsoll.receive.line_protocol.series_names import Bounds, SeriesNames
 from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.runs import influx_store
 from plimsoll.store.influx.server import InfluxServer
-from tests.each import each
+from tests.each import run_each
 
 NOW = 1_790_000_000 * SECOND + 123_456_789
 EVER = (-(2**63) + 2, 2**63 - 2)
@@ -192,7 +192,7 @@ def test_what_influxdb_stores_of_valid_lines_is_what_is_parsed(bucket):
     assert samples(ours.points) == stored(bucket)
 
 
-@each(lines_of(REFUSED), named=repr)
+@run_each(lines_of(REFUSED), named=repr)
 def test_refused_with_influxdbs_reason(line, scratch):
     ours = parse(b"good,host=h a=1\n" + line + b"\ngood,host=h b=2")
     assert len(ours.points) == (1 if line.count(b'"') % 2 else 2)
@@ -318,7 +318,7 @@ def test_a_body_of_too_many_values_or_lines(limit, monkeypatch):
         parse(b"a,host=a b=1\n" * 1001)
 
 
-@each(
+@run_each(
     [
         b'cpu text="' + b"\n" * (1 << 19),
         b'cpu text="' + b'",b="\n' * (1 << 17),

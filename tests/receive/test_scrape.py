@@ -30,7 +30,7 @@ class Exporter:
         self.status = 200
         self.text = b"node_load1 1\n"
         self.packed = False
-        self.asked: Mapping[str, str] = {}
+        self.requests: Mapping[str, str] = {}
         self.count = 0
         self.port = port
 
@@ -42,7 +42,7 @@ def answering():
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             item = exporters[0]
-            item.asked = dict(self.headers.items())
+            item.requests = dict(self.headers.items())
             body = gzip.compress(item.text) if item.packed else item.text
             self.send_response(item.status)
             self.send_header("Content-Length", str(len(body)))
@@ -157,8 +157,8 @@ def test_secrets_are_sent_and_not_shown(duckdb, tmp_path, exporter):
     with scraping(duckdb, result.targets) as (scraper, writing):
         scraper.step(NOW)
         wait_until(lambda: writing.state.values)
-    assert exporter.asked["Authorization"] == "Basic dTpzZWNyZXQ="
-    assert "version=0.0.4" in exporter.asked["Accept"]
+    assert exporter.requests["Authorization"] == "Basic dTpzZWNyZXQ="
+    assert "version=0.0.4" in exporter.requests["Accept"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from plimsoll.report.html.render import render
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Examples whose headlines, causes and next steps are the longest, one that is not known, and one that is well.
 IN_TROUBLE = ("active-directory", "membership-directory", "skype-for-business", "web-server")
-SEEN = [*(EXAMPLES / text / "trouble" for text in IN_TROUBLE), EXAMPLES / "exchange" / "healthy"]
+RECEIVED = [*(EXAMPLES / text / "trouble" for text in IN_TROUBLE), EXAMPLES / "exchange" / "healthy"]
 SCREENS = [(1440, 900, "light"), (390, 844, "dark")]
 
 # Where the elements of each part that are to be seen end.
@@ -35,7 +35,7 @@ def twenty_hosts(folder: Path) -> Path:
 def reports(tmp_path_factory):
     """The reports of the demo, of examples and of twenty hosts, with their insights."""
     folder = tmp_path_factory.mktemp("first")
-    runs = [*write_runs(folder / "demo"), *SEEN]
+    runs = [*write_runs(folder / "demo"), *RECEIVED]
     entries = []
     for number, run in enumerate([*runs, twenty_hosts(folder / "many")]):
         insights = Insights(review_inputs(Inputs((str(run),)), ReviewSettings()))

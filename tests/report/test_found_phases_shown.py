@@ -47,7 +47,7 @@ def test_outputs_tell_which_phases_were_found_and_how_sure_that_is(tmp_path):
     assert '"unsure":[[' in page
 
 
-def told(noise, **options):
+def reported(noise, **options):
     """What the first screen tells of the phases of a run with such a noise, and a page life that holds."""
     load = 500 * (np.minimum(1, np.linspace(0, 5, ROWS)) + ar1(np.random.default_rng(9), ROWS, deviation=noise))
     review = reviewed(a_log({BATCHES: load, LIFE: np.full(ROWS, 9000.0)}), **options)
@@ -56,12 +56,12 @@ def told(noise, **options):
 
 
 def test_the_first_screen_says_which_phases_rules_were_judged_by():
-    used, found_phases = told(noise=0.01)
+    used, found_phases = reported(noise=0.01)
     assert (found_phases.confidence or 0) >= 0.95
     assert "Rules for the steady state were judged from " in used
     assert "--whole-run" in used
-    assert told(noise=0.01, whole_run=True)[0].endswith("were judged throughout the run, as asked.")
-    unsure, found_phases = told(noise=0.05)
+    assert reported(noise=0.01, whole_run=True)[0].endswith("were judged throughout the run, as asked.")
+    unsure, found_phases = reported(noise=0.05)
     assert found_phases.steady
     begin = found_phases.steady.start // 10**9 % 86400
     typed = re.search(r"--steady (\d\d):(\d\d):(\d\d)/", unsure)

@@ -78,12 +78,12 @@ def verdict(plimsoll, tmp_path):
     return call
 
 
-@pytest.mark.parametrize(("back", "said"), [(1800, "120 rows at the time of the row before"), (1807, "121 rows lie")])
-def test_a_clock_that_is_set_back_in_trouble_is_no_healthy_run(back, said, write, verdict):
+@pytest.mark.parametrize(("back", "output"), [(1800, "120 rows at the time of the row before"), (1807, "121 rows lie")])
+def test_a_clock_that_is_set_back_in_trouble_is_no_healthy_run(back, output, write, verdict):
     write(between(60, 90), minutes=120, clock=lambda minute: -back * SEC if minute >= 60 else 0 * SEC)
     result, headline = verdict()
     assert result == "unknown"
-    assert f"values for the same time contradict each other in a.csv: {said}" in headline
+    assert f"values for the same time contradict each other in a.csv: {output}" in headline
 
 
 def test_rows_that_are_in_a_log_twice_lose_nothing(write, verdict, tmp_path):
@@ -95,19 +95,19 @@ def test_rows_that_are_in_a_log_twice_lose_nothing(write, verdict, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("late", "said"),
+    ("late", "output"),
     [
         (0, "values for the same time contradict each other in b.csv: 240 rows of 9 counters stand in"),
         (0.3, "at times of their own and with very different values"),
     ],
     ids=["the same times", "two machines of one name"],
 )
-def test_two_recordings_that_contradict_each_other_are_no_healthy_run(late, said, write, verdict):
+def test_two_recordings_that_contradict_each_other_are_no_healthy_run(late, output, write, verdict):
     write(name="a")
     write(lambda _: 97, name="b", late=late * SEC)
     result, headline = verdict()
     assert result == "unknown"
-    assert said in headline
+    assert output in headline
 
 
 def test_two_recorders_of_one_machine_are_a_healthy_run(write, verdict):
@@ -122,22 +122,22 @@ def gap(first, last):
 
 
 @pytest.mark.parametrize(
-    ("sick", "missing", "said"),
+    ("sick", "missing", "output"),
     [
         ((30, 42), (34.5, 39), "above its limit before and after 4 min without data"),
         ((30, 39), (34.5, 39), None),  # recovered
         ((30, 33), (31, 32), None),  # too short to count even if it was crossed in the gap
     ],
 )
-def test_a_gap_in_trouble_is_no_recovery(sick, missing, said, write, verdict):
+def test_a_gap_in_trouble_is_no_recovery(sick, missing, output, write, verdict):
     write(between(*sick), minutes=120, clock=gap(*missing))
     result, headline = verdict()
-    assert result == ("unknown" if said else "healthy"), headline
-    assert (said or "") in headline
+    assert result == ("unknown" if output else "healthy"), headline
+    assert (output or "") in headline
 
 
 @pytest.mark.parametrize(
-    ("sick", "missing", "said"),
+    ("sick", "missing", "output"),
     [
         ((30, 68), (34.5, 64), "WEB01 for 29 min 45 s of 1 h 59 min; what happened in that time is not known."),
         ((30, 97), (33, 95), "WEB01 for 1 h 2 min of 1 h 59 min; what happened in that time is not known."),
@@ -145,31 +145,31 @@ def test_a_gap_in_trouble_is_no_recovery(sick, missing, said, write, verdict):
         ((0, 0), (40, 50), None),  # a twelfth
     ],
 )
-def test_a_run_that_was_not_recorded_for_a_part_of_it_is_not_known_to_be_healthy(sick, missing, said, write, verdict):
+def test_a_run_that_was_not_recorded_for_a_part_of_it_is_not_known_to_be_healthy(sick, missing, output, write, verdict):
     write(between(*sick), minutes=120, clock=gap(*missing))
     result, headline = verdict()
-    assert result == ("unknown" if said else "healthy"), headline
-    assert (f"othing was recorded of {said}" if said else "") in headline
+    assert result == ("unknown" if output else "healthy"), headline
+    assert (f"othing was recorded of {output}" if output else "") in headline
     assert ("before and after" in headline) == (sick == (30, 68)), "over an hour it may be two matters"
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "said"),
+    ("first", "last", "output"),
     [
         (20, 40, "nothing was recorded of WEB01 for 20 min 15 s of 59 min 45 s"),
         (40, 60, "WEB01 was recorded only until 20 min before the end of the run"),
         (20, 24, None),
     ],
 )
-def test_rows_without_a_value_are_no_recording(first, last, said, write, verdict):
+def test_rows_without_a_value_are_no_recording(first, last, output, write, verdict):
     def blank(usual):
         return lambda minute: None if first <= minute < last else usual
 
     blanks = {path: blank(usual) for path, usual in QUIET.items()}
     write(blank(20), more=blanks)
     result, headline = verdict()
-    assert result == ("unknown" if said else "healthy"), headline
-    assert (said or "") in headline
+    assert result == ("unknown" if output else "healthy"), headline
+    assert (output or "") in headline
     write(blank(20), more={**blanks, r"System\System Up Time": lambda minute: 9e5 + 60 * minute})
     assert verdict()[0] == result
 
@@ -178,7 +178,7 @@ SQL = {r"SQLServer:SQL Statistics\Batch Requests/sec": 300, r"SQLServer:Locks(_T
 
 
 @pytest.mark.parametrize(
-    ("counters", "first", "last", "said"),
+    ("counters", "first", "last", "output"),
     [
         (
             SQL,
@@ -194,14 +194,16 @@ SQL = {r"SQLServer:SQL Statistics\Batch Requests/sec": 300, r"SQLServer:Locks(_T
     ],
     ids=["down", "down until the end", "never up", "four minutes", "started late", "a program that ended"],
 )
-def test_a_service_of_which_nothing_is_recorded_is_not_known_to_be_healthy(counters, first, last, said, write, verdict):
+def test_a_service_of_which_nothing_is_recorded_is_not_known_to_be_healthy(
+    counters, first, last, output, write, verdict
+):
     def blank(usual):
         return lambda minute: None if first <= minute < last else usual
 
     write(more={path: blank(usual) for path, usual in counters.items()})
     result, headline = verdict()
-    assert result == ("unknown" if said else "healthy"), headline
-    assert (said or "") in headline
+    assert result == ("unknown" if output else "healthy"), headline
+    assert (output or "") in headline
 
 
 def test_a_service_whose_log_ends_before_that_of_its_host_is_not_asked_about(write, verdict):
@@ -249,7 +251,7 @@ def test_a_recorder_that_is_restarted_in_trouble_is_no_recovery(write, verdict):
 
 
 @pytest.mark.parametrize(
-    ("minutes", "late", "said"),
+    ("minutes", "late", "output"),
     [
         (35, 0, "B2 was recorded only until 25 min before the end of the run"),
         (30, 30, "B2 was recorded only from 30 min after the start of the run"),
@@ -257,12 +259,12 @@ def test_a_recorder_that_is_restarted_in_trouble_is_no_recovery(write, verdict):
         (55, 0, None),
     ],
 )
-def test_a_host_that_was_not_recorded_throughout_is_named(minutes, late, said, write, verdict):
+def test_a_host_that_was_not_recorded_throughout_is_named(minutes, late, output, write, verdict):
     write(name="a", host="A1")
     write(name="b", host="B2", minutes=minutes, late=timedelta(minutes=late))
     result, headline = verdict()
-    assert result == ("unknown" if said else "healthy")
-    assert (said or "") in headline
+    assert result == ("unknown" if output else "healthy")
+    assert (output or "") in headline
 
 
 def test_hosts_of_other_days_are_one_sentence(write, verdict):
@@ -327,7 +329,7 @@ def test_processors_that_never_do_anything_are_not_known_to_be_healthy(write, ve
 
 
 @pytest.mark.parametrize(
-    ("disks", "found", "said"),
+    ("disks", "outcome", "output"),
     [
         ([r"LogicalDisk(C:)\% Free Space"], "healthy", "The disks of WEB01 were recorded only in total"),
         (
@@ -337,7 +339,7 @@ def test_processors_that_never_do_anything_are_not_known_to_be_healthy(write, ve
         ),
     ],
 )
-def test_a_total_of_disks_hides_a_slow_one(disks, found, said, write, verdict, monkeypatch):
+def test_a_total_of_disks_hides_a_slow_one(disks, outcome, output, write, verdict, monkeypatch):
     for path in [item for item in QUIET if "Disk" in item]:
         monkeypatch.delitem(QUIET, path)
     total = {rf"PhysicalDisk(_Total)\Avg. Disk sec/{text}": 0.003 for text in ("Read", "Write")}
@@ -345,8 +347,8 @@ def test_a_total_of_disks_hides_a_slow_one(disks, found, said, write, verdict, m
         monkeypatch.setitem(QUIET, path, value)
     write()
     answer, headline = verdict()
-    assert answer == found
-    assert said in headline
+    assert answer == outcome
+    assert output in headline
 
 
 SPACE = r"LogicalDisk(C:)\% Free Space"
@@ -368,14 +370,14 @@ def test_a_volume_that_is_there_for_a_backup_is_no_doubt(write, verdict, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("at_the_end", "said"),
+    ("at_the_end", "output"),
     [
         (9.8, "Free space of WEB01, C: falls, and was past its limit of 10 % when the recording ended"),
         (10.5, "Free space of WEB01, C: falls, and would reach its limit"),
     ],
 )
 def test_a_volume_that_fills_up_to_its_limit_is_a_doubt_however_briefly_it_is_past_it(
-    at_the_end, said, write, verdict, monkeypatch
+    at_the_end, output, write, verdict, monkeypatch
 ):
     monkeypatch.setitem(
         QUIET, SPACE, lambda minute: (40 - (40 - at_the_end) * minute / 59.75) / (1 + minute * 4 % 7 / 300)
@@ -383,7 +385,7 @@ def test_a_volume_that_fills_up_to_its_limit_is_a_doubt_however_briefly_it_is_pa
     write()
     result, headline = verdict()
     assert result == "unknown"
-    assert said in headline
+    assert output in headline
 
 
 def test_a_volume_that_fills_up_and_has_hours_left_is_no_doubt(write, verdict, monkeypatch):

@@ -41,9 +41,9 @@ def test_a_clock_that_is_off_is_said_and_nothing_is_moved(tmp_path, shift_s):
     assert "left as they are" in result
 
 
-@pytest.mark.parametrize("more", [{"shift_s": 0}, {"shift_s": 5}, {"shift_s": 300, "noise": 60.0}])
-def test_nothing_is_said_where_clocks_agree_or_the_load_does_not_show(tmp_path, more):
-    assert driver_clock(_run(tmp_path, **more).signals) is None
+@pytest.mark.parametrize("extra", [{"shift_s": 0}, {"shift_s": 5}, {"shift_s": 300, "noise": 60.0}])
+def test_nothing_is_said_where_clocks_agree_or_the_load_does_not_show(tmp_path, extra):
+    assert driver_clock(_run(tmp_path, **extra).signals) is None
 
 
 def test_recordings_of_different_hours_are_said_to_have_no_time_in_common(tmp_path):

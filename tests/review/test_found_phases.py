@@ -24,7 +24,7 @@ def ramp(end=0.2):
     return np.minimum(1, np.linspace(0, 1, ROWS) / end)
 
 
-def found(review):
+def result(review):
     assert review.phases_found is not None
     return review.phases_found
 
@@ -42,29 +42,29 @@ def test_operations_tell_the_phases_before_connections_and_processor_time():
     review = reviewed(a_log(columns))
     assert [phase.name for phase in review.phases] == ["ramp-up", "steady"]
     assert steady_from(review) == pytest.approx(TRUE_RAMP_S, abs=NEAR_S)
-    assert found(review).signal == "sql.batch_requests"
-    assert (found(review).confidence or 0) > 0.9
+    assert result(review).signal == "sql.batch_requests"
+    assert (result(review).confidence or 0) > 0.9
 
 
 def test_the_load_of_several_hosts_is_added_up():
     first, second = (500 * (np.clip(2 * ramp() - at, 0, 1) + noise(at)) for at in (0, 1))  # one host after the other
     review = reviewed(a_log({BATCHES: first}, host="SQL1"), a_log({BATCHES: second}, host="SQL2"))
     assert steady_from(review) == pytest.approx(TRUE_RAMP_S, abs=NEAR_S)
-    assert "Batch requests of 2 hosts" in found(review).sentence
+    assert "Batch requests of 2 hosts" in result(review).sentence
 
 
 def test_processor_time_stands_in_with_less_confidence():
     review = reviewed(a_log({CPU: 50 * (ramp() + noise(4))}))
     assert steady_from(review) == pytest.approx(TRUE_RAMP_S, abs=NEAR_S)
-    assert "no load was recorded" in found(review).sentence
-    assert (found(review).confidence or 1) <= 0.5
+    assert "no load was recorded" in result(review).sentence
+    assert (result(review).confidence or 1) <= 0.5
 
 
 def test_connections_do_not_hide_that_operations_are_never_steady():
     columns = {CONNECTIONS: 100 * ramp() + noise(5), BATCHES: 500 * (np.linspace(0.1, 1, ROWS) + noise(6))}
     review = reviewed(a_log(columns))
     assert not review.phases
-    assert found(review).sentence.startswith("No steady state was found: ")
+    assert result(review).sentence.startswith("No steady state was found: ")
 
 
 SHAPES = {
@@ -77,11 +77,11 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize(("shape", "said"), SHAPES.values(), ids=SHAPES)
-def test_several_tests_cycles_and_a_load_that_ends_are_said(shape, said):
-    sentence = found(reviewed(a_log({BATCHES: 500 * shape * (1 + noise(8))}))).sentence
-    assert said in sentence
-    assert ("second was judged" in sentence) == ("tests" in said)
+@pytest.mark.parametrize(("shape", "output"), SHAPES.values(), ids=SHAPES)
+def test_several_tests_cycles_and_a_load_that_ends_are_said(shape, output):
+    sentence = result(reviewed(a_log({BATCHES: 500 * shape * (1 + noise(8))}))).sentence
+    assert output in sentence
+    assert ("second was judged" in sentence) == ("tests" in output)
 
 
 def test_phases_set_by_hand_are_kept():

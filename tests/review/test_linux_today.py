@@ -119,7 +119,7 @@ def test_an_agent_with_few_plugins_is_judged(measurement, rule):
 
 
 @pytest.mark.parametrize(
-    ("what", "rule"),
+    ("subject", "rule"),
     [
         (
             {("mem", (), "available_percent"): 8.0},
@@ -131,8 +131,8 @@ def test_an_agent_with_few_plugins_is_judged(measurement, rule):
         ({("net", ADAPTER, "speed"): 0.0}, set()),
     ],
 )
-def test_one_thing_wrong_is_all_that_is_found(what, rule):
-    assert {item.rule.id for item in crossed(findings(HEALTHY | what, HEALTHY_COUNTS))} == rule
+def test_one_thing_wrong_is_all_that_is_found(subject, rule):
+    assert {item.rule.id for item in crossed(findings(HEALTHY | subject, HEALTHY_COUNTS))} == rule
 
 
 def test_a_link_whose_speed_is_not_known_is_not_judged():

@@ -38,7 +38,7 @@ def test_an_objective_that_is_met_is_judged_and_the_run_stays_healthy(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("objective", "more", "rule", "words"),
+    ("objective", "extra", "rule", "words"),
     [
         ('response_p95 = "100 ms"', {}, "objective-response-p95", "Response time, 95th percentile"),
         ('errors = "1 %"', {"failed": lambda at: at % 20 == 0}, "objective-errors", "Share of failed requests"),
@@ -50,8 +50,8 @@ def test_an_objective_that_is_met_is_judged_and_the_run_stays_healthy(tmp_path):
         ),
     ],
 )
-def test_an_objective_that_is_missed_makes_the_run_not_healthy(tmp_path, objective, more, rule, words):
-    review_result = _run(tmp_path, f"\n[objective]\n{objective}\n", **more)
+def test_an_objective_that_is_missed_makes_the_run_not_healthy(tmp_path, objective, extra, rule, words):
+    review_result = _run(tmp_path, f"\n[objective]\n{objective}\n", **extra)
     assert review_result.verdict == "not-healthy"
     assert words in review_result.headline
     assert [item.rule for item in review_result.document.rules if item.state == "crossed"] == [rule]

@@ -60,7 +60,7 @@ def test_rules_that_are_not_named_are_judged(reviewed):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "output"),
     [
         (BACKUP.replace("2026", "2025"), "is no part of the recording"),
         (BACKUP + 'rules = ["cpu-bussy"]', 'no rule is named "cpu-bussy" (did you mean "cpu-busy"?)'),
@@ -68,8 +68,8 @@ def test_rules_that_are_not_named_are_judged(reviewed):
         (BACKUP.replace('reason = "nightly backup"', ""), "reason is missing: say what was planned"),
     ],
 )
-def test_planned_work_that_cannot_be_meant_is_refused(reviewed, wrong, said):
+def test_planned_work_that_cannot_be_meant_is_refused(reviewed, wrong, output):
     done, _ = reviewed(wrong)
     assert done.status == 2
     assert "run.except.1" in done.err
-    assert said in done.err
+    assert output in done.err

@@ -39,7 +39,7 @@ def a_review(settings, *series):
     return review([log], Run(), question, Facts(model_validate.facts(), recorded_facts([log])))
 
 
-def said(settings, *series):
+def output(settings, *series):
     return [remark.text for remark in a_review(settings, *series).remarks]
 
 
@@ -52,18 +52,18 @@ def limits(values):
 
 
 def test_a_mistyped_host_is_remarked_on_with_the_nearest_name():
-    (text,) = said({"hosts": {"SQLSVR01": {"spindles": 4}}}, queue("SQLSRV01", "0 C:"))
+    (text,) = output({"hosts": {"SQLSVR01": {"spindles": 4}}}, queue("SQLSRV01", "0 C:"))
     assert 'the host "SQLSVR01", which is not in these logs (did you mean "SQLSRV01"?)' in text
 
 
 def test_a_host_written_with_its_domain_is_near():
-    (text,) = said({"hosts": {"db.corp.example.org": {"spindles": 4}}}, queue("DB", "0 C:"))
+    (text,) = output({"hosts": {"db.corp.example.org": {"spindles": 4}}}, queue("DB", "0 C:"))
     assert 'did you mean "DB"?' in text
 
 
 def test_hosts_of_other_logs_make_one_remark_and_are_not_taken_for_mistyped():
     hosts = {"WEB01": {"spindles": 4}, "WEB02": {"spindles": 4}, "DIRECTORY": {"spindles": 2}}
-    (text,) = said({"hosts": hosts}, queue("WEB01", "0 C:"))
+    (text,) = output({"hosts": hosts}, queue("WEB01", "0 C:"))
     assert "hosts that are not in these logs" in text
     assert text.endswith("WEB02, DIRECTORY; these logs are of WEB01")
 
@@ -85,13 +85,13 @@ def test_a_mistyped_instance_is_remarked_on():
 
 def test_an_instance_unlike_any_is_told_which_there_are():
     settings = {"hosts": {"WEB01": {"instances": {"database": {"drive": "database"}}}}}
-    (text,) = said(settings, queue("WEB01", "0 C:"))
+    (text,) = output(settings, queue("WEB01", "0 C:"))
     assert 'recorded: "0 C:"' in text
 
 
 def test_a_threshold_set_for_a_host_without_its_counters_is_remarked_on():
     fields = {"sql-page-life-expectancy": {"healthy": "> 300 s", "reason": "small"}}
-    (text,) = said({"hosts": {"WEB01": {"rules": fields}}}, queue("WEB01", "0 C:"))
+    (text,) = output({"hosts": {"WEB01": {"rules": fields}}}, queue("WEB01", "0 C:"))
     assert "a threshold for WEB01 whose counters were not recorded there: sql-page-life-expectancy" in text
 
 

@@ -29,7 +29,7 @@ def log(tmp_path):
 
 
 @pytest.fixture
-def found(plimsoll, tmp_path):
+def result(plimsoll, tmp_path):
     """What a review with this plimsoll.toml makes of a rule; and what it prints."""
 
     def review(log, rule, settings="", instance=None, options=()):
@@ -47,17 +47,17 @@ def pools(log):
     return log(**{r"\Memory\Pool Nonpaged Bytes": 600 * MB, r"\Server\Pool Nonpaged Failures": 0})
 
 
-def test_pools_of_a_32_bit_kernel_are_judged_where_there_is_as_little_memory(log, found):
+def test_pools_of_a_32_bit_kernel_are_judged_where_there_is_as_little_memory(log, result):
     small = "[hosts.FS1]\nmemory_mb = 4096\n"
-    item, out = found(pools(log), "pool-nonpaged", small, options=("--pack", "file-server"))
+    item, out = result(pools(log), "pool-nonpaged", small, options=("--pack", "file-server"))
     assert (item["state"], item["severity"]) == ("crossed", "warning")
     assert out.startswith("Not healthy. Nonpaged pool of FS1")
-    item, _ = found(pools(log), "pool-nonpaged", small)
+    item, _ = result(pools(log), "pool-nonpaged", small)
     assert (item["severity"], item["superseded_by"]) == ("info", ["windows-pool-nonpaged"])
 
 
-def test_they_do_not_apply_to_a_host_with_more(log, found):
-    item, out = found(pools(log), "pool-nonpaged", "[hosts.FS1]\nmemory_mb = 16384\n")
+def test_they_do_not_apply_to_a_host_with_more(log, result):
+    item, out = result(pools(log), "pool-nonpaged", "[hosts.FS1]\nmemory_mb = 16384\n")
     assert item["state"] == "does-not-apply"
     assert (
         item["notes"][0]
@@ -66,8 +66,8 @@ def test_they_do_not_apply_to_a_host_with_more(log, found):
     assert not out.startswith("Not healthy.")
 
 
-def test_they_are_a_note_where_nobody_says_how_much_there_is(log, found):
-    item, out = found(pools(log), "pool-nonpaged")
+def test_they_are_a_note_where_nobody_says_how_much_there_is(log, result):
+    item, out = result(pools(log), "pool-nonpaged")
     assert (item["state"], item["severity"]) == ("crossed", "info")
     assert item["notes"][0] == (
         "a note only, as memory_mb is not known and it is for hosts with at most 4,096 MB of memory: give it in plimsoll.toml"
@@ -75,17 +75,17 @@ def test_they_are_a_note_where_nobody_says_how_much_there_is(log, found):
     assert not out.startswith("Not healthy")
 
 
-def test_a_limit_of_ones_own_holds_whatever_the_documented_one_is_for(log, found):
+def test_a_limit_of_ones_own_holds_whatever_the_documented_one_is_for(log, result):
     settings = (
         '[hosts.FS1]\nmemory_mb = 65536\n[rules.pool-nonpaged]\nhealthy = "<= 400000000 bytes"\nreason = "vendor"\n'
     )
-    item, _ = found(pools(log), "pool-nonpaged", settings)
+    item, _ = result(pools(log), "pool-nonpaged", settings)
     assert (item["state"], item["severity"]) == ("crossed", "warning")
 
 
-def test_a_rule_for_so_many_processors_is_not_judged_where_that_is_not_known(log, found):
+def test_a_rule_for_so_many_processors_is_not_judged_where_that_is_not_known(log, result):
     bytes_sent = {r"\Site Server LDAP Service\Bytes Sent/sec": 600_000}
-    item, _ = found(log(**bytes_sent), "ldap-bytes-sent")
+    item, _ = result(log(**bytes_sent), "ldap-bytes-sent")
     assert item["state"] == "not-judged"
     assert item["notes"][:2] == [
         "processors of FS1 is not known: give it in plimsoll.toml",
@@ -103,12 +103,12 @@ def test_a_rule_for_so_many_processors_is_not_judged_where_that_is_not_known(log
         ("raid = 5", "crossed", "disk writes counted 4 times: raid = 5 (plimsoll.toml)"),
     ],
 )
-def test_a_write_costs_as_many_transfers_as_the_disk_is_made_for(log, found, raid, state, note):
+def test_a_write_costs_as_many_transfers_as_the_disk_is_made_for(log, result, raid, state, note):
     """100 reads and 60 writes a second are 160, 220 and 340 transfers; four spindles can do 240."""
     disk = "\\PhysicalDisk(2 E:)\\"
     recorded = log(**{disk + "Disk Reads/sec": 100, disk + "Disk Writes/sec": 60})
     settings = f'[hosts.FS1.instances."2 E:"]\nspindles = 4\n{raid}\n'
-    item, _ = found(recorded, "disk-transfers-per-spindle", settings)
+    item, _ = result(recorded, "disk-transfers-per-spindle", settings)
     assert item["state"] == state
     assert note in item["notes"]
 
@@ -124,8 +124,8 @@ def test_raid_of_a_kind_that_no_study_names_is_a_mistake(log, plimsoll, tmp_path
     ("settings", "state"),
     [("", "not-judged"), ("[hosts.FS1]\nmemory_mb = 4096\n", "crossed"), ("[hosts.FS1]\nmemory_mb = 8192\n", "held")],
 )
-def test_installed_memory_is_judged_where_it_is_known(log, found, settings, state):
-    item, out = found(
+def test_installed_memory_is_judged_where_it_is_known(log, result, settings, state):
+    item, out = result(
         log(samples=150, **{r"\SQLServer:Buffer Manager\Page life expectancy": 9000}), "sql-memory", settings
     )
     assert (item["state"], item["severity"]) == (state, "info")
@@ -136,40 +136,40 @@ def test_installed_memory_is_judged_where_it_is_known(log, found, settings, stat
 
 @pytest.mark.parametrize("interval", [10, 60, 300])
 @pytest.mark.parametrize(("second", "state"), [(90_210, "held"), (90_212, "crossed")])
-def test_errors_since_boot_count_where_they_grow(log, found, interval, second, state):
+def test_errors_since_boot_count_where_they_grow(log, result, interval, second, state):
     adapter = "\\Network Interface(NIC)\\"
     counters = {adapter + "Packets Outbound Errors": 0, adapter + "Packets Received Errors": (90_210, second)}
-    item, _ = found(log(interval=interval, **counters), "network-errors")
+    item, _ = result(log(interval=interval, **counters), "network-errors")
     assert item["state"] == state
 
 
-def test_a_file_server_is_held_against_its_disks_as_a_whole(log, found):
+def test_a_file_server_is_held_against_its_disks_as_a_whole(log, result):
     """Two adapters carry 6 MB/s each, and the disks move 12 MB/s: no single adapter is compared with all disks."""
     adapters = {f"\\Network Interface({name})\\Bytes Total/sec": 6e6 for name in ("one", "two")}
     loopback = {"\\Network Interface(MS TCP Loopback interface)\\Bytes Total/sec": 5e7}
     disks = {"\\PhysicalDisk(_Total)\\Disk Bytes/sec": 12e6, "\\Server\\Bytes Total/sec": 2e7}
     recorded = log(**adapters, **loopback, **disks)
     for rule in ("network-below-disk", "network-above-disk"):
-        item, _ = found(recorded, rule)
+        item, _ = result(recorded, rule)
         assert (item["state"], item["host"], item["instance"]) == ("held", "FS1", None)
 
 
-def test_a_single_sample_makes_no_run_critical(log, found):
+def test_a_single_sample_makes_no_run_critical(log, result):
     store = "\\LC:USrv - 00 - DBStore\\USrv - 002 - Queue Latency (msec)"
     recorded = log(interval=60, **{store: 5})
     lines = recorded.read_text(encoding="utf-8").splitlines()
     lines[60] = lines[60].replace('"5"', '"90000"')
     recorded.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    item, out = found(recorded, "messaging-db-queue-latency")
+    item, out = result(recorded, "messaging-db-queue-latency")
     assert item["state"] == "held"
     assert not out.startswith("Not healthy.")
 
 
-def test_memory_that_windows_records_is_what_a_share_of_it_is_of(log, found):
+def test_memory_that_windows_records_is_what_a_share_of_it_is_of(log, result):
     memory = {r"\NUMA Node Memory(_Total)\Total MBytes": 65536, r"\Memory\Available MBytes": 3000}
-    item, out = found(log(**memory), "windows-memory-available-share")
+    item, out = result(log(**memory), "windows-memory-available-share")
     assert item["state"] == "crossed"
     assert item["threshold"]["limit"] == pytest.approx(6553.6 * MB)
     assert "65,536 MB of memory (from the log)" in out
-    item, _ = found(log(**memory), "windows-memory-available-share", "[hosts.FS1]\nmemory_mb = 65000\n")
+    item, _ = result(log(**memory), "windows-memory-available-share", "[hosts.FS1]\nmemory_mb = 65000\n")
     assert item["threshold"]["limit"] == pytest.approx(6500 * MB)

@@ -11,7 +11,7 @@ from plimsoll.rules.schema.pack import Condition
 from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.signal_finder import ResolvedFields, ResolvedRequestTime, ResolvedSeries
 from plimsoll.rules.signal_values import SignalValues
-from tests.each import each
+from tests.each import run_each
 
 AS_IS, SCALED = Transform(), Transform(scale=0.001, offset=2.0)
 KINDS = {
@@ -42,7 +42,7 @@ def fleet(random, *, alike):
     return fields
 
 
-@each(product(KINDS, ["mean", "max", "min", "sum", "count", "last", "increase"], [True, False]), str)
+@run_each(product(KINDS, ["mean", "max", "min", "sum", "count", "last", "increase"], [True, False]), str)
 def test_what_is_computed_together_is_as_alone(case):
     kind, reduce, alike = case
     for seed in range(4):

@@ -27,7 +27,7 @@ def test_what_it_stands_for(text, samples):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ("", "a series without samples; write it like 95x60"),
         ("95 NaN", '"NaN" is not a series of samples; a sample that is missing is written _'),
@@ -44,7 +44,7 @@ def test_what_it_stands_for(text, samples):
         ("1e308+1e308x9", '"1e308+1e308x9" is past the largest number there is'),
     ],
 )
-def test_what_is_refused(text, said):
+def test_what_is_refused(text, output):
     with pytest.raises(ValueError, match=r".") as refused:
         parse(text)
-    assert said in str(refused.value)
+    assert output in str(refused.value)

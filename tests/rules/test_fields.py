@@ -22,13 +22,13 @@ def field(name, host="h", disk="sda", measurement="diskio"):
     return Series(host, measurement, (("name", disk),), name)
 
 
-def found(series, *sources, empty=()):
+def outcome(series, *sources, empty=()):
     return Finder(signal(*sources), series, lambda item: item.field not in empty).find("s.s")
 
 
 def test_fields_of_one_thing_are_put_together():
     series = [field(name, disk=disk) for name in ("reads", "read_time") for disk in ("sda", "sdb")]
-    origins = found(series, WAIT)
+    origins = outcome(series, WAIT)
     assert {key: [item.field for item in series_of(origin)] for key, (_, origin) in origins.items()} == {
         ("h", "sda"): ["read_time", "reads"],
         ("h", "sdb"): ["read_time", "reads"],
@@ -40,10 +40,10 @@ def test_fields_of_one_thing_are_put_together():
 def test_the_next_source_is_taken_where_a_field_is_not_recorded_or_empty(lacking):
     made_up = {"measurement": "diskio", "field": "r_await", "instance": "name"}
     series = [field(name) for name in ("reads", "read_time", "r_await")]
-    assert isinstance(found(series, WAIT, made_up)["h", "sda"][1], ResolvedFields)
-    assert isinstance(found(series, WAIT, made_up, empty=(lacking,))["h", "sda"][1], ResolvedSeries)
+    assert isinstance(outcome(series, WAIT, made_up)["h", "sda"][1], ResolvedFields)
+    assert isinstance(outcome(series, WAIT, made_up, empty=(lacking,))["h", "sda"][1], ResolvedSeries)
     result = [item for item in series if item.field != lacking]
-    assert isinstance(found(result, WAIT, made_up)["h", "sda"][1], ResolvedSeries)
+    assert isinstance(outcome(result, WAIT, made_up)["h", "sda"][1], ResolvedSeries)
 
 
 @pytest.mark.parametrize(("processors", "scale"), [(4.0, 0.5), (None, None)])
@@ -65,13 +65,13 @@ def test_a_source_for_each_processor_gives_nothing_where_nobody_knows_how_many_t
 def test_instances_that_are_left_out_may_be_named_by_a_part():
     reads = {"measurement": "diskio", "field": "reads", "instance": "name", "but": ["loop*", "[a]"]}
     series = [field("reads", disk=name) for name in ("sda", "loop0", "LOOP12", "[a]", "a")]
-    assert {key[1] for key in found(series, reads)} == {"sda", "a"}
+    assert {key[1] for key in outcome(series, reads)} == {"sda", "a"}
 
 
 def test_what_is_drawn_is_what_pairs_of_samples_give():
     values = {"read_time": [0, 50, 50, 90, 10], "reads": [0, 10, 10, 20, 5]}
     times = np.arange(5, dtype=np.int64) * 10 * SECOND
-    ((_, origin),) = found([field(name) for name in values], WAIT).values()
+    ((_, origin),) = outcome([field(name) for name in values], WAIT).values()
     samples = signal_samples(origin, lambda item: Samples(times, np.array(values[item.field], dtype=float)))
     assert samples is not None
     assert [*zip((samples.times // SECOND).tolist(), samples.values.tolist(), strict=True)] == [(10, 5.0), (30, 4.0)]

@@ -147,7 +147,7 @@ def test_its_rules_can_be_set_otherwise_in_any_unit(review, log, pack, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"),
+    ("limit", "output"),
     [
         (
             "< 4096",
@@ -156,11 +156,11 @@ def test_its_rules_can_be_set_otherwise_in_any_unit(review, log, pack, tmp_path)
         ("< 4 ms", 'rules.shop-heap.healthy: "< 4 ms": the signal is in bytes'),
     ],
 )
-def test_a_limit_of_settings_that_does_not_fit_is_refused(plimsoll, log, pack, tmp_path, limit, said):
+def test_a_limit_of_settings_that_does_not_fit_is_refused(plimsoll, log, pack, tmp_path, limit, output):
     (tmp_path / "plimsoll.toml").write_text(f'[rules.shop-heap]\nhealthy = "{limit}"\nreason = "r"\n')
     done = plimsoll("review", log, "--pack", pack())
     assert done.status == 2
-    assert said in done.err
+    assert output in done.err
 
 
 def test_every_command_knows_it(plimsoll, pack):
@@ -234,26 +234,26 @@ MISTAKES = [
 ]
 
 
-OTHERS = [("rules", "test"), ("review", "{log}", "--pack")]  # which read packs as `rules check` does
+REST = [("rules", "test"), ("review", "{log}", "--pack")]  # which read packs as `rules check` does
 
 
 @pytest.mark.parametrize(
-    ("command", "old", "new", "said"),
+    ("command", "old", "new", "output"),
     [
         *((("rules", "check"), *item) for item in MISTAKES),
-        *((command, *item) for command in OTHERS for item in (MISTAKES[0], MISTAKES[-1])),
+        *((command, *item) for command in REST for item in (MISTAKES[0], MISTAKES[-1])),
     ],
 )
-def test_a_mistake_is_told_with_its_place_and_what_to_do(plimsoll, log, pack, command, old, new, said):
+def test_a_mistake_is_told_with_its_place_and_what_to_do(plimsoll, log, pack, command, old, new, output):
     path = pack(old, new)
     done = plimsoll(*(part.format(log=log) for part in command), path)
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert output in done.err
     assert all(line.startswith(f"plimsoll: {path}:") for line in done.err.splitlines())
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "output"),
     [
         (b"", ":1:1: expected names and values, found nothing; `plimsoll rules new FILE` writes one"),
         (b"- a\n- b\n", ":1:1: expected names and values, found a list"),
@@ -265,13 +265,13 @@ def test_a_mistake_is_told_with_its_place_and_what_to_do(plimsoll, log, pack, co
         (b"a: " + b"[" * 5000 + b"]" * 5000, "nested too deeply"),
     ],
 )
-def test_what_is_no_pack_at_all(plimsoll, tmp_path, content, said):
+def test_what_is_no_pack_at_all(plimsoll, tmp_path, content, output):
     path = tmp_path / "own.yaml"
     path.write_bytes(content)
     done = plimsoll("rules", "check", path)
     assert (done.status, done.out) == (2, "")
     assert f"plimsoll: {path}" in done.err
-    assert said in done.err
+    assert output in done.err
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])

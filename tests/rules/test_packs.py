@@ -205,21 +205,21 @@ def test_a_mistake_in_a_rule_is_named(mistake):
 
 
 @pytest.mark.parametrize(
-    ("rows", "given", "carried"),
+    ("rows", "inputs", "carried"),
     [
         (STUDIES, STUDY_ACCOUNTS, Counter(row for rule in RULES for row in rule.thresholds)),
         (CURRENT, CURRENT_ACCOUNTS, Counter(row for rule in RULES for row in rule.limits)),
     ],
     ids=["studies", "today"],
 )
-def test_every_row_is_carried_out_by_a_rule_or_accounted_for_and_not_both(rows, given, carried):
-    accounted = Counter(row for account in given.values() for row in account["rows"])
+def test_every_row_is_carried_out_by_a_rule_or_accounted_for_and_not_both(rows, inputs, carried):
+    accounted = Counter(row for account in inputs.values() for row in account["rows"])
     places = accounted + Counter(set(carried))
     assert {row: times for row, times in places.items() if times > 1} == {}, "in two places"
     assert set(rows) - set(places) == set(), "carried out by no rule and in no account of rules/accounts*.yaml"
     assert set(places) - set(rows) == set(), "in no table"
-    assert all(account["about"] for account in given.values())
-    assert all(reason.endswith(".") for account in given.values() for reason in account["rows"].values())
+    assert all(account["about"] for account in inputs.values())
+    assert all(reason.endswith(".") for account in inputs.values() for reason in account["rows"].values())
 
 
 def test_no_hard_limit_is_left_out():

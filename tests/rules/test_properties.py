@@ -74,8 +74,8 @@ def test_a_log_split_and_joined_gives_the_same(rule, samples, data):
 
 
 @given(rules, recordings(), st.floats(0, 50, width=16))
-def test_more_severe_data_never_gives_fewer_breaches(rule, samples, more):
-    worse = more if rule.healthy.worse == "higher" else -more
+def test_more_severe_data_never_gives_fewer_breaches(rule, samples, extra):
+    worse = extra if rule.healthy.worse == "higher" else -extra
     before, after = track(rule, samples), track(rule, Samples(samples.times, samples.values + worse))
     firing, firing_after = before.states == State.FIRING, after.states == State.FIRING
     assert not (firing & ~firing_after).any()

@@ -53,7 +53,7 @@ def test_a_limit_in_the_unit_of_its_signal(text, unit, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "unit", "said"),
+    ("text", "unit", "output"),
     [
         ("< 0.025", "s", 'does not name its unit; write "< 0.025 s" or "< 25 ms" (s, ms, us, µs, min and h fit)'),
         ("< 25", "ms", 'does not name its unit; write "< 25 ms" (s, ms'),
@@ -74,8 +74,8 @@ def test_a_limit_in_the_unit_of_its_signal(text, unit, expected):
         ("< 1e999 s", "s", "is no limit"),
     ],
 )
-def test_what_cannot_be_told_is_refused_with_what_to_write(text, unit, said):
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_what_cannot_be_told_is_refused_with_what_to_write(text, unit, output):
+    with pytest.raises(ValueError, match=re.escape(output)):
         limit(text, unit)
 
 

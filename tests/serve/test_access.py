@@ -21,7 +21,7 @@ from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.store.remote import RemoteSamples
-from tests.each import each
+from tests.each import run_each
 from tests.serve.site import EVERYWHERE, site, wait_until
 
 HUNG_S = 300  # what is not closed after this is not closed at all
@@ -38,7 +38,7 @@ def basic(password, user="anyone"):
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-@each(
+@run_each(
     [
         ("127.0.0.1:{port}", True),
         ("localhost:{port}", True),
@@ -69,7 +69,7 @@ def test_elsewhere_also_its_addresses_and_the_names_that_were_allowed(elsewhere)
         assert elsewhere.request("GET", "/ping", headers={"Host": host}).status == 403, host
 
 
-@each(
+@run_each(
     [
         ({"Origin": "http://127.0.0.1:{port}"}, True),
         ({"Origin": "http://127.0.0.1:{port}", "Sec-Fetch-Site": "same-origin"}, True),

@@ -18,11 +18,11 @@ from plimsoll.store.duck.samples import DuckSamples
 from plimsoll.store.folders.runs import RunFolders
 from plimsoll.store.protocol import WriteResult
 from plimsoll.store.store import Store
-from tests.each import each
+from tests.each import run_each
 from tests.serve.site import site
 
 # path, headers, body
-ASKED = [
+REQUEST = [
     ("/api/v2/write?org={org}&bucket={bucket}", {}, b"cpu,host=a v=1"),
     ("/api/v2/write?org={org}&bucket={bucket}", {}, b""),
     ("/api/v2/write?org={org}&bucket={bucket}", {}, b"\n# comment\n\n"),
@@ -53,7 +53,7 @@ def influxdbs(bucket, method, path, body=None, headers=None):
         return pools.request(method, bucket.url + path, body=body, headers=headers or {})
 
 
-@each(ASKED, named=repr)
+@run_each(REQUEST, named=repr)
 def test_answers_as_influxdb(case, here, bucket):
     path, headers, body = case
     path = path.format(org=bucket.org, bucket=bucket.bucket)
@@ -165,7 +165,7 @@ def points(measurement):
 
 
 @pytest.fixture
-def held(tmp_path):
+def kept(tmp_path):
     """A store whose first write waits, and its writer."""
     store: Any = Refusing(tmp_path / "plimsoll.duckdb", 0, Keeping(30, 400, 1 << 40))
     store.go_on = Event()
@@ -176,8 +176,8 @@ def held(tmp_path):
     store.close()
 
 
-def test_what_waits_is_written_at_once_and_each_writer_told_of_its_own(held):
-    store, writing = held
+def test_what_waits_is_written_at_once_and_each_writer_told_of_its_own(kept):
+    store, writing = kept
     first = writing.put(points("first"))
     while not store.writes:
         time.sleep(0.01)
@@ -188,8 +188,8 @@ def test_what_waits_is_written_at_once_and_each_writer_told_of_its_own(held):
     assert store.writes == [1, 3, 1, 1, 1]
 
 
-def test_too_many_waiting_points_are_refused_until_some_are_written(held, monkeypatch):
-    store, writing = held
+def test_too_many_waiting_points_are_refused_until_some_are_written(kept, monkeypatch):
+    store, writing = kept
     monkeypatch.setattr("plimsoll.receive.write_queue.MOST_WAITING", 2)
     taken = [writing.put(points("a")) for _ in range(2)]
     with pytest.raises(Busy):
@@ -199,8 +199,8 @@ def test_too_many_waiting_points_are_refused_until_some_are_written(held, monkey
     assert writing.put(points("a")).result(300).values == 1
 
 
-def test_a_writer_without_end_leaves_room_for_others(held, monkeypatch):
-    store, writing = held
+def test_a_writer_without_end_leaves_room_for_others(kept, monkeypatch):
+    store, writing = kept
     monkeypatch.setattr("plimsoll.receive.write_queue.MOST_OF_WRITER", 2)
     taken = [writing.put(points("a"), "192.0.2.1") for _ in range(2)]
     with pytest.raises(Busy):
@@ -211,8 +211,8 @@ def test_a_writer_without_end_leaves_room_for_others(held, monkeypatch):
     assert writing.put(points("a"), "192.0.2.1").result(300).values == 1
 
 
-def test_what_was_put_in_is_written_before_the_end(held):
-    store, writing = held
+def test_what_was_put_in_is_written_before_the_end(kept):
+    store, writing = kept
     last = [writing.put(points(name)) for name in ("a", "b")]
     store.go_on.set()
     writing.close()

@@ -27,12 +27,12 @@ def test_all_parts_are_unpacked_wherever_they_end():
 
 def test_many_parts_are_refused_after_a_bounded_number(monkeypatch):
     """25 MB of empty parts took minutes, as the rest of the body was copied for each part."""
-    made, fed = 0, 0
+    created, fed = 0, 0
 
     class Counting:
         def __init__(self, kind):
-            nonlocal made
-            made += 1
+            nonlocal created
+            created += 1
             self._one = zlib.decompressobj(kind)
 
         def decompress(self, data, most):
@@ -51,7 +51,7 @@ def test_many_parts_are_refused_after_a_bounded_number(monkeypatch):
     body = gzip.compress(b"") * (1 << 17)  # 2.6 MB
     with pytest.raises(TooLarge):
         gunzip(body, LONGEST)
-    assert made <= 1001
+    assert created <= 1001
     assert fed <= 1001 * (64 << 10)
 
 

@@ -21,7 +21,7 @@ from plimsoll.serve.credentials import Credentials, new_password, new_token
 from plimsoll.serve.limits import RequestLimits
 from plimsoll.serve.principals import Person, Role
 from plimsoll.serve.request_identity import PasswordCheck
-from tests.each import each
+from tests.each import run_each
 from tests.serve.site import EVERYWHERE, site, wait_until
 
 WRITE = "/api/v2/write?org=o&bucket=b"
@@ -36,10 +36,10 @@ class Slow(Credentials):
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.asked, self.let, self.right = [], Event(), ""
+        self.requests, self.let, self.right = [], Event(), ""
 
     def may_read(self, password):
-        self.asked.append(password)
+        self.requests.append(password)
         self.let.wait(300)
         return super().may_read(password)
 
@@ -80,7 +80,7 @@ def run(coroutine):
 
 def test_of_many_wrong_passwords_at_once_no_more_are_tested_than_of_one_after_another(slow, caplog):
     result = answers(slow, [("192.0.2.1", f"guess {at}") for at in range(400)])
-    assert len(slow.asked) == 5
+    assert len(slow.requests) == 5
     assert (result.count(401), result.count(429)) == (5, 395)
     assert "a wrong password from 192.0.2.1" in caplog.text
     assert "guess" not in caplog.text
@@ -88,14 +88,14 @@ def test_of_many_wrong_passwords_at_once_no_more_are_tested_than_of_one_after_an
 
 def test_of_many_addresses_only_some_passwords_wait_to_be_tested(slow):
     result = answers(slow, [(f"192.0.2.{at}", "guess") for at in range(100)])
-    assert len(slow.asked) == 8
+    assert len(slow.requests) == 8
     assert (result.count(401), result.count(503)) == (8, 92)
 
 
 def test_the_first_page_of_a_browser_is_one_attempt_and_the_next_are_none(slow):
     everybody = Person("", Role.ADMIN, "shared password")
     assert answers(slow, [("192.0.2.1", slow.right)] * 30) == [everybody] * 30
-    assert len(slow.asked) == 1
+    assert len(slow.requests) == 1
 
 
 def test_whoever_has_a_password_cannot_guess_those_of_others_without_end(tmp_path):
@@ -293,7 +293,7 @@ def test_of_more_agents_than_there_is_room_for_the_next_come_back_and_people_are
         assert here.post(b"cpu,host=a v=1").status == 204
 
 
-@each(["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP"], named=str)
+@run_each(["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP"], named=str)
 def test_without_a_login_nothing_is_answered_that_a_proxy_passes_on(name, here):
     for method, path in (("GET", "/"), ("POST", WRITE)):
         refused = here.request(method, path, b"", {name: "192.0.2.1"})

@@ -20,7 +20,7 @@ from plimsoll.serve.access import TrustedProxy
 from plimsoll.serve.credentials import CredentialUse, end_password, make_missing, new_password, new_token
 from plimsoll.serve.principals import Role, RolesOf, needed
 from tests.conftest import COST_OF_A_PASSWORD
-from tests.each import each
+from tests.each import run_each
 from tests.serve.site import EVERYWHERE, site, watched
 
 WORD = "correct horse battery"
@@ -236,7 +236,7 @@ def test_hashes_are_of_their_password_alone_and_cost_time_and_memory(monkeypatch
         assert not secret_files.is_right(WORD, none)
 
 
-@each([("", WORD), ("a b", WORD), ("a:b", WORD), ("x" * 65, WORD), ("joe", "short")], named=repr)
+@run_each([("", WORD), ("a b", WORD), ("a:b", WORD), ("x" * 65, WORD), ("joe", "short")], named=repr)
 def test_names_and_passwords_that_cannot_be_are_refused(case, tmp_path):
     tmp_path.chmod(0o700)
     name, password = case

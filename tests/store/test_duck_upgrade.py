@@ -27,7 +27,7 @@ KEPT = Path(__file__).parent / "kept"
 DAY = 86_400 * SECOND
 FIRST = 20_000
 DAYS = 4
-EVERY = 600 * SECOND
+PERIOD = 600 * SECOND
 EVER = (0, 2**62)
 SERIES = [
     Series(f"web{at}", "win_cpu", (("instance", "0,_Total"), ("objectname", "Ünïcode")), "a b") for at in range(5)
@@ -36,14 +36,14 @@ NIGHT = Series("db", "mem", (), "free")
 
 
 def values_of(day):
-    return np.arange(DAY // EVERY) / 7 + day
+    return np.arange(DAY // PERIOD) / 7 + day
 
 
 def make(path):
     """A store in which a day is thinned, two are in files as they came, and one is still open; and a run."""
     store = open_embedded(path, margin=0, raw_days=2)
     for day in range(DAYS):
-        times = (FIRST + day) * DAY + np.arange(0, DAY, EVERY, dtype=np.int64)
+        times = (FIRST + day) * DAY + np.arange(0, DAY, PERIOD, dtype=np.int64)
         for at, item in enumerate(SERIES):
             which = np.zeros(len(times), np.int32)
             store.live.write_points(Points([item], which, times, values_of(day) + at))
@@ -78,13 +78,13 @@ def test_a_kept_store_opens_with_all_that_was_in_it(kept, tmp_path):
     try:
         for at, result in enumerate(store.samples.read(SERIES, *EVER)):
             assert result.values.tolist() == [value for day in range(DAYS) for value in (values_of(day) + at).tolist()]
-            assert np.all(np.diff(result.times) == EVERY)
+            assert np.all(np.diff(result.times) == PERIOD)
         (run,) = store.runs.summaries()
         assert (run.name, run.labels, run.hosts) == ("night", {"memory": "8GB"}, ("db",))
         assert store.runs.samples(run).read([NIGHT], *EVER)[0].values.tolist() == [1.0, 1 / 3, 5e-324]
         while embedded(store).tidy((FIRST + 30) * DAY):
             pass
-        assert sum(store.samples.counts(SERIES, *EVER)) == len(SERIES) * DAYS * DAY // EVERY
+        assert sum(store.samples.counts(SERIES, *EVER)) == len(SERIES) * DAYS * DAY // PERIOD
         files = sorted(tmp_path.glob("plimsoll.duckdb.days/*/*.parquet"))
         assert [file.name.partition("-")[0] for file in files] == ["minutes", *["values"] * (DAYS - 1)]
     finally:
@@ -117,5 +117,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder) / "plimsoll.duckdb")
         with tarfile.open(KEPT / f"store-{VERSION}.tar.gz", "w:gz") as archive:
-            for one in sorted(Path(folder).iterdir()):
-                archive.add(one, one.name)
+            for entry in sorted(Path(folder).iterdir()):
+                archive.add(entry, entry.name)

@@ -42,7 +42,7 @@ def loaded(store, name="night", host="WEB1", value=1.0):
     return load(runs_only(store), StoredRun(Run(name), (Recording.of(log, "ab"),)), [log])
 
 
-def held(store, host="WEB1"):
+def kept(store, host="WEB1"):
     (result,) = store.samples().read([cpu(host)], *EVER)
     return len(result.times)
 
@@ -89,14 +89,14 @@ def test_a_load_that_is_cut_off_is_not_read_and_is_continued(folder, monkeypatch
         was_killed = killed_at(step, monkeypatch, lambda: loaded(RunFolders.open(folder)))
         other = RunFolders.open(folder)
         (listed,) = other.summaries() or [None]
-        assert held(other) == (ROWS if listed and listed.complete else 0)
+        assert kept(other) == (ROWS if listed and listed.complete else 0)
         if listed and not listed.complete:
             assert "it was loaded in part" in str(read_run(other, "night").remarks)
         for left in folder.glob(".????????????????????????????????"):
             os.utime(left, (0, 0))  # as if it had been an hour ago
         loaded(RunFolders.open(folder))
         assert [summary.complete for summary in other.summaries()] == [True]
-        assert held(RunFolders.open(folder)) == ROWS
+        assert kept(RunFolders.open(folder)) == ROWS
         assert not read_run(RunFolders.open(folder), "night").remarks
         unload(RunFolders.open(folder), "night")
         assert {path.name for path in folder.iterdir()} <= {MARK, ".claims"}
@@ -112,11 +112,11 @@ def test_a_deletion_that_is_cut_off_leaves_all_or_nothing_to_read(folder, monkey
         was_killed = killed_at(step, monkeypatch, lambda: unload(RunFolders.open(folder), "night"))
         other = RunFolders.open(folder)
         (listed,) = other.summaries() or [None]
-        assert held(other) == (ROWS if listed and listed.complete else 0)
+        assert kept(other) == (ROWS if listed and listed.complete else 0)
         loaded(RunFolders.open(folder))
-        assert held(RunFolders.open(folder)) == ROWS
+        assert kept(RunFolders.open(folder)) == ROWS
         unload(RunFolders.open(folder), "night")
-        assert (other.summaries(), held(RunFolders.open(folder))) == ([], 0)
+        assert (other.summaries(), kept(RunFolders.open(folder))) == ([], 0)
         assert {path.name for path in folder.iterdir()} <= {MARK, ".claims"}
         if not was_killed:
             assert step > 5
@@ -142,7 +142,7 @@ def test_computers_that_write_at_once_do_not_damage_one_another(folder):
     assert sorted((summary.name, summary.complete, summary.loaded) for summary in store.summaries()) == [
         (f"of WEB{at}", True, ROWS) for at in range(3)
     ]
-    assert [held(store, f"WEB{at}") for at in range(3)] == [ROWS] * 3
+    assert [kept(store, f"WEB{at}") for at in range(3)] == [ROWS] * 3
 
 
 def test_what_is_deleted_while_it_is_loaded_does_not_come_back(folder):
@@ -162,7 +162,7 @@ def test_what_is_deleted_while_it_is_loaded_does_not_come_back(folder):
 def test_any_name_is_that_of_a_folder(folder, name):
     store = RunFolders.open(folder)
     loaded(store, name)
-    assert ([summary.name for summary in store.summaries()], held(store)) == ([name], ROWS)
+    assert ([summary.name for summary in store.summaries()], kept(store)) == ([name], ROWS)
     (result,) = (path for path in folder.iterdir() if path.name not in (MARK, ".claims"))
     assert (result / "run.json").is_file()
     assert not result.name.startswith(".")
@@ -181,7 +181,7 @@ def test_damage_is_told_and_never_read(folder):
     first, *_ = sorted((folder / "night").glob("*.parquet"))
     flip(first)
     with pytest.raises(Unusable, match="is damaged"):
-        held(RunFolders.open(folder))
+        kept(RunFolders.open(folder))
     first.unlink()
     assert "lacks 3 of 6 values" in str(read_run(RunFolders.open(folder), "night").remarks)
     flip(folder / "night" / "manifest")

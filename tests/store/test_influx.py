@@ -90,14 +90,14 @@ class Busy(http.server.BaseHTTPRequestHandler):
     """Answers with each status of a list in turn, and then that all is well; none before all of a `together` ask."""
 
     answers: list[tuple[int, dict[str, str]]]
-    seen: list[tuple[str | None, bytes]]
+    received: list[tuple[str | None, bytes]]
     together: threading.Barrier | None = None
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.together:
             self.together.wait(300)
-        self.seen.append((self.headers["Content-Encoding"], body))
+        self.received.append((self.headers["Content-Encoding"], body))
         status, headers = self.answers.pop(0) if self.answers else (204, {})
         text = b"" if status == 204 else json.dumps({"code": "x", "message": f"says {status}"}).encode()
         text = headers["X-Body"].encode() if "X-Body" in headers else text
@@ -128,7 +128,7 @@ def test_a_busy_server_is_asked_again(busy, status):
     handler, server = busy
     handler.answers[:] = [(status, {}), (status, {})]
     assert server.post(b"m x=1 1\n") == (0, "")
-    assert [body for _, body in handler.seen] == [b"m x=1 1\n"] * 3
+    assert [body for _, body in handler.received] == [b"m x=1 1\n"] * 3
 
 
 def test_an_outage_is_told_once_however_many_wait_for_its_end(busy):
@@ -175,7 +175,7 @@ def test_what_is_too_large_is_sent_in_halves(busy):
     handler.answers[:] = [(413, {})]
     lines = b"m x=1 1\nm x=1 2\nm x=1 3\n"
     assert server.post(lines) == (0, "")
-    assert b"".join(body for _, body in handler.seen[1:]) == lines
+    assert b"".join(body for _, body in handler.received[1:]) == lines
 
 
 def test_who_interrupts_does_not_wait_for_a_server_that_is_away(busy):
@@ -184,7 +184,7 @@ def test_who_interrupts_does_not_wait_for_a_server_that_is_away(busy):
     threading.Timer(0.3, server.give_up).start()
     with pytest.raises(Unreachable):
         server.post(b"m x=1 1\n")
-    assert len(handler.seen) <= 1
+    assert len(handler.received) <= 1
 
 
 def test_a_run_is_read_in_its_own_spelling_of_the_host(influx):

@@ -15,7 +15,7 @@ from plimsoll.notify.targets import Notifier
 from plimsoll.receive.write_queue import WriteState
 from plimsoll.up.overview import health, troubles
 from plimsoll.up.settings import UpSettings
-from tests.alerting.test_loop import EVERY, MINUTE, World, run_behind
+from tests.alerting.test_loop import MINUTE, PERIOD, World, run_behind
 
 
 @pytest.fixture
@@ -33,13 +33,13 @@ def page(world, *mended):
 def test_many_connections_are_told_before_agents_are_sent_away(world):
     nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
 
-    def told(count):
+    def reported(count):
         result = troubles(world.loop.progress, WriteState(), nobody, world.now, world.now, (count, 1000))
         return [item.id for item in result]
 
     world.pass_at_once(5 * MINUTE, {"web1": 60})
-    assert told(799) == []
-    assert told(800) == ["connections"]
+    assert reported(799) == []
+    assert reported(800) == ["connections"]
     result = page(world, Problem("connections", "many", "warning"))
     assert result.problems == []  # it works still: /health says so
     assert result.notes[0] == "many."
@@ -59,12 +59,12 @@ def test_the_first_evaluation_after_a_start_is_said_to_run(world, monkeypatch):
     world.restart()
     result, series = [], world.store.series
 
-    def asked(*arguments, **options):
+    def requests(*arguments, **options):
         result.append(page(world))
         return series(*arguments, **options)
 
-    monkeypatch.setattr(world.store, "series", asked)
-    world.run(EVERY, {"web1": 60})
+    monkeypatch.setattr(world.store, "series", requests)
+    world.run(PERIOD, {"web1": 60})
     running = "the first evaluation since the start, or with new settings, has been running for 1 s"
     assert result[0].headline == f"Not known: nothing has been judged yet: {running}"
     assert [host.note for host in result[0].hosts] == ["not judged yet"]
@@ -127,7 +127,7 @@ def test_hosts_that_fall_silent_at_different_times_are_one_incident(world):
 
 def test_a_host_that_sends_all_but_its_processors_is_not_healthy(world):
     def send(length, *names):
-        times = np.arange(world.now + EVERY, world.now + length + 1, EVERY)
+        times = np.arange(world.now + PERIOD, world.now + length + 1, PERIOD)
         rest = [Series("db1", "mem", (), "available_percent"), Series("db1", "kernel", (), "boot_time")]
         which = np.repeat(np.arange(2, dtype=np.int32), len(times))
         world.now += length
@@ -136,8 +136,8 @@ def test_a_host_that_sends_all_but_its_processors_is_not_healthy(world):
         world.loop.perform(world.now)
 
     def step(length, *names):
-        for _ in range(length // EVERY):
-            send(EVERY, *names)
+        for _ in range(length // PERIOD):
+            send(PERIOD, *names)
 
     send(15 * MINUTE, "web1", "db1")
     step(2 * MINUTE, "web1", "db1")
@@ -159,8 +159,8 @@ def test_memory_that_repeats_its_last_value_is_not_healthy(value, is_healthy, wo
     series = [Series("db1", "mem", (), "available_percent")]
     for at in range(120):
         moved = 50 + at % 7 if at < 60 else value
-        world.send(Points(series, np.zeros(1, np.int32), np.array([world.now + EVERY]), np.array([moved])))
-        world.run(EVERY, {"web1": 60, "db1": 60})
+        world.send(Points(series, np.zeros(1, np.int32), np.array([world.now + PERIOD]), np.array([moved])))
+        world.run(PERIOD, {"web1": 60, "db1": 60})
     assert page(world).headline.startswith("Healthy") == is_healthy
     assert any("no new value of memory for" in host.note for host in page(world).hosts) != is_healthy
 

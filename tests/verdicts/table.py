@@ -92,7 +92,7 @@ def row(name, family_results):
 def section(name, family_results):
     """Return the part of the page on a family: a row for each case."""
     rows = [
-        f"| {result.case.name} | {_WORDS[result.case.expect]} | {_said(result)} | {_WORDS[result.pal or result.mixin]} | "
+        f"| {result.case.name} | {_WORDS[result.case.expect]} | {_output(result)} | {_WORDS[result.pal or result.mixin]} | "
         f"{result.case.why}{f' [Source]({result.case.source})' if result.case.source else ''} |"
         for result in family_results
     ]
@@ -101,7 +101,7 @@ def section(name, family_results):
     return "\n".join([*head, *rows, ""])
 
 
-def _said(result):
+def _output(result):
     kind = result.kind
     return _WORDS[result.verdict] if kind == "right" else f"**{_WORDS[result.verdict]}** ({kind})"
 

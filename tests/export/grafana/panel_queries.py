@@ -31,7 +31,7 @@ class Question:
     panel: Mapping[str, Any] = field(default_factory=dict[str, Any])
     target: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
-    def asked(self, start_ms: int, end_ms: int, variables: Mapping[str, str] | None = None) -> str:
+    def requests(self, start_ms: int, end_ms: int, variables: Mapping[str, str] | None = None) -> str:
         """Return the query as it is sent for a range. `variables` override those of the dashboard."""
         interval = interval_ms(end_ms - start_ms, self.points, self.least_ms)
         return expanded(self.query, start_ms, end_ms, interval, {**self.variables, **(variables or {})})

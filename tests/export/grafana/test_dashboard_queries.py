@@ -87,7 +87,7 @@ class Filled:
             for result in answer["results"]
         ]
 
-    def asked(self, *questions, **variables):
+    def requests(self, *questions, **variables):
         return self.ask(*(question.asked(START_S * 1_000, END_S * 1_000, variables) for question in questions))
 
 
@@ -338,7 +338,7 @@ class TestRuns:
         assert [row[columns.index("title")] for row in rows] == ["after"]
         assert filled.ask(question.asked((END_S + 60) * 1_000, (END_S + 120) * 1_000)) == [[]]
 
-    def asked(self, filled, name, **variables):
+    def requests(self, filled, name, **variables):
         """Return the values of a variable."""
         (result,) = filled.asked(self.question(f"variable {name}"), **variables)
         return [row[1] for _, _, rows in result for row in rows]

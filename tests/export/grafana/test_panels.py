@@ -224,18 +224,18 @@ def _operands(target):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "output"),
     [
         ("id: 2, signal: cpu.context_switches", "id: 1, signal: cpu.context_switches", "the id 1 stands at"),
         ("signal: cpu.context_switches", "signal: cpu.context_swiches", '(did you mean "cpu.context_switches"?)'),
         ("limits:\n", "limits:\n    - [no-such-rule]\n", 'rule "no-such-rule" is not known'),
     ],
 )
-def test_a_mistake_in_areas_yaml_is_named_with_its_place(tmp_path, monkeypatch, old, new, said):
+def test_a_mistake_in_areas_yaml_is_named_with_its_place(tmp_path, monkeypatch, old, new, output):
     text = areas.shipped_files("dashboards").joinpath("areas.yaml").read_text("utf-8")
     assert old in text
     (tmp_path / "areas.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
     monkeypatch.setattr(areas, "shipped_files", lambda name: tmp_path)
     with pytest.raises(Unusable, match=r"areas\.yaml:\d+:\d+: ") as refused:
         areas.load_areas.__wrapped__()
-    assert said in str(refused.value)
+    assert output in str(refused.value)

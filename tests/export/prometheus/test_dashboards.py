@@ -41,7 +41,7 @@ def ask(victoriametrics, logs):
         assert urllib3.request("POST", f"{victoriametrics}/write", body=body).status == 204
     assert urllib3.request("GET", f"{victoriametrics}/internal/force_flush").status == 200
 
-    def asked(expr):
+    def requests(expr):
         fields = {"query": expr, "time": BEGIN_S + LENGTH_S - 10}
         answer = urllib3.request("POST", f"{victoriametrics}/api/v1/query?{urlencode(fields)}").json()
         assert answer["status"] == "success", answer
@@ -50,7 +50,7 @@ def ask(victoriametrics, logs):
             for item in answer["data"]["result"]
         }
 
-    return asked
+    return requests
 
 
 def with_values(text, interval=STEP_S):

@@ -34,8 +34,10 @@ def cases() -> Iterator[dict[str, Any]]:
             yield {"name": f"{name}-{missing}", "rule": {"for": "0s", **rule}, "series": {"a": kept}}
 
 
-@pytest.mark.parametrize(("tool", "asked"), [("promtool", "promql_expr_test"), ("vmalert-tool", "metricsql_expr_test")])
-def test_steps_over_gaps(tool, asked, tmp_path):
+@pytest.mark.parametrize(
+    ("tool", "requests"), [("promtool", "promql_expr_test"), ("vmalert-tool", "metricsql_expr_test")]
+)
+def test_steps_over_gaps(tool, requests, tmp_path):
     rules, series, expected, ends = [], [], [], {}
     for number, case in enumerate(cases()):
         if tool == "vmalert-tool" and case["name"].startswith("young"):
@@ -58,7 +60,7 @@ def test_steps_over_gaps(tool, asked, tmp_path):
             }
         )
     (tmp_path / "rules.yaml").write_text(json.dumps({"groups": [{"name": "g", "rules": rules}]}))
-    tests = [{"interval": "10s", "input_series": series, asked: expected}]
+    tests = [{"interval": "10s", "input_series": series, requests: expected}]
     (tmp_path / "test.yaml").write_text(json.dumps({"rule_files": ["rules.yaml"], "evaluation_interval": "10s", "tests": tests}))  # fmt: skip
     arguments = ["test", "rules", "test.yaml"] if tool == "promtool" else ["unittest", "-files=test.yaml"]
     done = subprocess.run([built(tool), *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -21,7 +21,7 @@ from plimsoll.rules.states import State
 from tests.conftest import built
 
 VECTORS = runpy.run_path(str(Path(__file__).parents[2] / "rules" / "test_vectors.py"))
-NUMBER, ROWS, EVERY = 200, 60, 10
+NUMBER, ROWS, PERIOD = 200, 60, 10
 REDUCES = ("mean", "min", "max", "last", "sum", "count", "median", "increase")
 
 
@@ -62,12 +62,12 @@ def samples(chance, *, gaps, grows):
     for at in range(ROWS):
         if chance.random() < 0.2:
             value = chance.randint(0, 8)
-        recorded = bool(values) and values[-1][0] == (at - 1) * EVERY
+        recorded = bool(values) and values[-1][0] == (at - 1) * PERIOD
         if gaps and recorded and at < ROWS - 1 and chance.random() < 0.06:
             missing = chance.randint(1, 5)
         count = 0 if chance.random() < 0.03 else count + 10 * value
         if not missing or at == ROWS - 1:
-            values.append((at * EVERY, count if grows else value))
+            values.append((at * PERIOD, count if grows else value))
         missing = max(0, missing - 1)
     return values
 
@@ -91,14 +91,14 @@ def moved(source, number):
 
 def spelt(points):
     at = dict(points)
-    return " ".join(f"{at[t]:.15g}" if t in at else "_" for t in range(0, ROWS * EVERY, EVERY))
+    return " ".join(f"{at[t]:.15g}" if t in at else "_" for t in range(0, ROWS * PERIOD, PERIOD))
 
 
 SHOWN = {State.PENDING: "pending", State.FIRING: "firing"}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def created(tmp_path_factory):
     folder = tmp_path_factory.mktemp("generated")
     cases = [generated(seed) for seed in range(NUMBER)]
     rules = [exported(case, number) for number, case in enumerate(cases)]
@@ -123,21 +123,21 @@ def made(tmp_path_factory):
                 for name, state in expected.get(at, [])
             ],
         }
-        for at in range(0, ROWS * EVERY, EVERY)
+        for at in range(0, ROWS * PERIOD, PERIOD)
     ]
     tests = [{"interval": "10s", "input_series": series, "promql_expr_test": rows}]
     (folder / "test.yaml").write_text(json.dumps({"rule_files": ["rules.yaml"], "evaluation_interval": "10s", "tests": tests}))  # fmt: skip
     return folder, cases, expected
 
 
-def test_states_agree(made):
-    folder, _, _ = made
+def test_states_agree(created):
+    folder, _, _ = created
     done = subprocess.run([built("promtool"), "test", "rules", "test.yaml"], cwd=folder, capture_output=True, text=True, check=False)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_all_states_and_ways_occur(made):
-    _, cases, expected = made
+def test_all_states_and_ways_occur(created):
+    _, cases, expected = created
     states = [state for result in expected.values() for _, state in result]
     assert states.count("firing") > 1000
     assert states.count("pending") > 300

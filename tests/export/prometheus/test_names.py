@@ -19,7 +19,7 @@ from plimsoll.rules.load import load
 from tests.conftest import built
 
 SAMPLES = 8
-EVERY = 10
+PERIOD = 10
 # What Prometheus averages over a window, Plimsoll averages as the kernel does.
 AVERAGES = ("pressure_avg10", "pressure_avg60")
 LABELS = {
@@ -85,7 +85,7 @@ def by_plimsoll(steps):
         text = "".join(
             f"{name}{{{written_labels(labels)}}} {values[n]!r}\n" for (name, labels), values in steps.items()
         )
-        at = n * EVERY * SECOND
+        at = n * PERIOD * SECOND
         lines = read(text.encode(), ScrapeTarget("http://app01:9100/"), translator, at).lines
         points = parser.parse(lines, now=at).points
         for which, value in zip(points.which.tolist(), points.values.tolist(), strict=True):
@@ -112,7 +112,7 @@ def test_prometheus_records_what_plimsoll_receives(exporter, tmp_path):
     tests = [
         {
             "expr": f"round({metric}, 0.000001)",
-            "eval_time": f"{last * EVERY}s",
+            "eval_time": f"{last * PERIOD}s",
             "exp_samples": [
                 {"labels": f"{{{written_labels(labels)}}}", "value": round(values[last], 6)}
                 for (of, labels), values in expected.items()
@@ -123,11 +123,11 @@ def test_prometheus_records_what_plimsoll_receives(exporter, tmp_path):
     ]
     document = {
         "rule_files": [name],
-        "evaluation_interval": f"{EVERY}s",
+        "evaluation_interval": f"{PERIOD}s",
         "fuzzy_compare": True,
         "tests": [
             {
-                "interval": f"{EVERY}s",
+                "interval": f"{PERIOD}s",
                 "input_series": [
                     {
                         "series": f"{metric}{{{written_labels((*labels, ('instance', 'app01:9100'), ('job', 'node')))}}}",

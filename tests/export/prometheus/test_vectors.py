@@ -76,7 +76,7 @@ def written(case, folder):
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
+def output(tmp_path_factory):
     """What promtool says of each case."""
     promtool, folder = built("promtool"), tmp_path_factory.mktemp("vectors")
     tests = {case["name"]: written(case, folder) for case in CASES}
@@ -89,6 +89,6 @@ def said(tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_worked_case(case, said):
-    done = said[case["name"]]
+def test_worked_case(case, output):
+    done = output[case["name"]]
     assert done.returncode == 0, done.stdout + done.stderr
