@@ -86,12 +86,12 @@ class World:
         self.store.write_points(points)
         self.loop.written(points, self.now)
 
-    def run(self, length, idle, item=MINUTE):
-        """Let time pass: hosts send a sample every 10 s, and due evaluations are performed, `times` times."""
+    def run(self, length, idle, interval=MINUTE):
+        """Let time pass: hosts send a sample every 10 s, and due evaluations are performed, every `interval`."""
         end = self.now + length
         sending = {host: value for host, value in idle.items() if value is not None}
         while self.now < end:
-            before, self.now = self.now, min(self.now + item, end)
+            before, self.now = self.now, min(self.now + interval, end)
             if sending:
                 self.send(self.points_of(sending, range(before + PERIOD, self.now + 1, PERIOD)))
             self.loop.perform(self.now)
@@ -187,9 +187,9 @@ def test_history_is_that_of_the_replay_whatever_restarts_and_pauses_there_are(st
 def test_a_preview_counts_what_the_loop_and_the_replay_find_and_what_another_limit_would_have(stored_world):
     start = stored_world.now
     for at in range(6):  # web1 is busy for 6 minutes of 20, db1 for 12 of every second 20
-        stored_world.run(6 * MINUTE, {"web1": 2, "db1": 2 if at % 2 else 60}, every=3 * EVERY)
-        stored_world.run(6 * MINUTE, {"web1": 60, "db1": 2 if at % 2 else 60}, every=3 * EVERY)
-        stored_world.run(8 * MINUTE, {"web1": 60, "db1": 60}, every=3 * EVERY)
+        stored_world.run(6 * MINUTE, {"web1": 2, "db1": 2 if at % 2 else 60}, interval=3 * PERIOD)
+        stored_world.run(6 * MINUTE, {"web1": 60, "db1": 2 if at % 2 else 60}, interval=3 * PERIOD)
+        stored_world.run(8 * MINUTE, {"web1": 60, "db1": 60}, interval=3 * PERIOD)
     end, rule = stored_world.loop.progress.evaluated, SITE.catalogue.rules[CPU]
     changed = settings_of({"healthy": "< 90 %", "for": "10m"}, rule, SITE)
     shown = preview(stored_world.store, SITE, {}, rule, changed, start, end)

@@ -31,7 +31,7 @@ def write(tmp_path):
     """Writes the log of a host, a row every 15 s for an hour.
 
     `cpu` is given the minutes since the first row. `clock` returns how much is added to the time of a row, None to
-    leave the row out. In the rows `still` all counters but `moving` have the same value. `more` are other counters.
+    leave the row out. In the rows `still` all counters but `moving` have the same value. `counters` are other counters.
     """
 
     def call(
@@ -44,10 +44,10 @@ def write(tmp_path):
         clock=lambda _: timedelta(),
         still=(),
         moving="",
-        entry=None,
+        counters=None,
     ):
         quiet = {path: usual if callable(usual) else lambda _, usual=usual: usual for path, usual in QUIET.items()}
-        columns = {CPU: cpu, **quiet, **(entry or {})}
+        columns = {CPU: cpu, **quiet, **(counters or {})}
         lines = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\{host}\{path}"' for path in columns)])]
         for at in range(minutes * 4):
             added = clock(at / 4)
@@ -166,11 +166,11 @@ def test_rows_without_a_value_are_no_recording(first, last, output, write, verdi
         return lambda minute: None if first <= minute < last else usual
 
     blanks = {path: blank(usual) for path, usual in QUIET.items()}
-    write(blank(20), more=blanks)
+    write(blank(20), counters=blanks)
     result, headline = verdict()
     assert result == ("unknown" if output else "healthy"), headline
     assert (output or "") in headline
-    write(blank(20), more={**blanks, r"System\System Up Time": lambda minute: 9e5 + 60 * minute})
+    write(blank(20), counters={**blanks, r"System\System Up Time": lambda minute: 9e5 + 60 * minute})
     assert verdict()[0] == result
 
 
@@ -200,7 +200,7 @@ def test_a_service_of_which_nothing_is_recorded_is_not_known_to_be_healthy(
     def blank(usual):
         return lambda minute: None if first <= minute < last else usual
 
-    write(more={path: blank(usual) for path, usual in counters.items()})
+    write(counters={path: blank(usual) for path, usual in counters.items()})
     result, headline = verdict()
     assert result == ("unknown" if output else "healthy"), headline
     assert (output or "") in headline
@@ -208,7 +208,7 @@ def test_a_service_of_which_nothing_is_recorded_is_not_known_to_be_healthy(
 
 def test_a_service_whose_log_ends_before_that_of_its_host_is_not_asked_about(write, verdict):
     write(name="a")
-    write(name="b", minutes=30, more={path: lambda _: 5 for path in SQL})
+    write(name="b", minutes=30, counters={path: lambda _: 5 for path in SQL})
     assert "SQLServer" not in verdict()[1]
 
 
@@ -414,7 +414,7 @@ def test_a_volume_that_fills_up_and_has_hours_left_is_no_doubt(write, verdict, m
     ],
 )
 def test_steady_work_that_stops_for_long_in_the_middle_is_no_healthy_run(done, expected, write, verdict):
-    write(more={r"Web Service(_Total)\Total Method Requests/sec": done})
+    write(counters={r"Web Service(_Total)\Total Method Requests/sec": done})
     result, headline = verdict()
     assert result == expected, headline
     goes_on = expected == "unknown" and done(59) > 0
@@ -424,7 +424,7 @@ def test_steady_work_that_stops_for_long_in_the_middle_is_no_healthy_run(done, e
 
 
 def test_steady_work_that_stops_as_planned_is_no_doubt(write, verdict, tmp_path):
-    write(more={r"Web Service(_Total)\Total Method Requests/sec": lambda minute: 0 if 30 <= minute < 45 else 80})
+    write(counters={r"Web Service(_Total)\Total Method Requests/sec": lambda minute: 0 if 30 <= minute < 45 else 80})
     planned = '[[run.except]]\nfrom = 2026-03-10T10:30:00Z\nto = 2026-03-10T10:45:00Z\nreason = "deployment"\n'
     (tmp_path / "plimsoll.toml").write_text(planned)
     assert verdict()[0] == "healthy"

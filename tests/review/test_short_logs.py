@@ -13,14 +13,14 @@ GB = 1024**3
 
 @pytest.fixture
 def reviewed(plimsoll, tmp_path):
-    """Reviews a log of one column, a value every `every` seconds; gives the outcome, JSON, report and JUnit."""
+    """Reviews a log of one column, a value every `interval_s` seconds; gives the outcome, JSON, report and JUnit."""
 
-    def call(values, *arguments, path=CPU, item=2, toml=""):
+    def call(values, *arguments, path=CPU, interval_s=2, toml=""):
         if toml:
             (tmp_path / "plimsoll.toml").write_text(toml)
         rows = [rf'"(PDH-CSV 4.0) (UTC)(0)","\\WEB01\{path}"']
         for at, value in enumerate(values):
-            minute, second = divmod(at * item, 60)
+            minute, second = divmod(at * interval_s, 60)
             rows.append(f'"01/15/2008 {10 + minute // 60:02}:{minute % 60:02}:{second:02}.000","{value}"')
         (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
         outputs = ("--json", tmp_path / "r.json", "--out", tmp_path / "r.html", "--junit", tmp_path / "r.xml")
@@ -101,7 +101,7 @@ def test_the_worst_value_says_that_it_is_a_mean(reviewed):
     """The lowest sample is 100 MB, the lowest means over minutes are gigabytes."""
     values = [16 * GB] * 60
     values[30] = 100 * 1024**2
-    done, result, report, _ = reviewed(values, path=MEMORY, every=10, toml='[run]\njudge = ["memory"]\n')
+    done, result, report, _ = reviewed(values, path=MEMORY, interval_s=10, toml='[run]\njudge = ["memory"]\n')
     mean = the_rule(result, "memory-available")["worst"]
     assert mean > 10 * GB
     (outcome,) = [line for line in done.out.splitlines() if line.startswith("  Available memory  ")]

@@ -18,7 +18,7 @@ def against(baselines, second):
 
 @cache
 def a_side(name, build, seed, values=None):
-    """A run of a build. `more` may change what it records."""
+    """A run of a build. `values` may change its columns."""
     return RunSide(name, name, Insights(a_review(build, seed, more=values)))
 
 
