@@ -10,7 +10,7 @@ from plimsoll.alerting.alert_queries import events, firing
 from plimsoll.alerting.maintenance import Maintenance, MaintenancePlan
 from plimsoll.model.times import Zone, instant, utc
 from plimsoll.notify.settings import DAYS
-from tests.alerting.world import EVERY
+from tests.alerting.world import PERIOD
 
 
 def test_maintenance_that_comes_again_is_planned_once_silences_and_is_in_the_history(world, phone):
@@ -36,7 +36,7 @@ def test_maintenance_that_comes_again_is_planned_once_silences_and_is_in_the_his
     (active,) = silences.active(world.file, world.at)
     silences.end(world.file, active.id, world.at)  # the work is done early, and is not planned anew
     MaintenancePlan(world.file, [weekly], labels, world.at).step(world.at)
-    assert silences.active(world.file, world.at + EVERY) == []
+    assert silences.active(world.file, world.at + PERIOD) == []
 
 
 @pytest.mark.parametrize(
