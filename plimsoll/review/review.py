@@ -41,6 +41,7 @@ from plimsoll.review.recording.load_driver import (
     some_failed,
     unanswered,
 )
+from plimsoll.review.recording.missing_fields import remarks_on_missing_fields
 from plimsoll.review.recording.standstill import stood_still, work_stopped
 from plimsoll.review.statistics import Statistic, statistics
 from plimsoll.review.unused_settings import missing_hosts, missing_instances, unused_settings
@@ -393,6 +394,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         *unused_settings(facts.configured, question, findings, judged_review.hosts),
         *recorded_too_briefly(findings),
         *remarks_on(driver_clock(signals)),
+        *remarks_on_missing_fields(signals, question.signals),
     )
     return replace(judged_review, remarks=(*everything, *more_remarks))
 

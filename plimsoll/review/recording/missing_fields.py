@@ -1,0 +1,26 @@
+"""Remarks on fields that were not recorded although limits need them beside fields that were."""
+
+from collections.abc import Iterator, Mapping
+
+from plimsoll.model.remark import Kind, Remark, listed
+from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.rules.schema.signal import Signal
+
+_MOST_HOSTS = 3
+
+
+def remarks_on_missing_fields(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Remark]:
+    """Yield a remark on each missing field of a resource's signal: `disk.free` beside `disk.used`.
+
+    node_exporter's keep-lists often leave such a metric out, and then no limit on the signal is judged.
+    """
+    hosts: dict[str, dict[str, None]] = {}
+    for name, signal in signals.items():
+        for host, field in recorded.finder.missing_fields(name) if signal.resource else ():
+            hosts.setdefault(field, {})[host] = None
+    for field, lacking in sorted(hosts.items()):
+        text = (
+            f"{field} of {listed(sorted(lacking), _MOST_HOSTS)} was not recorded, although fields that limits need "
+            "beside it were: these limits are not judged; let the agent send it"
+        )
+        yield Remark(Kind.NOTED, text)
