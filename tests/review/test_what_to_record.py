@@ -162,3 +162,12 @@ def test_a_resource_that_is_none_is_refused(plimsoll, reviewed, tmp_path):
     done = plimsoll("review", tmp_path, "--details")
     assert done.status == 2
     assert done.err.endswith("plimsoll.toml: run.judge.1: input should be 'cpu', 'memory' or 'disk'\n")
+
+
+def test_a_field_that_limits_need_beside_recorded_fields_is_named(reviewed):
+    """Committed memory is judged by its share of the limit, which the log lacks."""
+    _, document = reviewed({CPU: 20, MEMORY: 8000, IDLE: 90, r"Memory\Committed Bytes": 4e9})
+    (remark,) = (remark["text"] for remark in document["remarks"] if "beside it" in remark["text"])
+    assert remark.startswith(
+        "win_mem.Commit_Limit of web01 was not recorded, although fields that limits need beside it"
+    )
