@@ -1,4 +1,4 @@
-"""The annotations of alerts, which notifications show."""
+"""Builds the annotations of exported alert rules, which notifications show."""
 
 from plimsoll.export.rule_sources import BoundCondition, signals_counted_unrecorded
 from plimsoll.export.selections import OBJECT
@@ -17,25 +17,29 @@ DOCS = "/public/plimsoll/"
 
 
 def rule_page(rule: str, docs: str = DOCS) -> str:
-    """Return the URL of a rule's page."""
+    """Return the URL of a rule's documentation page below the URL `docs`."""
     return f"{docs.rstrip('/')}/rules/{rule}.md"
 
 
 def value_template(variable: str, unit: str) -> str:
-    """Return a template, filled by Grafana and Prometheus, for the value of a variable with its unit."""
+    """Return the template by which Grafana and Prometheus show the value of a variable with its unit."""
     function, suffix = _PREFIXED.get(unit, ('printf "%.6g"', "" if unit in ("ratio", "state") else f" {unit}"))
     return f"{{{{ {function} {variable} }}}}{suffix}"
 
 
 def escape_braces(text: str) -> str:
-    """Escape `{{` in a text for an annotation, which Grafana would execute as a template."""
+    """Escape `{{` in an annotation's text, which Grafana would otherwise execute as a template."""
     return text.replace("{{", '{{ "{{" }}')
 
 
 def annotations(
     target: Target, signal: Signal, bound: BoundCondition, template: str, docs: str, critical: Rule | None = None
 ) -> dict[str, str]:
-    """Return an alert's annotations: `template` shows its value, `docs` is the URL of the rules' pages, if any."""
+    """Return the annotations of an alert rule.
+
+    `template` shows the alert's value. `docs` is the URL of the rules' pages; if empty, there is no link to the page.
+    A note says that the alert does not fire while the rule `critical` is crossed.
+    """
     rule, limit = target.rule, limit_text(bound.healthy, signal.unit)
     subject = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _subject_tags(bound))
     texts = {
@@ -52,7 +56,7 @@ def annotations(
 
 
 def _notes(target: Target, bound: BoundCondition, critical: Rule | None) -> list[str]:
-    """Return the notes on an alert: settings of plimsoll.toml, a widened window, a critical rule, unknown phases."""
+    """Return sentences on how the exported rule differs from the documented rule, and on facts that are assumed."""
     rule = target.rule
     notes = [target.note] if target.note else []
     if target.factors:
@@ -76,7 +80,7 @@ def _notes(target: Target, bound: BoundCondition, critical: Rule | None) -> list
 
 
 def _subject_tags(bound: BoundCondition) -> list[str]:
-    """Return the tags that name the subject."""
+    """Return the tags that name an alert's subject, such as host and instance."""
     selections = bound.variant.selections
     tags = {tag for selection in selections for tag in (selection.host, selection.instance)}
     tags |= {OBJECT} if any(selection.sql_object for selection in selections) else set()

@@ -1,4 +1,4 @@
-"""Code shared by the exports of packs: the exported files, the refusals, and rules written as YAML."""
+"""Code for exports to every system: the exported files, the refusals, and rules written as YAML."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _INLINE_KEYS = ({"from", "to"}, {"type", "uid"}, {"mode"}, {"type", "params"}, {
 
 @dataclass(frozen=True)
 class RuleExport:
-    """The exported files by name, the number of rules in them, and the refusals."""
+    """The exported files by name, the number of rules in these files, and the refusals."""
 
     files: Mapping[str, str]
     rules: int
@@ -23,14 +23,14 @@ class RuleExport:
 
 
 class _RuleDumper(yaml.CSafeDumper):
-    """Writes YAML: short mappings and lists on one line, texts of several lines as blocks, no anchors."""
+    """Writes YAML with short mappings and lists on one line, multi-line texts as blocks, and no anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
 def _represent(dumper: yaml.CSafeDumper, data: Any) -> yaml.Node:
-    """Return the node of a text, a mapping, a list or a number; a whole number has no `.0`."""
+    """Return the YAML node for a text, mapping, list or number; 5.0 is written as 5."""
     tag = "tag:yaml.org,2002:"
     match data:
         case str():

@@ -1,4 +1,4 @@
-"""Resolves a rule for another system: its targets, the sources of its signals, its limits; or why it is refused."""
+"""Resolves a rule for another system (Grafana, Prometheus) into targets, sources and limits, or refuses it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,12 +29,12 @@ Matchers = Callable[[Selection, Target, bool], Iterable[str]]
 
 
 class Inexpressible(ValueError):
-    """The error that a rule cannot be expressed in the other system; the text is the reason."""
+    """Raised if a rule cannot be expressed in the other system; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A rule, or one of its sources, that is not exported, and the reason."""
+    """The reason why a rule, or one source of its signal, is not exported."""
 
     rule: str
     reason: str
@@ -45,7 +45,10 @@ class Refusal:
 
 
 class RuleSource(NamedTuple):
-    """A target of a rule, with the variants of the rule's signal and of the signals of further conditions."""
+    """The source of one exported rule, which has a target, and a variant of the rule's signal.
+
+    `further` has a variant for the signal of each further condition.
+    """
 
     target: Target
     variant: Variant
@@ -54,7 +57,7 @@ class RuleSource(NamedTuple):
 
 @dataclass(frozen=True)
 class BoundCondition:
-    """A condition of a rule for one target: its limit, and the sources of its signal.
+    """A condition of a rule for one target, with its limit, and the sources of its signal.
 
     `matchers` are the further conditions on each selection's series; `window` is the length in ns after widening.
     `weights` are the factors of a sum's operands, empty if all are 1. If a host has values from several alternatives,
@@ -78,9 +81,10 @@ def rule_sources(
     server: str,
     merge: Callable[[Rule, Sequence[Variant]], Iterable[Variant]] = lambda rule, candidates: candidates,
 ) -> Iterator[RuleSource | Refusal]:
-    """Yield each combination of targets and sources of a rule, or a refusal if the server cannot judge it.
+    """Yield each combination of a target and a source of a rule, and a refusal for whatever the server cannot judge.
 
-    The server has only samples. `merge` combines variants that one of its queries can select.
+    `server` is the name of the other system, which has nothing but samples. `merge` combines the variants that one
+    query can select.
     """
     if reason := _never_fires(rule, server):
         yield Refusal(rule.id, reason)
@@ -119,7 +123,7 @@ def rule_sources(
 
 
 def _lacks_sources(rule: Rule, pack: Pack, candidates: Sequence[Variant], signals: Mapping[str, Signal]) -> str | None:
-    """Return why none of the sources of a rule's signal can be used; None if a source can."""
+    """Return why the server can use no source of a rule's signal; None if it can use any."""
     sources = signals[rule.signal].sources
     if not candidates and sources:
         lacking = fallback_labels(rule.signal, signals) or ", ".join(map(_source_name, sources))
@@ -142,14 +146,14 @@ def _source_name(source: Source) -> str:
 def bind_conditions(
     source: RuleSource, signals: Mapping[str, Signal], interval: int, matchers: Matchers
 ) -> tuple[BoundCondition, list[BoundCondition]]:
-    """Return the rule's own condition for its target and sources, and the further conditions to join with it.
+    """Return the rule's own condition and its further conditions, with the limits and sources for its target.
 
-    `interval` (ns) is the time between samples: shorter windows are widened to twice that. The target's instance counts
-    for the rule's own condition alone. Raise Inexpressible if a condition cannot be expressed.
+    `interval` (ns) is the time between samples: shorter windows are widened to twice that. Only the rule's own
+    condition is restricted to the target's instance. Raise Inexpressible if a condition cannot be expressed.
     """
 
     def bind(condition: Condition, variant: Variant, *, with_instance: bool) -> BoundCondition:
-        """Return a condition for the target, with its scaled limit and the variant of its signal."""
+        """Return a condition with its limit for the target, on the variant of its signal."""
         for selection in variant.selections:
             weight = signals[selection.signal].weight
             if weight and is_unweighted(selection, signals):
@@ -188,20 +192,20 @@ def bind_conditions(
 
 
 def scaled_limit(limit: Healthy, condition: Condition, target: Target) -> Healthy:
-    """Return a limit multiplied by the target's fact that the condition scales by."""
+    """Return a limit, multiplied by the target's fact (such as `processors`) if the condition scales by one."""
     return limit.scaled(target.factors[condition.scale]) if condition.scale else limit
 
 
 def source_labels(source: RuleSource) -> list[str]:
-    """Return the labels of the sources of all conditions, the rule's own first."""
+    """Return the label of the rule's own variant, then of the variant for each further condition."""
     names = [condition.signal for condition in further_conditions(source.target.rule)]
     return [source.variant.label, *(source.further[name].label for name in names)]
 
 
 def is_for_pack(pack: Pack, variant: Variant) -> bool:
-    """Return whether the sources of a variant are recorded only on hosts that the pack is for.
+    """Return whether a variant has a source that only hosts of the kind that the pack is for record.
 
-    The other system knows nothing else about a host.
+    The other system knows nothing about a host except its samples.
     """
     if pack.applies_to is None:
         return True
@@ -218,17 +222,17 @@ def is_for_pack(pack: Pack, variant: Variant) -> bool:
 
 
 def further_conditions(rule: Rule) -> tuple[Condition, ...]:
-    """Return the conditions of a rule besides its own, including those for unknown phases."""
+    """Return the conditions besides the rule's own: `and`, and for a rule of a phase `when_phase_unknown`."""
     return (*rule.and_, *(rule.when_phase_unknown if rule.phase else ()))
 
 
 def signals_counted_unrecorded(rule: Rule) -> list[str]:
-    """Return the signals whose conditions count as crossed if the signal is not recorded."""
+    """Return the signals whose conditions count as crossed on hosts that do not record the signal."""
     return list(dict.fromkeys(condition.signal for condition in rule.and_ if condition.if_not_recorded))
 
 
 def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
-    """Yield the variants of a signal, in order; those that one query can select are merged.
+    """Yield the variants of a signal in order, but merged if one query can select them.
 
     Grafana must not get two series with the same labels. InfluxDB combines variants of one measurement; variants of two
     measurements are merged only if their tags differ. Derived variants are not merged.
@@ -252,7 +256,10 @@ def merge_variants(candidates: Sequence[Variant]) -> Iterator[Variant]:
 
 
 def use_default_instance(source: RuleSource) -> RuleSource:
-    """Restrict all variants to SQL Server's default instance if any is so restricted: labels of others differ."""
+    """Return the source with all variants restricted to SQL Server's default instance, if any of them is.
+
+    Otherwise return it unchanged. The labels of named instances differ between the variants.
+    """
     if not is_default_only(source):
         return source
     further = {name: _default_variant(variant) for name, variant in source.further.items()}
@@ -260,16 +267,16 @@ def use_default_instance(source: RuleSource) -> RuleSource:
 
 
 def is_default_only(source: RuleSource) -> bool:
-    """Return whether a rule with these variants can judge SQL Server's default instance alone."""
+    """Return whether a source can judge only SQL Server's default instance."""
     used = (source.variant, *source.further.values())
     return any(selection.default_only for variant in used for selection in variant.selections)
 
 
 def _never_fires(rule: Rule, server: str) -> str | None:
-    """Return why a server with only samples cannot judge a rule at all; None if the server can.
+    """Return why a server that has only samples cannot judge a rule at all; None if it can.
 
-    A rule may depend on other rules not being judged; or two conditions on one value may exclude each other while
-    phases are unknown.
+    Such a rule stands in for rules that lack samples; or it is for a phase, and has conditions that exclude each other
+    while phases are unknown.
     """
     if rule.stands_in_for:
         return f"it is for hosts without {' and '.join(rule.stands_in_for)}, and {server} cannot tell those"
@@ -289,9 +296,9 @@ def _reduction(condition: Condition) -> tuple[object, ...]:
 def _source_combinations(
     rule: Rule, variant: Variant, signals: Mapping[str, Signal]
 ) -> Iterator[Mapping[str, Variant]]:
-    """Yield combinations of variants, by signal, for the further conditions of a rule.
+    """Yield each choice of a variant for the signal of every further condition, by signal.
 
-    All sources in a combination have the collector of the rule's own variant.
+    All sources are of the collector that records the rule's own variant.
     """
     names = list(dict.fromkeys(condition.signal for condition in further_conditions(rule)))
     for combination in product(*(_candidates(name, rule, variant, signals) for name in names)):
@@ -316,7 +323,7 @@ def _condition_tags(selection: Selection) -> tuple[str, ...]:
 
 
 def _have_distinct_labels(left: Selection, right: Selection) -> bool:
-    """Return whether two selections can never give different series with equal labels."""
+    """Return whether no series of one selection can have the same labels as a series of the other."""
     if left.measurement == right.measurement:
         return left.group == right.group
     if left.source.path and right.source.path:

@@ -1,4 +1,4 @@
-"""The place of a signal in InfluxDB: which points, and which tags identify their subjects.
+"""Where InfluxDB stores a signal: the points, and the tags that identify their subjects.
 
 The tags that identify a subject are those in InfluxDB: `host` and, for counters of Windows, `source` (an agent that
 polls other computers writes its own name as the host and theirs as the source), the tag of the instance, and
@@ -34,10 +34,10 @@ _SYSSTAT_DISK = ("disk", "device")  # Telegraf's measurement `disk` has file sys
 class Selection:
     """One source of a signal in InfluxDB.
 
-    `field` is the field, or the first of several. `host` and `instance` are the names of these tags, `group` are all
-    tags that queries group by, and `where` are the conditions on points. For a sum over instances `summed` is the tag
-    of the instances. For a time per request `weight` is the field, in the same points, with the rate of the requests
-    (for several fields it is the divisor), and `minimum_rate` the rate below which no limit is crossed.
+    `field` is the first field if there are several. `host` and `instance` are the names of the tags with the host and
+    the instance, `group` are all tags that queries group by, `where` are the conditions on points. For a sum over
+    instances, `summed` is the tag of the instances. For a time per request, `weight` is the field of the same points
+    that has the rate of requests (for several fields, the divisor), and no limit is crossed below `minimum_rate`.
     """
 
     signal: str
@@ -63,12 +63,12 @@ class Selection:
 
     @property
     def kind(self) -> str:
-        """The Perfmon object or the measurement, which differs between the sources of a signal."""
+        """The Perfmon object, or else the measurement."""
         return self.source.path.object if self.source.path else self.measurement
 
     @property
     def collector(self) -> str | None:
-        """The agent that records this source, one per host; None for servers that any agent may monitor."""
+        """The agent that records this source, of which a host has one; None if agents on other hosts may record it."""
         if self.source.path:
             return "windows"
         if self.measurement in ANYWHERE:
@@ -80,12 +80,12 @@ class Selection:
 
     @property
     def sql_object(self) -> str | None:
-        """The object of SQL Server, if the tag `objectname` identifies the server's instance."""
+        """The SQL Server object, if the tag `objectname` identifies the instance of the server; else None."""
         return self.kind if self._is_of_sql_server and OBJECT in self.group else None
 
     @property
     def default_only(self) -> bool:
-        """Whether the selection has only SQL Server's default instance."""
+        """Whether the selection is restricted to SQL Server's default instance."""
         return self._is_of_sql_server and OBJECT not in self.group
 
     @property
@@ -95,10 +95,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to get a signal: one selection, or an operation over the selections of its operands.
+    """One way to get a signal: a selection, or an operation on the selections of its operands.
 
-    Several selections without an operation are alternatives: a host may have the signal from any of them.
-    `weights` are the facts that weight the operands; None for an operand with the weight 1.
+    Several selections without an operation are alternatives: a host may have the signal from any of them. `weights`
+    are the host facts that weight the operands; None for an operand with the weight 1.
     """
 
     signal: str
@@ -108,24 +108,24 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """The names of the sources, joined by the operator or `or`."""
+        """The labels of the selections, joined by the operator, or for alternatives by `or`."""
         sign = OPERATORS[self.operation] if self.operation else "or"
         return f" {sign} ".join(selection.label for selection in self.selections)
 
     @property
     def alternatives(self) -> bool:
-        """Whether the selections are alternatives."""
+        """Whether the variant is several alternative selections."""
         return self.operation is None and len(self.selections) > 1
 
     @property
     def group(self) -> tuple[str, ...]:
-        """The tags of the variant's values: of the selection with most tags, or of all alternatives."""
+        """The tags that the variant's values have: for an operation, those of the operand with the most tags."""
         if self.operation is None:
             return tuple(dict.fromkeys(tag for selection in self.selections for tag in selection.group))
         return max((selection.group for selection in self.selections), key=len)
 
     def expression(self, ref_ids: Sequence[str]) -> str:
-        """Return the operation as a math expression of Grafana over the operands' refIds: `$A + $B`."""
+        """Return the operation as Grafana's math expression over operands with these refIds: `$A + $B`."""
         if self.operation == "ratio":
             above, below = ref_ids
             return f"${above} / ${below} + 0 / (${below} > 0)"  # NaN, which is not drawn, where the divisor is <= 0
@@ -138,8 +138,8 @@ class Variant:
 def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     """Return every variant of a signal, the best first.
 
-    Operands of a derived signal come from a common object or measurement of one collector, if there is one. If
-    they are in two objects of SQL Server, only its default instance is selected, as each object names the instance in
+    All operands of a derived signal come from the same collector and, if possible, the same object or measurement. If
+    they are in two SQL Server objects, only the default instance is selected, as each object names the instance in
     another tag. Raise ValueError if an operand is itself derived (one expression cannot nest queries), or if the signal
     is a fact of the host (facts are not stored).
     """
@@ -167,14 +167,14 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
 
 
 def _common_kinds(operands: Sequence[Sequence[Selection]], collector: str | None) -> set[str]:
-    """Return the objects or measurements of a collector that have all operands."""
+    """Return the objects or measurements that have all operands if this collector records them."""
     return set.intersection(
         *({selection.kind for selection in operand if selection.collector == collector} for operand in operands)
     )
 
 
 def drawn(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
-    """Return the variants that panels draw; for a whole that Grafana cannot compute from its parts, the parts."""
+    """Return the variants that panels draw; if Grafana cannot add up a total's parts, a variant for each part."""
     signal = signals[name]
     parts = (source for source in signal.sources if source.part_after)
     return variants(name, signals) or tuple(Variant(name, None, (_selection(name, signal, part),)) for part in parts)
@@ -183,7 +183,7 @@ def drawn(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
 def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
     """Return the selections of a signal that is not derived, the best first.
 
-    Sources that scale with facts of a host, and fallback sources, are left out.
+    Sources that are scaled by facts of a host, and fallback sources, are left out.
     """
     signal = signals[name]
     recorded = (_selection(name, signal, source) for source in signal.sources if not source.per and not source.fallback)
@@ -191,9 +191,9 @@ def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...
 
 
 def _weighted(selection: Selection, signal: Signal, signals: Mapping[str, Signal]) -> Selection:
-    """Return the selection of a time per request with the field that weights it.
+    """Return the selection with the field that weights it, if the signal is a time per request.
 
-    If the rate is not a field of the same points, the selection is not weighted: see `is_unweighted`.
+    If the rate of requests is no field of the same points, the selection stays unweighted: see `is_unweighted`.
     """
     if signal.weight is None:
         return selection
@@ -210,19 +210,19 @@ def _weighted(selection: Selection, signal: Signal, signals: Mapping[str, Signal
 
 
 def is_unweighted(selection: Selection, signals: Mapping[str, Signal]) -> bool:
-    """Return whether a selection is a time per request whose request rate is not a field of the same points."""
+    """Return whether a selection is a time per request whose rate of requests is no field of the same points."""
     return signals[selection.signal].weight is not None and selection.weight is None
 
 
 def fallback_labels(name: str, signals: Mapping[str, Signal]) -> str:
-    """Return the labels of the fallback sources; empty if there are none."""
+    """Return the labels of a signal's fallback sources as one text; empty if there are none."""
     signal = signals[name]
     labels = [_selection(name, signal, source).label for source in signal.sources if source.fallback]
     return ", ".join(dict.fromkeys(labels))
 
 
 def recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Mapping[str, Signal]:
-    """Return the signals with only the sources that these agents record, or that any agent may record."""
+    """Return the signals, each with only the sources that these agents, or agents on other hosts, may record."""
 
     def restrict(name: str) -> Signal:
         kept = (selection.source for selection in selections(name, signals) if selection.collector in (None, *agents))
@@ -232,7 +232,7 @@ def recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Map
 
 
 def is_recorded(name: str, signals: Mapping[str, Signal]) -> bool:
-    """Return whether a signal still has a source; for a derived signal, whether all its operands do."""
+    """Return whether a signal (restricted by `recorded_by`) has a source; if it is derived, whether all operands do."""
     signal = signals[name]
     if signal.derived:
         return all(is_recorded(operand, signals) for operand in signal.derived.operands)
@@ -240,7 +240,7 @@ def is_recorded(name: str, signals: Mapping[str, Signal]) -> bool:
 
 
 def default_instance(selection: Selection) -> Selection:
-    """Restrict a selection of SQL Server's objects to the server's default instance."""
+    """Return the selection, restricted to SQL Server's default instance if it is of a SQL Server object."""
     if selection.sql_object is None:
         return selection
     condition = f"{identifier(OBJECT)} = {string(selection.sql_object)}"
@@ -258,7 +258,7 @@ def _selection(name: str, signal: Signal, source: Source) -> Selection:
 
 
 def _of_path(name: str, signal: Signal, source: Source, path: CounterPath) -> Selection:
-    """Return the selection of a source with a counter path."""
+    """Return the selection for the counter path of a source."""
     group, where = ["host", POLLED], [_tag_condition(OBJECT, path.object)]
     if path.object.startswith(_SQL_OBJECT):
         group.append(OBJECT)
@@ -288,7 +288,7 @@ def _of_measurement(name: str, source: Source) -> Selection:
 
 
 def _tag_condition(tag: str, value: str) -> str:
-    """Return the condition on a tag; for an object of SQL Server, on every instance of the server."""
+    """Return the condition on a tag's value; for a SQL Server object, it includes every instance of the server."""
     if tag in ("object", OBJECT) and value.startswith(_SQL_OBJECT):
         pattern = rf"^({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}$"
         return f"{identifier(tag)} =~ {regex(pattern)}"
@@ -296,7 +296,7 @@ def _tag_condition(tag: str, value: str) -> str:
 
 
 def _instance_conditions(tag: str, but: Sequence[str]) -> Iterator[str]:
-    """Yield conditions for points with an instance that is neither a total (`subjects.is_total`) nor in `but`."""
+    """Yield the conditions for points with an instance that is no total (`subjects.is_total`) and not in `but`."""
     yield f"{identifier(tag)} =~ /./"
     yield f"{identifier(tag)} !~ {regex(f'(?i)(^|,|{TOTAL.casefold()}/){TOTAL.casefold()}$|^cpu-total$|^all$')}"
     if but:

@@ -18,14 +18,14 @@ from plimsoll.rules.schema.signal import Signal
 
 @dataclass(frozen=True, slots=True)
 class CounterList:
-    """Counter paths to record, grouped by object, and a note on each choice between equivalent counters."""
+    """Counter paths to record, and a note on each counter that is left out as equivalent or removed by Windows."""
 
     paths: tuple[CounterPath, ...]
     notes: tuple[str, ...] = ()
 
     @property
     def recorded(self) -> tuple[CounterPath, ...]:
-        """The paths without duplicates: `(*)` covers every instance, including `_Total`."""
+        """The paths that remain if `(*)` is taken to cover every instance, including `_Total`."""
         whole = {_key(path) for path in self.paths if path.instance == EACH_INSTANCE}
         return tuple(
             path
@@ -45,12 +45,12 @@ class CounterList:
         return "".join(f"{path}\n" for path in self.recorded)
 
     def by_object(self) -> Mapping[str, Sequence[CounterPath]]:
-        """Return the paths by object."""
+        """Return the paths of each performance object."""
         return group_pairs((path.object, path) for path in self.paths)
 
 
 def signals_of(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Return the signals that the rules use in conditions and `look_at`, with the operands of derived signals."""
+    """Return the signals in the packs' conditions and `look_at`, with the operands of derived signals."""
 
     def with_operands(name: str) -> Iterator[str]:
         yield name
@@ -66,8 +66,8 @@ def signals_of(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[st
 def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Sequence[str] = ()) -> CounterList:
     """Return the counters to record for these signals on a current Windows.
 
-    SQL Server's counters are those of the default instance and of the named `instances`. A signal without a counter
-    path adds none.
+    SQL Server's counters are those of the default instance and of the named `instances`. Signals without a counter
+    path are ignored.
     """
     choice = _Choice()
     chosen = {_key(path): path for name in names for path in choice.paths(signals[name])}
@@ -78,17 +78,17 @@ def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Seq
 
 
 def is_everywhere(object_: str) -> bool:
-    """Return whether an object exists on every Windows."""
+    """Return whether every Windows host has this performance object."""
     return object_ in _table().everywhere
 
 
 def comes_and_goes(object_: str) -> bool:
-    """Return whether instances of an object start and end during a recording."""
+    """Return whether instances of a performance object (such as processes) start and end during a recording."""
     return any(fnmatchcase(object_, name) for name in _table().come_and_go)
 
 
 class RemovedCounter(StrictModel):
-    """An object, or one counter of it, that current versions of Windows no longer have."""
+    """A performance object, or one of its counters, that current versions of Windows no longer have."""
 
     object: str
     counter: str | None = None
@@ -96,7 +96,7 @@ class RemovedCounter(StrictModel):
 
     @property
     def name(self) -> str:
-        """The object, or its counter."""
+        """The name of the removed counter; of the object if the whole object was removed."""
         return f"{self.object}\\{self.counter}" if self.counter else self.object
 
 
@@ -109,7 +109,7 @@ class RuleCounterTable(StrictModel):
 
 
 class _Choice:
-    """Selects one of the paths of each signal, and records the equivalent paths left out."""
+    """Selects the counter paths to record for signals, and collects notes on the paths left out."""
 
     def __init__(self) -> None:
         self._everywhere = list(_table().everywhere)
@@ -118,7 +118,7 @@ class _Choice:
         self._counters: dict[tuple[str, str], dict[str, None]] = {}
 
     def paths(self, signal: Signal) -> Iterator[CounterPath]:
-        """Yield the paths to record for a signal."""
+        """Yield the paths to record for a signal; of equivalent counters that every Windows has, only the best."""
         paths: list[CounterPath] = []
         for path in (source.path for source in signal.sources if source.path and not source.fallback):
             same_object = (gone for gone in _table().gone if gone.object == path.object)
@@ -137,7 +137,7 @@ class _Choice:
                 self._objects.setdefault(first.object, {})[path.object] = None
 
     def notes(self) -> tuple[str, ...]:
-        """Return one line for each choice, and for each counter that was left out."""
+        """Return a line for each choice between equivalent counters, and for each counter that Windows removed."""
         objects = [
             f"{taken}, not {', '.join(dropped)}: {_table().everywhere[taken] or 'both say the same'}."
             for taken, dropped in self._objects.items()
@@ -150,14 +150,14 @@ class _Choice:
 
 
 def _of_instances(path: CounterPath, instances: Sequence[str]) -> Iterator[CounterPath]:
-    """Yield the path for each named instance if it is a counter of SQL Server; else the path."""
+    """Yield a counter path of SQL Server's default instance for each named instance; nothing for other paths."""
     server, colon, rest = path.object.partition(":")
     if colon and server == SQL_DEFAULT:
         yield from (path._replace(object=f"{SQL_NAMED}{name}:{rest}") for name in instances)
 
 
 def _key(path: CounterPath) -> tuple[str, str, str]:
-    """Return the parts of a path that Windows compares, without regard to case."""
+    """Return the case-folded object, instance and counter of a path; Windows ignores case."""
     return path.object.casefold(), (path.instance or "").casefold(), path.counter.casefold()
 
 

@@ -29,9 +29,9 @@ _OPTIONS = """\
 
 
 def text(counters: CounterList, interval: int | None = None) -> str:
-    """Return the inputs, to be added to a configuration with an agent and an output.
+    """Return the Telegraf inputs for these counters, to be added to a configuration that has an agent and an output.
 
-    If `interval` (ns) is None, the agent's interval applies.
+    `interval` (ns) is the time between samples; None means the agent's interval.
     """
     wrapped = (textwrap.wrap(note, _WIDTH, initial_indent="# - ", subsequent_indent="#   ") for note in counters.notes)
     notes = "".join(f"{line}\n" for lines in wrapped for line in lines)
@@ -41,7 +41,7 @@ def text(counters: CounterList, interval: int | None = None) -> str:
 
 
 def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> str:
-    """Return the input of one object, with its own interval if `interval` is given."""
+    """Return the `win_perf_counters` input of one object; if `interval` (ns) is None, the agent's interval applies."""
     passing = comes_and_goes(name)
     refresh = "5m" if is_everywhere(name) and not passing else "1m"
     # Named instances of SQL Server have the same measurement as the default one.
@@ -79,5 +79,5 @@ def _list(field: str, values: Sequence[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a TOML string. A dollar that does not start a variable is doubled."""
+    """Return a text as a TOML string, with `$` doubled (except in `${`), as Telegraf expands environment variables."""
     return json.dumps(re.sub(r"\$(?!\{)", "$$", text), ensure_ascii=False)

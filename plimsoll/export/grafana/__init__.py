@@ -1,1 +1,1 @@
-"""Grafana's files (dashboards, alert rules and contact points), and the check of them."""
+"""Grafana's files (dashboards, alert rules, contact points), and the check of these files."""

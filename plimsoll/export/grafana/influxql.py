@@ -1,7 +1,7 @@
 """Builds InfluxQL queries of selections, for InfluxDB 1, 2 and 3, and conditions for hosts and instances.
 
-Every query returns one field, so that Grafana gets one value for each set of labels. A query in two parts has the
-selected expression, and the rest.
+Every query returns one field, so that Grafana gets one value for each set of labels. `Parts` are a query in two parts,
+the selected expression and everything after it, so that callers can put the expression into a larger one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ Parts = tuple[str, str]
 
 
 class JoinedWith(NamedTuple):
-    """The subjects with which a query is joined: a selection, and further conditions on its points."""
+    """A selection and further conditions, whose subjects a query also returns, so that Grafana can join the results."""
 
     selection: Selection
     where: Sequence[str]
@@ -34,11 +34,11 @@ class JoinedWith(NamedTuple):
 def window(
     selection: Selection, reduce: Reduce, where: Sequence[str] = (), joined_with: JoinedWith | None = None
 ) -> str:
-    """Return the query for one value of each subject over the range, for alerts; `increase` is last minus first.
+    """Return the alert query for one value of each subject over the time range; `increase` is the last minus the first.
 
-    An increase counts only if first and last sample are at least half a window apart: see `span`. With `joined_with`
-    the result also has a null for each subject of that selection. Grafana joins values on their labels, but combines
-    two single values even if their labels differ; the nulls prevent this.
+    An increase counts only if first and last sample are at least half a window apart: see `span`. The result also has a
+    null for each subject of `joined_with`: Grafana joins values on their labels, but combines two single values even if
+    their labels differ, which the nulls prevent.
     """
     return _joined(_window_parts(selection, reduce, where), selection, joined_with)
 
@@ -46,9 +46,9 @@ def window(
 def worst_window(
     variant: Variant, reduce: Reduce, wheres: Sequence[Sequence[str]], worst: Worst, *, absolute: bool = False
 ) -> str:
-    """Return the query of `window` over all alternatives, with the worst value if several have the same tags.
+    """Return the query of `window` over all alternatives; of several values with the same tags, the worst.
 
-    With `absolute`, values have no sign.
+    With `absolute`, the values compared and returned are absolute values.
     """
     pairs = zip(variant.selections, wheres, strict=True)
     parts = [_window_parts(selection, reduce, where) for selection, where in pairs]
@@ -56,21 +56,21 @@ def worst_window(
 
 
 def span(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWith | None = None) -> str:
-    """Return the query for the time between the first and the last sample of each subject over the range, in ns.
+    """Return the query for the time (ns) between the first and the last sample of each subject in the time range.
 
-    It is the sum of the times between samples, plus a 0 for each sample, so that a subject with one sample has 0.
+    The time is summed over neighbouring samples, plus 0 for each sample, so that a subject with one sample has 0.
     """
     return _joined(_span_parts(selection, where), selection, joined_with)
 
 
 def worst_span(variant: Variant, wheres: Sequence[Sequence[str]]) -> str:
-    """Return the query of `span` over all alternatives, with the shortest if several have the same tags."""
+    """Return the query of `span` over all alternatives; of several values with the same tags, the shortest."""
     pairs = zip(variant.selections, wheres, strict=True)
     return _worst([_span_parts(selection, where) for selection, where in pairs], variant.group, "min")
 
 
 def requests(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWith | None = None) -> str:
-    """Return the query for the mean rate of the requests by which a selection is weighted."""
+    """Return the query for the mean rate of requests, by which a selection of times per request is weighted."""
     rate = identifier(selection.weight or "")
     source = f" FROM {identifier(selection.measurement)} WHERE {_conditions(selection, where)}{_group(selection.group)}"
     parts = f"mean({rate})", source
@@ -80,7 +80,7 @@ def requests(selection: Selection, where: Sequence[str] = (), joined_with: Joine
 
 
 def panel_parts(selection: Selection, function: Function, where: Sequence[str] = ()) -> Parts:
-    """Return the query for a line per subject, a value per `$__interval`, under the further conditions `where`."""
+    """Return the query, in two parts, for a line per subject with a value per `$__interval`."""
     value, rest = _interval_parts(_per_instance(selection), function, " AND ".join([*selection.where, TIME, *where]))
     if selection.summed:
         return 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{by_interval(selection.group)}'
@@ -88,15 +88,15 @@ def panel_parts(selection: Selection, function: Function, where: Sequence[str] =
 
 
 def state(selection: Selection, value: str, where: Sequence[str] = ()) -> str:
-    """Return the query for the expression `value`, where `{}` is the latest value of each subject in the range."""
+    """Return the query for each subject's latest value in the time range, for which `{}` stands in `value`."""
     selected, rest = _window_parts(selection, "last", where)
     return f"SELECT {selected if value == '{}' else value.format(f'({selected})')}{rest}"
 
 
 def samples_per_minute(selections: Sequence[Selection], minutes: int) -> str:
-    """Return the query for the samples per minute of each host, averaged over the last minutes; 0 if there are none.
+    """Return the query for each host's samples per minute, averaged over the last `minutes`; 0 if there are none.
 
-    Several `selections` must be of Windows objects, each with its own values.
+    If there are several selections, they must be of Windows objects, and each object has its own values.
     """
     tags = list(
         dict.fromkeys(tag for selection in selections for tag in selection.group if tag in (selection.host, POLLED))
@@ -118,26 +118,26 @@ def samples_per_minute(selections: Sequence[Selection], minutes: int) -> str:
 
 
 def by_interval(tags: Sequence[str]) -> str:
-    """Return the end of a query for a value of each subject and interval; intervals without samples have no value."""
+    """Return the end of a query that groups by interval and these tags; intervals without samples have no value."""
     return f"{_group((_BY_INTERVAL, *tags))} fill(none)"
 
 
 def by_tags(tags: Sequence[str]) -> str:
-    """Return the end of a query that groups by tags alone."""
+    """Return the end of a query that groups by these tags, but not by time."""
     return _group(tags) if tags else ""
 
 
 def chosen(selection: Selection) -> tuple[str, ...]:
-    """Return the conditions for the subjects that the reader chose with the variables `host` and `instance`."""
+    """Return the conditions for the hosts and instances that the reader chose with the dashboard's variables."""
     host = f"{identifier(selection.host)} =~ /^${HOST_VARIABLE}$/"
     instance = f"{identifier(selection.instance)} =~ /^${INSTANCE_VARIABLE}$/" if selection.instance else None
     return (host, instance) if instance else (host,)
 
 
 def is_subject(selection: Selection, host: str, instance: str | None = None) -> str:
-    """Return the condition for points of this host, or of this instance of it, ignoring case.
+    """Return the condition for the points of a host, or of one of its instances, ignoring case.
 
-    As in `rules.subjects.host_of`, points that an agent polls from another computer belong to that computer.
+    Points that an agent polled from another computer belong to that computer, as in `rules.subjects.host_of`.
     """
     condition = _is(selection.host, host)
     if POLLED in selection.group:
@@ -147,7 +147,7 @@ def is_subject(selection: Selection, host: str, instance: str | None = None) -> 
 
 
 def is_other_subject(selection: Selection, host: str, instance: str | None = None) -> str:
-    """Return the condition for points not of this host, or not of this instance of it."""
+    """Return the condition for all points except those of a host, or of one of its instances."""
     condition = _is(selection.host, host, "!~")
     if POLLED in selection.group:
         not_polled = f"{_is(POLLED, host, '!~')} OR {identifier(selection.host)} =~ {whole(_other_form(host))}"
@@ -158,7 +158,7 @@ def is_other_subject(selection: Selection, host: str, instance: str | None = Non
 
 
 def _window_parts(selection: Selection, reduce: Reduce, where: Sequence[str]) -> Parts:
-    """Return the query for one value of each subject over the range, in two parts."""
+    """Return the query of `window` in two parts, without the nulls for other subjects."""
     if selection.weight and reduce == "mean":
         return _per_request(selection, selection.weight, where)
     single, transform = _per_instance(selection), selection.source.transform
@@ -175,7 +175,7 @@ def _window_parts(selection: Selection, reduce: Reduce, where: Sequence[str]) ->
 
 
 def _per_request(selection: Selection, weight: str, where: Sequence[str]) -> Parts:
-    """Return the time per request, weighted by the requests; 0 without any, as a division by 0 gives 0 in InfluxDB."""
+    """Return the query for the mean time per request, weighted by requests; 0 if there were no requests."""
     source = f"{identifier(selection.measurement)} WHERE {_conditions(selection, where)}{_group(selection.group)}"
     if isinstance(selection.source.field, Fields):
         time, rate = (_derivative(identifier(name)) for name in selection.source.field.names)
@@ -199,9 +199,10 @@ def _span_parts(selection: Selection, where: Sequence[str]) -> Parts:
 
 
 def _interval_parts(selection: Selection, function: Function, conditions: str) -> Parts:
-    """Return the query for a value of each subject and interval.
+    """Return the query, in two parts, for a value of each subject and interval.
 
-    An operation on several counters (`rate`) is computed per interval, on other fields per sample.
+    If the fields are counts that grow (`rate`), an operation on several fields is computed per interval, else per
+    sample.
     """
     transform, fields = selection.source.transform, selection.source.field
     source = f" FROM {identifier(selection.measurement)} WHERE {conditions}"
@@ -228,7 +229,7 @@ _DIVIDED = f'{TIME} AND "divisor" > 0'  # a division by 0 gives 0 in InfluxDB
 def _points(selection: Selection, conditions: str) -> Parts:
     """Return the field to reduce, and its source: the measurement or a subquery, with the conditions.
 
-    Rates are computed over pairs of neighbouring samples within the range, as in plimsoll/rules/window.py.
+    Rates are computed from neighbouring samples in the time range, as in plimsoll/rules/window.py.
     """
     fields = selection.source.field
     source, group = f"{identifier(selection.measurement)} WHERE {conditions}", _group(selection.group)
@@ -264,12 +265,12 @@ def _worst(parts: Sequence[Parts], group: Sequence[str], worst: Worst) -> str:
 
 
 def _outer(value: str, inner: str, group: Sequence[str]) -> Parts:
-    """Return a query over a subquery."""
+    """Return the query, in two parts, that selects `value` from the subquery `inner`."""
     return value, f" FROM ({inner}) WHERE {TIME}{_group(group)}"
 
 
 def _per_instance(selection: Selection) -> Selection:
-    """Return a selection of the single instances of a sum."""
+    """Return the selection of a sum's single instances; a selection that is no sum is returned unchanged."""
     if selection.summed is None:
         return selection
     return replace(selection, group=(*selection.group, selection.summed), summed=None)
@@ -284,7 +285,7 @@ def _derivative(field: str) -> str:
 
 
 def _transformed(function: str, field: str, transform: Transform) -> str:
-    """Return the reduction of the transformed samples, written as a transform of reduced samples."""
+    """Return the reduction of transformed samples, written as the transform of the reduction: `2 * mean("x")`."""
     if function == "count":
         return f"count({field})"
     if function == "sum":
@@ -294,7 +295,7 @@ def _transformed(function: str, field: str, transform: Transform) -> str:
 
 
 def _swapped(function: str, transform: Transform) -> str:
-    """Return the function to apply before a transform with a negative scale, which swaps min and max."""
+    """Return the function to apply before a transform; if the scale is negative, `min` and `max` change places."""
     return _SWAPPED.get(function, function) if transform.scale < 0 else function
 
 
@@ -311,7 +312,7 @@ def _group(tags: Sequence[str]) -> str:
 
 
 def _other_form(name: str) -> str:
-    """Return a pattern for the other form of a name: without its domain if it has one, else with any domain."""
+    """Return the pattern for the other spelling of a host: without its domain if it has one, else with any domain."""
     short, domain, _ = _as_stored(name).partition(".")
     return literal(short) if domain else rf"{literal(short)}\..*"
 
@@ -326,5 +327,5 @@ def _is(tag: str, value: str, operator: str = "=~") -> str:
 
 
 def _as_stored(value: str) -> str:
-    """Return the value of a tag as it is stored by line protocol."""
+    """Return a tag's value as InfluxDB stores it, since line protocol cannot transmit every character."""
     return value.replace("\n", " ").replace("\r", " ").rstrip("\\")

@@ -1,1 +1,1 @@
-"""Rules as files for Prometheus, Mimir and VictoriaMetrics, their unit tests, and the check of them."""
+"""Rules as files for Prometheus, Mimir and VictoriaMetrics, their unit tests, and the check of these files."""

@@ -1,4 +1,4 @@
-"""Exports one rule as alerting rules: one for each of its sources, and for each host on which the rule differs.
+"""Exports one rule as alerting rules, one for each source, and for each host on which the rule differs.
 
 PromQL has no "no data": a comparison gives nothing both if it is false and if there are no samples. A firing alert must
 continue without data, as silence is no recovery. So the expression has a second part: alerts that fire (Prometheus has
@@ -36,7 +36,7 @@ _WITHIN: dict[Operator, str] = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "=":
 class PrometheusOptions:
     """How rules are evaluated: every `evaluation_interval` ns, over samples every `interval` ns.
 
-    `docs` is the URL of the rules' pages; without it alerts have no links. `by_hand` are packs chosen by name, whose
+    `docs` is the URL of the rules' pages; if empty, alerts have no links. In the packs `by_hand`, which the user named,
     superseded limits keep their severity. `names` are the exporters whose metrics get Telegraf's names.
     """
 
@@ -48,7 +48,7 @@ class PrometheusOptions:
 
 
 class _Comparison(NamedTuple):
-    """A value in PromQL with its limit and its labels."""
+    """A value as PromQL, the labels that it has, and the limit with which it is compared."""
 
     value: str
     group: tuple[str, ...]
@@ -68,7 +68,7 @@ class _Comparison(NamedTuple):
 def alerting_rules(
     rule: Rule, pack: Pack, signals: Mapping[str, Signal], site: SiteSettings, options: PrometheusOptions
 ) -> Iterator[dict[str, object] | Refusal]:
-    """Yield the alerting rules of a rule, for each target and source, and its refusals."""
+    """Yield an alerting rule for each target and source of a rule, or a refusal with the reason."""
     for source in rule_sources(rule, pack, signals, site, "Prometheus"):
         if isinstance(source, Refusal):
             yield source
@@ -82,7 +82,7 @@ def alerting_rules(
 def _alerting_rule(
     source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: PrometheusOptions
 ) -> dict[str, object]:
-    """Return the alerting rule of one source of a rule."""
+    """Return the alerting rule for one target and source of a rule."""
     target, rule, signal = source.target, source.target.rule, signals[source.target.rule.signal]
     if rule.healthy.worse != "higher" and signal.weight:
         raise Inexpressible("a time per request is 0 where there were none, and low values break its limit")
@@ -115,7 +115,7 @@ def _alerting_rule(
 
 
 def _matchers(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
-    """Yield the matchers for the series of the target."""
+    """Yield the matchers for a target's series; its instance is matched only `with_instance`."""
     if target.host is not None:
         yield host_matcher(selection, target.host)
         if target.instance is not None and with_instance and selection.instance:
@@ -138,7 +138,10 @@ def _compare(bound: BoundCondition, signals: Mapping[str, Signal], options: Prom
 def _expression(
     comparison: _Comparison, further: Sequence[_Comparison], alert: Mapping[str, str], recover: Healthy | None
 ) -> str:
-    """Return the expression of an alert; `alert` are its labels besides those of its subject."""
+    """Return the PromQL of an alert, which keeps firing until the value is within `recover` (None: within its limit).
+
+    `alert` has the labels that distinguish this alert in `ALERTS`, besides the labels of its subject.
+    """
     if recover and not _is_further(recover, comparison.healthy):
         raise Inexpressible(f"it recovers at {recover}, which is not on the healthy side of {comparison.healthy}")
     also_crossed = [f"and {_on(comparison, other)} {other.crossed()}" for other in further]
@@ -174,7 +177,7 @@ def _on(comparison: _Comparison, other: _Comparison) -> str:
 
 
 def _is_further(recover: Healthy, healthy: Healthy) -> bool:
-    """Return whether the limit to recover at is at least as strict as `healthy`: a crossed value has not recovered."""
+    """Return whether `recover` is at least as strict as `healthy`, so that no crossed value counts as recovered."""
     if healthy.worse == "either":
         return recover == healthy
     return recover.limit >= healthy.limit if healthy.worse == "lower" else recover.limit <= healthy.limit

@@ -1,4 +1,4 @@
-"""The value of a signal over a window as PromQL: its samples reduced, and operands of derived signals combined.
+"""Writes the value of a signal over a window as PromQL, with samples reduced and operands of derived signals combined.
 
 Samples that combine several fields, or are the rate of a growing count, are computed in a subquery with a step of the
 sampling interval.
@@ -38,9 +38,9 @@ SWAPPED: dict[Reduce, Reduce] = {"min": "max", "max": "min"}
 
 
 def signal_value(bound: BoundCondition, interval: int, *, partial: bool = False) -> str:
-    """Return the value of a condition's signal, with the labels of its subject only.
+    """Return the value of a condition's signal, with only the labels of its subject.
 
-    `interval` (ns) is the time between samples; `partial` means to sum only the operands with data.
+    `interval` (ns) is the time between samples. With `partial`, operands without data are left out of a sum.
     """
     variant, reduce = bound.variant, bound.condition.reduce
     operands = [
@@ -56,9 +56,9 @@ def signal_value(bound: BoundCondition, interval: int, *, partial: bool = False)
 
 
 def combine(operation: Operation, operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool = False) -> str:
-    """Return the values of a derived signal from the values of its operands, each given with its labels.
+    """Return the value of a derived signal, from pairs of an operand's value and labels.
 
-    `partial` means to sum only the operands with data. Raise Inexpressible if their labels do not match.
+    With `partial`, operands without data are left out of a sum. Raise Inexpressible if the labels do not match.
     """
     first, second = operands[0], operands[1]
     match operation:
@@ -91,7 +91,7 @@ def _add(operands: Sequence[tuple[str, tuple[str, ...]]], *, partial: bool) -> s
 
 
 def _join(sign: str, left: tuple[str, tuple[str, ...]], right: tuple[str, tuple[str, ...]]) -> str:
-    """Join two operands by their labels. An operand with fewer labels applies to all matching values of the other."""
+    """Return the operation on two operands with matching labels; an operand with fewer labels serves several values."""
     (left_value, left_labels), (right_value, right_labels) = left, right
     if set(left_labels) == set(right_labels):
         return f"{left_value} {sign} {right_value}"
@@ -105,7 +105,10 @@ def _join(sign: str, left: tuple[str, tuple[str, ...]], right: tuple[str, tuple[
 
 @dataclass(frozen=True)
 class _Window:
-    """The samples of one selection over `length` ns, with one every `interval` ns; `matchers` select its subjects."""
+    """The samples of one selection over `length` ns, with a sample every `interval` ns.
+
+    `matchers` restrict the subjects.
+    """
 
     selection: Selection
     matchers: tuple[str, ...]
@@ -114,14 +117,14 @@ class _Window:
     interval: int
 
     def value(self) -> str:
-        """Return the reduced value; a sum over instances is the sum of the reduced instances."""
+        """Return the reduced value; for a sum over instances, each instance is reduced before the sum."""
         if self.selection.weight:
             return self._per_request(self.selection.weight)
         aggregate = "sum" if self.selection.summed else _AGGREGATES.get(self.reduce, "avg")
         return f"{aggregate} {by(self.selection.group)} ({self._transformed()})"
 
     def _transformed(self) -> str:
-        """Return the reduced value of the transformed samples."""
+        """Return the value that results if the samples are transformed, then reduced."""
         transform, reduce = self.selection.source.transform, self.reduce
         if transform.most is not None or transform == Transform():
             return self._reduced(reduce)
@@ -138,7 +141,7 @@ class _Window:
         return f"{number(transform.offset)} {'-' if transform.scale < 0 else '+'} {magnitude}"
 
     def _reduced(self, reduce: Reduce) -> str:
-        """Return the samples reduced by a function, or their increase."""
+        """Return the samples reduced by a function; for `increase`, the last minus the first."""
         if reduce != "increase":
             return FUNCTIONS[reduce].format(self._range())
         half = self.length // 2
@@ -152,7 +155,7 @@ class _Window:
         return f"((last_over_time({late}) - last_over_time({first})) or {younger})"
 
     def _growth(self) -> str:
-        """Return the PromQL of the increase between a window's first and last sample."""
+        """Return the increase from the first to the last sample of the window."""
         if self.length > _MANY * self.interval:
             # It extrapolates by up to an interval, little in a long window; the sum would cost a step for each sample.
             return f"delta({self._range()})"
@@ -162,7 +165,7 @@ class _Window:
 
     @property
     def _lookback(self) -> int:
-        """How far back (ns) the sample before the newest may be, so that growth over a gap is included."""
+        """How far back (ns) to look for the sample before the newest, so that growth over a gap is included."""
         return max(self.length, 2 * self.interval) + MILLISECOND
 
     def _range(self) -> str:
@@ -177,7 +180,7 @@ class _Window:
         return f"[{window(length)}:{duration(self.interval)}]"
 
     def _block(self, length: int, offset: int = 0) -> str:
-        """Return the samples of a part of a window that ends `offset` ns earlier; its beginning is excluded."""
+        """Return the range of samples of `length` ns that ends `offset` ns ago, without a sample at its beginning."""
         earlier = f" offset {duration(offset)}" if offset else ""
         if not self._is_computed:
             return f"{self._selector(self.selection.field)}[{duration(length)}]{earlier}"
@@ -189,7 +192,7 @@ class _Window:
         return source.rate or isinstance(source.field, Fields) or source.transform.most is not None
 
     def _sample(self) -> str:
-        """Return the newest sample of the source, computed from its fields."""
+        """Return the newest sample, computed from the source's fields."""
         source = self.selection.source
         if isinstance(source.field, Fields):
             fields = [self._newest(field) for field in source.field.names]
@@ -205,7 +208,7 @@ class _Window:
         return f"clamp_max({scaled}, {number(transform.most)})"
 
     def _newest(self, field: str) -> str:
-        """Return the sample of the last interval, or its rate since the previous sample; none if the count fell."""
+        """Return a field's newest sample, or for a growing count its rate since the last sample; none after a reset."""
         series = self._selector(field)
         newest = f"last_over_time({series}[{duration(self.interval)}])"
         if not self.selection.source.rate:
@@ -217,7 +220,7 @@ class _Window:
         return selector(self.selection, field, self.matchers)
 
     def _per_request(self, weight: str) -> str:
-        """Return a time per request, weighted by the rate `weight`; 0 with no requests, or too few to tell."""
+        """Return the mean time per request, weighted by the rate `weight`; 0 with no requests, or too few to tell."""
         selection, source = self.selection, self.selection.source
         if self.reduce != "mean" or source.transform.offset or source.transform.most is not None:
             raise Inexpressible(
@@ -263,12 +266,12 @@ def duration(length: int) -> str:
 
 
 def window(length: int) -> str:
-    """Return the range of a window (ns) that includes both ends, as PromQL's ranges exclude their beginning."""
+    """Return the PromQL range for a window (ns) that includes both ends; a plain range would exclude its beginning."""
     return duration(length + MILLISECOND)
 
 
 def selector(selection: Selection, field: str, matchers: Sequence[str] = ()) -> str:
-    """Return the selector of one field of a selection, with further matchers: `cpu_usage_idle{cpu="cpu-total"}`."""
+    """Return the selector of one field's series, with these matchers: `cpu_usage_idle{cpu="cpu-total"}`."""
     names = metric_names(selection.measurement, field)
     matchers = [*_source_matchers(selection), *matchers]
     if len(names) == 1 and PLAIN_NAME.fullmatch(names[0]):
@@ -278,9 +281,9 @@ def selector(selection: Selection, field: str, matchers: Sequence[str] = ()) -> 
 
 
 def host_matcher(selection: Selection, host: str, instance: str | None = None, *, other: bool = False) -> str:
-    """Return the matcher for a host, or for one instance on any host; with `other`, for all others.
+    """Return the matcher for a host with or without its domain, or for an instance; with `other`, for all but these.
 
-    A host is named with or without its domain. A Windows counter belongs to the computer it was read from.
+    The matcher for an instance does not restrict the host. A Windows counter belongs to the computer it was read from.
     """
     sign = "!~" if other else "=~"
     if instance is not None:
@@ -312,7 +315,7 @@ def _source_matchers(selection: Selection) -> list[str]:
 
 
 def _tag_matcher(tag: str, value: str) -> str:
-    """Return the matcher for a tag; for an object of SQL Server, on every instance of the server."""
+    """Return the matcher for a tag's value; for a SQL Server object, of every instance of the server."""
     if tag in ("object", OBJECT) and value.startswith(_SQL_OBJECT):
         pattern = rf"({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}"
         return f"{tag}=~{text(pattern)}"

@@ -1,4 +1,4 @@
-"""Exports packs as rule files for Prometheus, and metrics of exporters as recording rules: docs/prometheus.md."""
+"""Exports packs as rule files for Prometheus, and exporters' metrics as recording rules; see docs/prometheus.md."""
 
 import ast
 import re
@@ -29,22 +29,26 @@ _SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult
 
 @dataclass(frozen=True)
 class _Written:
-    """The recording rules of one group of metrics, in PromQL."""
+    """The PromQL of the recording rules for one group of an exporter's metrics, scraped every `interval` ns."""
 
     group: MetricGroup
     interval: int
 
     @property
     def by(self) -> str:
-        """The clause with the labels that all values of the group have."""
+        """The clause that keeps the labels that all metrics of the group have: `by (instance, job)`."""
         return f"by ({', '.join((*_OF_SCRAPE, *(label for label in self.group.labels if label not in _OF_SCRAPE)))})"
 
     def formula(self, formula: Formula) -> str:
-        """Return a formula in PromQL, computed from the newest samples."""
+        """Return a field's formula as PromQL, computed from the newest samples."""
         return f"({self._expression(formula.tree, None)})"
 
     def choices(self, expr: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield the expression, restricted to each value of the tags that depend on metrics, with these tags."""
+        """Yield the expression with extra tags, whose values depend on the values of metrics.
+
+        There is one pair for each possible value, restricted to the series where a metric has that value; without such
+        tags only the expression.
+        """
         if not self.group.when:
             yield expr, {}
             return
@@ -54,7 +58,7 @@ class _Written:
                     yield f"({expr}) and ({self._metric(metric, None)} == {value})", {tag: chosen}
 
     def rule(self, field: str, expr: str, chosen: Mapping[str, str]) -> dict[str, Any]:
-        """Return the recording rule of a field."""
+        """Return the recording rule that gives `expr` a field's name and Telegraf's tags, with the tags `chosen`."""
         group = self.group
         host = f'label_join({expr}, "host", ";", "host", "instance")'
         replaced = _replaced(host, "host", "$1$2", "host", _HOST)
@@ -90,7 +94,7 @@ class _Written:
         }
 
     def _expression(self, node: ast.expr, grown: str | None) -> str:
-        """Return an expression; `grown` is the function and range to use for growth."""
+        """Return a node of a formula as PromQL; `grown` is the function and range for the growth of counts, if any."""
         match node:
             case ast.Constant(value=int() | float() as value):
                 return number(value)
@@ -107,7 +111,7 @@ class _Written:
                 raise ValueError(f"{ast.unparse(node)} is no formula")
 
     def _function(self, function: str, arguments: Sequence[ast.expr], grown: str | None) -> str:
-        """Return a call in a formula, such as `rate(x)`, in PromQL."""
+        """Return a function call of a formula, such as `rate(x)`, as PromQL."""
         newest = f"irate[{duration(2 * self.interval + SECOND // 1000)}]"
         match function, arguments:
             case "time", []:
@@ -141,7 +145,7 @@ class _Written:
         return terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
 
     def _selectors(self, name: str, matchers: Sequence[str] = ()) -> list[str]:
-        """Return the selectors of a metric's samples, one for each of its names."""
+        """Return the selectors of a metric, one for each name that the exporter may give it."""
         but = self.group.but.items()
         left_out = [*(f"{label}!~{text('|'.join(map(_pattern, patterns)))}" for label, patterns in but), *matchers]
         sources = self.group.sources[name]
@@ -167,7 +171,9 @@ def export(
     site: SiteSettings | None = None,
     options: PrometheusOptions | None = None,
 ) -> RuleExport:
-    """Return the files: `PACK.rules.yaml` with the rules of a pack, and a file of recording rules for each exporter."""
+    """Return the files: `PACK.rules.yaml` with each pack's rules, and recording rules for the exporters in the
+    options.
+    """
     site, options = site or SiteSettings(), options or PrometheusOptions()
     files: dict[str, str] = {}
     refused: list[Refusal] = []
@@ -192,7 +198,7 @@ def _group_file(comment: str, name: str, interval: int, rules: Sequence[Mapping[
 
 
 def recording_rules(exporter: str, signals: Mapping[str, Signal], interval: int) -> Iterator[dict[str, Any]]:
-    """Yield the recording rules for an exporter scraped every `interval` ns: for all fields that signals read."""
+    """Yield the recording rules for the fields that signals read, from an exporter scraped every `interval` ns."""
     sources = [source for signal in signals.values() for source in signal.sources]
     read = {(source.path.object, source.path.counter) for source in sources if source.path}
     read |= {(source.measurement or "", field) for source in sources if not source.path for field in source.fields}
@@ -210,6 +216,6 @@ def _replaced(vector: str, label: str, replacement: str, of: str, pattern: str) 
 
 
 def _pattern(shell: str) -> str:
-    """Return a shell pattern as a regular expression."""
+    """Return a shell pattern (`*`, `?`) as a regular expression."""
     parts = re.split(r"(\*|\[[^\]]*\])", shell)
     return "".join(".*" if part == "*" else part if part.startswith("[") else literal(part) for part in parts)

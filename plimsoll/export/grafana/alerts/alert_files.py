@@ -1,4 +1,4 @@
-"""Exports packs as files of Grafana alert rules, and deletes rules of an earlier export that no longer exist.
+"""Exports packs as files of Grafana alert rules, which also delete the alert rules that only an earlier export had.
 
 Rules that Grafana cannot express are refused with a reason. docs/grafana.md describes what is exported and how.
 """
@@ -57,7 +57,10 @@ def export(
     options: GrafanaOptions | None = None,
     previous: Mapping[str, str] | None = None,
 ) -> RuleExport:
-    """Return the files of the export. Rules that exist only in the files to replace, `previous`, are deleted."""
+    """Return Grafana's provisioning files for the rules of packs.
+
+    `previous` is the text of each file of an earlier export, by name. Alert rules that exist only there are deleted.
+    """
     site, options = site or SiteSettings(), options or GrafanaOptions()
     files: dict[str, str] = {}
     refused: list[Refusal] = []
@@ -93,7 +96,7 @@ def export(
 
 
 def _number_titles(rule: str, alerts: Sequence[Json]) -> Iterator[Json]:
-    """Yield the alert rules of a rule. Rules for the same hosts, from several sources, get numbers in their titles."""
+    """Yield the alert rules exported for one rule; equal titles get numbers: `cpu (1 of 2)`."""
     totals = Counter(alert["title"] for alert in alerts)
     numbers: Counter[str] = Counter()
     for alert in alerts:
@@ -115,7 +118,7 @@ def _group_file(title: str, rules: Sequence[Json], interval: int, origin: str) -
 
 
 def _contact(emails: Sequence[str], webhook: str | None) -> Json:
-    """Return the contact points, and policies that notify them; without an address, an example of a contact point."""
+    """Return the contact points and notification policies; if no address is given, with an example address."""
     email = {"addresses": escape_dollars(";".join(emails) or _NO_ADDRESS)}
     hook = {"url": escape_dollars(webhook or _NO_URL), "httpMethod": "POST"}
     notified = [EMAIL] if emails or not webhook else []
@@ -143,10 +146,10 @@ def _contact(emails: Sequence[str], webhook: str | None) -> Json:
 
 
 def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval: int) -> list[Json]:
-    """Return rules for silent hosts: one for all Perfmon objects, one for each measurement without an object tag.
+    """Return alert rules for silent hosts: one for all Windows objects, and one for each other measurement.
 
-    `interval` is the time between samples. Each object and measurement has its own alerts, because a host may send only
-    some of them.
+    A host alerts separately for each object and measurement, as it may stop sending only some of them. `delay` and
+    `interval`, the time between samples, are in ns.
     """
     minutes = max(_SHORTEST_MINUTES, -(-_MISSED_SAMPLES * interval // _MINUTE))
     first: dict[tuple[str, str, str], Selection] = {}
@@ -165,7 +168,7 @@ def silence_rules(exported: Iterable[tuple[Rule, Variant]], delay: int, interval
 
 
 def _rule(name: str, selections: Sequence[Selection], kind: str, delay: int, minutes: int) -> Json:
-    """Return the alert rule for hosts that stopped sending these selections."""
+    """Return the alert rule for hosts that have sent no samples of these selections for some minutes."""
     first = selections[0]
     several = len(selections) > 1
     collector = f" ({first.collector})" if first.collector and not first.source.path else ""

@@ -40,12 +40,12 @@ _DEFAULT_ONLY = "of SQL Server's named instances, whose objects Grafana cannot m
 
 @dataclass(frozen=True)
 class GrafanaOptions:
-    """How rules are evaluated in Grafana; durations in ns.
+    """How rules are evaluated in Grafana, and whom alerts notify; durations in ns.
 
     Rules are evaluated every `evaluation_interval`, over windows that end `delay` earlier to wait for late samples.
     `interval` is the time between samples; windows shorter than twice that are widened. `docs` is the URL of the rules'
-    pages. `panel_of` returns the dashboard and panel of a signal. `emails` and `webhook` are notified. `by_hand` are
-    packs chosen by name, whose superseded limits keep their severity.
+    pages. `panel_of` returns the uid and panel id of the dashboard panel of a signal, or None. Alerts go to `emails`
+    and `webhook`. In the packs `by_hand`, which the user named, superseded limits keep their severity.
     """
 
     evaluation_interval: int = 10 * SECOND
@@ -66,9 +66,9 @@ def alert_rules(
     options: GrafanaOptions,
     critical: Rule | None = None,
 ) -> Iterator[tuple[Json, Variant] | Refusal]:
-    """Yield the alert rules of one rule with their variants, for each target and source, and its refusals.
+    """Yield an alert rule and its variant for each target and source of a rule, or a refusal with the reason.
 
-    The alert rules do not fire while `critical`, a rule on the same signal, is crossed.
+    While the rule `critical` on the same signal is crossed, the alert rules do not fire.
     """
 
     def merge(judged: Rule, candidates: Sequence[Variant]) -> Iterable[Variant]:
@@ -95,7 +95,10 @@ def alert_rules(
 
 
 def alert_rule(uid: str, title: str, pipeline: Pipeline, condition: str, interval: int, **fields: Any) -> Json:
-    """Return an alert rule that is evaluated every `interval` ns, with its `for` (`hold`), annotations and labels."""
+    """Return an alert rule in Grafana's format, evaluated every `interval` ns.
+
+    `condition` is the refId of the result; the fields `hold` (for Grafana's `for`), annotations and labels are added.
+    """
     return {
         "uid": uid,
         "title": title,
@@ -116,7 +119,7 @@ def escape_dollars(text: str) -> str:
 
 
 def duration(length: int) -> str:
-    """Format a duration in ns for Grafana: `5m`, `90s`. Raises Inexpressible for parts of a second."""
+    """Format a duration in ns for Grafana: `5m`, `90s`. Raise Inexpressible if it is no whole number of seconds."""
     length_s = seconds(length, "a duration in it is")
     for unit, size in (("h", 3600), ("m", 60)):
         if length_s and length_s % size == 0:
@@ -127,7 +130,7 @@ def duration(length: int) -> str:
 def _alert_rule(
     source: RuleSource, pack: Pack, signals: Mapping[str, Signal], options: GrafanaOptions, critical: Rule | None
 ) -> Json:
-    """Return the alert rule of one source of a rule."""
+    """Return the alert rule for one target and source of a rule. It does not fire while `critical` is crossed."""
     source = use_default_instance(source)
     target, rule = source.target, source.target.rule
     bound, further = bind_conditions(source, signals, options.interval, _subject_conditions)
@@ -156,13 +159,13 @@ def _alert_rule(
 
 
 def _uid(rule: str, *parts: str | None) -> str:
-    """Return a uid that is stable for a rule, its sources and its host; at most 40 of `[A-Za-z0-9-]`."""
+    """Return a uid of at most 40 characters (`[A-Za-z0-9-]`), always the same for a rule, its sources and its host."""
     digest = hashlib.sha256("\0".join((rule, *(part or "" for part in parts))).encode()).hexdigest()[:_DIGEST]
     return f"{rule[: _UID_LENGTH - _DIGEST - 1]}-{digest}"
 
 
 def _shorten_title(text: str, uid: str) -> str:
-    """Return a title of the permitted length; the middle of a long title is replaced by the hash of the uid."""
+    """Return the title, or if it exceeds Grafana's limit, its beginning, the hash in the uid, and its end."""
     encoded = text.encode()
     if len(encoded) <= _LONGEST_TITLE:
         return text
@@ -172,7 +175,7 @@ def _shorten_title(text: str, uid: str) -> str:
 
 
 def _subject_conditions(selection: Selection, target: Target, with_instance: bool) -> Iterator[str]:
-    """Yield the conditions for points of the target: its host, and for the rule's own condition its instance."""
+    """Yield the InfluxQL conditions for a target's points; its instance is a condition only `with_instance`."""
     if target.host is not None:
         yield is_subject(selection, target.host, target.instance if with_instance and selection.instance else None)
     for subject in target.excluded:
@@ -181,7 +184,7 @@ def _subject_conditions(selection: Selection, target: Target, with_instance: boo
 
 
 def critical_of(rule: Rule, pack: Pack) -> Rule | None:
-    """Return the critical rule for a warning: on the same signal, with equal reduction and a stricter limit."""
+    """Return the critical rule in the pack that differs from a warning rule only in a stricter limit; else None."""
     if rule.severity != "warning" or rule.recover:
         return None
     criticals = (other for other in pack.rules if other.severity == "critical")
@@ -189,10 +192,10 @@ def critical_of(rule: Rule, pack: Pack) -> Rule | None:
 
 
 def inside_critical(critical: Rule | None, bound: BoundCondition, interval: int) -> list[BoundCondition]:
-    """Return the condition that the critical rule cannot be firing: some sample met the critical limit within its
-    `for`.
+    """Return the condition that the critical rule is not firing yet; an empty list without a critical rule.
 
-    The condition keeps the warning firing until the critical rule fires. `interval` is the time between samples (ns).
+    It is true if any sample was within the critical limit during the critical rule's window and `for`, so the warning
+    fires until the critical alert does. `interval` is the time between samples (ns).
     """
     if critical is None:
         return []
@@ -206,14 +209,14 @@ def inside_critical(critical: Rule | None, bound: BoundCondition, interval: int)
 
 
 def _is_stricter(warning: Rule, critical: Rule) -> bool:
-    """Return whether two rules differ only in their limits, and the critical limit is further out."""
+    """Return whether two rules differ only in their limits, and values reach the critical limit later."""
     near, far = warning.healthy, critical.healthy
     is_further = far.limit < near.limit if far.worse == "lower" else far.limit > near.limit
     return is_further and _key(warning) is not None and _key(warning) == _key(critical)
 
 
 def _key(rule: Rule) -> tuple[object, ...] | None:
-    """Return a key that is equal for rules that differ only in their limits; None for rules with further conditions."""
+    """Return a key that is equal for rules that differ only in their limits; None if a rule cannot be compared so."""
     simple = rule.reduce in ("mean", "median", "min", "max", "last")
     if rule.and_ or rule.when_phase_unknown or rule.drive or not simple:
         return None

@@ -1,8 +1,8 @@
-"""Builds the queries and expressions of an alert rule.
+"""Builds the queries and expressions of a Grafana alert rule.
 
 The simple case is a query over the window, `reduce` and `threshold`. If a rule has further conditions, or its value is
 computed, a `math` step precedes the threshold. Missing values (no sample, a zero divisor, an increase over too short a
-time) are NaN. A `reduce` with `dropNN` drops them: they count as no data, not as a false condition.
+time) are NaN. The `reduce` steps drop NaN, so that missing values mean "no data", not a false condition.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,10 @@ _TRUE = {"type": "gt", "params": [0]}
 
 @dataclass
 class Pipeline:
-    """Queries and expressions with the refIds A, B, C, ... . Windows end `delay` ns before the evaluation."""
+    """The steps of an alert rule: queries and expressions, which get the refIds A, B, C and so on.
+
+    Windows end `delay` ns before the evaluation.
+    """
 
     delay: int
     queries: list[Json] = field(default_factory=list[Json])
@@ -40,7 +43,7 @@ class Pipeline:
         return self._add("influxdb", DATASOURCE_UID, model, {"relativeTimeRange": {"from": begin, "to": end}})
 
     def reduce(self, operand: str) -> str:
-        """Add a reduction of each series to one number, without nulls and NaN; return its refId."""
+        """Add a step that takes the last value of each series, ignoring nulls and NaN; return its refId."""
         return self._expression("reduce", operand, reducer="last", settings={"mode": "dropNN"})
 
     def math(self, expression: str) -> str:
@@ -48,7 +51,7 @@ class Pipeline:
         return self._expression("math", expression)
 
     def threshold(self, operand: str, evaluator: Json, recover: Healthy | None = None) -> str:
-        """Add a threshold; return its refId. With `recover`, it stays true until that limit is met."""
+        """Add a threshold; return its refId. Once crossed, it stays true until `recover` is met, if given."""
         condition = {"evaluator": evaluator}
         if recover:
             condition["unloadEvaluator"] = {"type": _HOLDS[recover.operator], "params": [recover.limit]}
@@ -75,10 +78,10 @@ def seconds(length: int, subject: str) -> int:
 def add_conditions(
     pipeline: Pipeline, bound: BoundCondition, further: Sequence[BoundCondition], recover: Healthy | None
 ) -> tuple[str, str]:
-    """Add a rule's own and its further conditions, all of which must be true; return the refIds of result and value.
+    """Add the steps for a rule's condition and its further conditions; return the refIds of the result and the value.
 
-    One false condition makes the result false even if others are NaN, provided that the subject has a sample of each
-    signal.
+    The result is true if all conditions are. A false condition makes it false even if another value is NaN, provided
+    that the subject has a sample of each signal.
     """
     value = _add_value(pipeline, bound)
     # The refId of the value, without NaN.
@@ -108,7 +111,7 @@ def add_conditions(
 
 
 def _crossed(healthy: Healthy) -> Json:
-    """Return the comparison that is true if a limit is crossed: `gte 80` for `< 80`."""
+    """Return Grafana's evaluator that is true for values past a limit: `gte 80` for the healthy range `< 80`."""
     return {"type": _CROSSED[healthy.operator][0], "params": [healthy.limit]}
 
 
@@ -117,7 +120,7 @@ def _crossed_text(value: str, healthy: Healthy) -> str:
 
 
 def _add_value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWith | None = None) -> str:
-    """Return a condition's value as an expression; it is NaN if the samples do not determine it."""
+    """Add the queries for a condition's value; return it as an expression, which is NaN for missing values."""
     if bound.variant.alternatives:
         # For a limit of 0 that can be crossed on both sides, the worst value is the one furthest from 0.
         absolute = bound.healthy.worse == "either"
@@ -157,7 +160,7 @@ def _add_operand(
     where: Sequence[str],
     joined_with: JoinedWith | None,
 ) -> str:
-    """Return an operand's value as an expression: its query, reduced to one number for each subject."""
+    """Add the query for one operand and its reduction to a number per subject; return it as an expression."""
     if joined_with and (joined_with.selection, tuple(joined_with.where)) == (selection, tuple(where)):
         joined_with = None  # a selection needs no nulls for its own subjects, only for those of others
     reduce = bound.condition.reduce
@@ -173,6 +176,9 @@ def _add_operand(
 
 
 def _add_increase(pipeline: Pipeline, value: str, span_query: str, bound: BoundCondition) -> str:
-    """Add 0 to the value, or 0 / 0 (no data) if first and last sample are less than half a window apart."""
+    """Return the increase `value` as an expression: NaN (no data) if its samples span less than half a window.
+
+    Adds `span_query`, the query for the time between the first and the last sample.
+    """
     distance = pipeline.reduce(pipeline.query(span_query, bound.window))
     return f"(${value} + 0 / (${distance} >= {bound.window / 2:.0f}))"

@@ -17,9 +17,10 @@ MakePanel: TypeAlias = Callable[[PanelSpec, Json], Json | None]
 def files(
     docs: str = DOCS, site: SiteSettings | None = None, signals: Collection[str] | None = None
 ) -> Mapping[str, str]:
-    """Return the text of each dashboard by file name. With `signals`, areas without any of them are left out.
+    """Return the JSON text of each dashboard, by file name.
 
-    `docs` is the URL of the rules' pages. Limits are drawn as plimsoll.toml sets them for every host.
+    `docs` is the URL of the rules' pages. Limits are drawn as plimsoll.toml sets them for every host. If `signals` is
+    set, areas that show none of these signals are left out.
     """
     limits, areas = PanelLimits(site or SiteSettings()), load_areas()
     about_health, about_runs = areas.health, areas.runs
@@ -38,7 +39,10 @@ def files(
 
 
 def area_dashboard(area: Area, chosen: Sequence[Json], make_panel: MakePanel) -> Json:
-    """Return the dashboard of an area with these variables. `make_panel` returns a panel, or None to omit it."""
+    """Return the dashboard of an area, with the variables `chosen`.
+
+    `make_panel` returns the panel for a spec and a position, or None to omit the panel.
+    """
     return _dashboard(area.area, area.title, area.about, chosen, [*_rows(area, make_panel)])
 
 
@@ -70,7 +74,7 @@ def _dashboard(area: str, title: str, about: str, chosen: Sequence[Json], shown:
 
 
 def _rows(area: Area, make_panel: MakePanel) -> Iterator[Json]:
-    """Yield the headings and panels of an area, with their positions."""
+    """Yield the headings and panels of an area, each with its position on the dashboard."""
     y = 0
     for row in area.rows:
         if row.id is not None:
@@ -86,7 +90,7 @@ def _rows(area: Area, make_panel: MakePanel) -> Iterator[Json]:
 
 
 def _placed(row: RowSpec, y: int, make_panel: MakePanel) -> Iterator[tuple[Json, int]]:
-    """Yield the panels of a row, placed from left to right and down, each with its lower edge (y)."""
+    """Yield each panel of a row and the y of its lower edge; panels are placed left to right, wrapped at the width."""
     x, bottom = 0, y
     for spec in row.panels:
         if x + spec.width > WIDTH:

@@ -1,4 +1,4 @@
-"""The variables at the top of a dashboard: the data source, hosts, instances, and numbers that limits scale with."""
+"""The variables at the top of a dashboard: the data source, hosts, instances, and numbers that multiply limits."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ _NO_TOTALS = "/^(?!.*_Total$)(?!cpu-total$)(?!all$).+/"
 
 
 def influx_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Json]:
-    """Return the variables for hosts, instances, disks and numbers of these panels, filled by InfluxDB."""
+    """Return the variables for the hosts, instances, disks and numbers of panels, with values from InfluxDB."""
     hosts = hosts_variable(spec.signal for spec in panels if not spec.drive)
     if any(spec.drive for spec in panels):
         # Other hosts have disks too, so "All" must be the list of these disks.
@@ -34,9 +34,9 @@ def panel_variables(
     hosts: Json,
     instances_variable: Callable[[str, str, Sequence[Selection]], Json],
 ) -> list[Json]:
-    """Return the variables of panels: `hosts`, and for instances and disks those of `instances_variable`.
+    """Return the variables of panels: `hosts`, then instances, disks, and the numbers that multiply limits.
 
-    `instances_variable` takes the name and label of a variable, and the selections that have its instances.
+    `instances_variable` makes the variable for a name, a label, and the selections from which it lists instances.
     """
     variables = [hosts]
     if instances := signal_selections((spec.signal for spec in panels if not spec.drive), with_instance=True):
@@ -52,18 +52,21 @@ def panel_variables(
 
 
 def source_variable(**fields: Any) -> Json:
-    """Return the variable of the data source, by default Plimsoll's."""
+    """Return the variable by which the reader chooses the data source, by default Plimsoll's."""
     return part("variable", "datasource_variable", **fields)
 
 
 def hosts_variable(signals: Iterable[str]) -> Json:
-    """Return the variable of the hosts that have any of these signals in the range. "All" does not restrict them."""
+    """Return the variable that lists the hosts with samples of these signals in the time range.
+
+    Its choice "All" shows every host, even if unlisted.
+    """
     selections = signal_selections(signals)
     return _tags_variable(HOST_VARIABLE, "Host", selections, {selection.host for selection in selections})
 
 
 def number_variable(fact: Fact) -> Json:
-    """Return the variable of a number that multiplies limits. Its default is the documents' assumption."""
+    """Return the variable by which the reader chooses a number, such as of spindles, that multiplies limits."""
     default = f"{DEFAULTS[fact]:g}"
     texts = [str(number) for number in _NUMBERS]
     return part(
@@ -79,13 +82,13 @@ def number_variable(fact: Fact) -> Json:
 
 
 def query_variable(name: str, label: str, query: str, **options: Any) -> Json:
-    """Return a variable whose values are queried whenever the range changes."""
+    """Return a variable whose values are queried again whenever the time range changes."""
     fields = {"name": name, "label": label, "query": query, "definition": query, "datasource": DATASOURCE}
     return part("variable", "query_variable", **fields, **options)
 
 
 def signal_selections(signals: Iterable[str], *, with_instance: bool = False) -> list[Selection]:
-    """Return the selections that panels of these signals draw; with `with_instance`, only selections of instances."""
+    """Return the selections that panels of signals draw; if `with_instance`, only those with an instance tag."""
     variants = (variant for signal in signals for variant in drawn(signal, load_signals()))
     selections = (selection for variant in variants for selection in variant.selections)
     return [selection for selection in selections if selection.instance or not with_instance]

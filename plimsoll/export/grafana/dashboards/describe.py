@@ -46,7 +46,7 @@ def panel_description(spec: PanelSpec, limits: PanelLimits) -> str:
 
 
 def panel_links(spec: PanelSpec, uid: str, limits: PanelLimits) -> list[Json]:
-    """Return links from a panel of this dashboard to the pages of its rules, and to the panels of their `look_at`."""
+    """Return links from a panel to the pages of its rules, and to the panels of the signals in their `look_at`."""
     rules = [judged.rule for judged in limits.judged_rules(spec)]
     to_rules = [link(f"Rule {rule.id}", rule_page(rule.id), new_tab=True) for rule in rules]
     named = dict.fromkeys(signal for rule in rules for signal in rule.look_at)
@@ -54,12 +54,12 @@ def panel_links(spec: PanelSpec, uid: str, limits: PanelLimits) -> list[Json]:
 
 
 def panel_path(uid: str, panel: int) -> str:
-    """Return the part of a URL that selects a single panel."""
+    """Return the end of a URL that shows a single panel of the dashboard `uid`."""
     return f"{uid}?viewPanel=panel-{panel}"
 
 
 def _signal_links(signal: str, uid: str) -> Iterator[Json]:
-    """Yield a link to a panel of a signal, preferring the same dashboard, then panels without `drive`."""
+    """Yield the link to the best panel of a signal (on the dashboard `uid` if possible); nothing without a panel."""
     places = sorted(panels_of(signal), key=lambda place: (place[0] != uid, place[1].drive is not None))
     for dashboard, spec in places[:1]:
         url = f"/d/{panel_path(dashboard, spec.id)}&{_TIME_AND_VARIABLES}"
@@ -80,7 +80,7 @@ def _limit_description(judged: Judged, limits: PanelLimits) -> str:
 
 
 def _conditions_text(rule: Rule) -> str:
-    """Return in words when a rule is healthy and when it is crossed."""
+    """Return the words for a rule's limit, `for` and conditions, and for why a limit is not drawn."""
     lasting = f" for {duration_text(rule.for_)}" if rule.for_ else ""
     extras = [f"only while {_condition_text(condition, broken=True)}" for condition in rule.and_]
     if rule.phase:
@@ -104,7 +104,7 @@ def _conditions_text(rule: Rule) -> str:
 
 
 def _condition_text(condition: Condition, *, broken: bool = False) -> str:
-    """Return a condition in words: `the mean over 1 min is < 80 %`. With `broken`, name the signal and negate it."""
+    """Return a condition in words: `the mean over 1 min is < 80 %`; if `broken`, negated and with its signal."""
     signal = load_signals()[condition.signal]
     name = f" of {signal.title.lower()}" if broken else ""
     limit = limit_text(condition.healthy, signal.unit, condition.scale)

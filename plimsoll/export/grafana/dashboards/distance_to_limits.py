@@ -1,8 +1,9 @@
-"""The table of the Health dashboard: how close each host came to its limits at worst.
+"""The table of the Health dashboard that shows how close each host came to its limits at worst.
 
-Each row is a line of one query: its name has the limit, the host, the panel that draws the limit, and two numbers.
-These convert the share of the limit reached (percent) to the column `State`, whose values are mapped to words. Each
-kind of limit has its own range in the column; a limit that is a warning first and critical further out is stretched.
+Each row is a line of one query. Its name has the limit, the host, the panel that draws the limit, and two numbers: the
+slope and offset that convert the share of the limit reached (percent) to the column `State`, whose values are mapped to
+words. Notes, limits under further conditions, warnings and critical limits have separate ranges in that column; if a
+warning limit is followed by a critical limit, the line is stretched so that each is crossed in its own range.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,7 +48,9 @@ _TINY = 1e-6  # of a limit, as a division by 0 gives 0 in InfluxDB
 
 
 class LimitLevel(NamedTuple):
-    """A limit of a host: its rule, the factor of the limit, and the value of a crossing in the column `State`."""
+    """A limit on a host. `factor` multiplies the limit; `place` is the value in the column `State` where it is
+    crossed.
+    """
 
     rule: Rule
     factor: str
@@ -55,7 +58,7 @@ class LimitLevel(NamedTuple):
 
 
 def distance_panel(limits: PanelLimits, panel_id: int, grid: Json) -> Json:
-    """Return the table with a row for each limit and host or instance, the worst first."""
+    """Return the table with a row for each limit and subject (host or instance), the worst first."""
     targets = panel_queries.Targets()
     for rules in rows(limits):
         for query, alias in _queries(rules, limits):
@@ -74,7 +77,7 @@ def distance_panel(limits: PanelLimits, panel_id: int, grid: Json) -> Json:
 
 
 def rows(limits: PanelLimits) -> Iterator[tuple[Rule, ...]]:
-    """Yield the rules of each row in areas.yaml, all of one signal. Raise ValueError if a rule has no share."""
+    """Yield the rules of each row that areas.yaml lists. Raise ValueError if they have no common share of a limit."""
     rules_by_id = load().rules
     for names in load_areas().health.limits:
         rules = tuple(rules_by_id[name] for name in names)
@@ -88,7 +91,7 @@ def rows(limits: PanelLimits) -> Iterator[tuple[Rule, ...]]:
 
 
 def state_mappings() -> list[Json]:
-    """Return the mappings of the column `State` to words."""
+    """Return the value mappings that show the column `State` in words."""
     look = load_look().severities
     words = [((_NOTE, _NOTE + _WIDTH), f"{MARKS['info']} note", look["info"])]
     words.append(((_BEYOND, _BEYOND + _WIDTH), "beyond", look["warning"]))
@@ -103,7 +106,7 @@ def state_mappings() -> list[Json]:
 
 
 def _queries(rules: tuple[Rule, ...], limits: PanelLimits) -> Iterator[tuple[str, str]]:
-    """Yield pairs of query and alias: first for hosts in general, then for hosts with limits of their own."""
+    """Yield query and alias: first for the hosts with general limits, then for each host with limits of its own."""
     levels_by_host = {host: _levels(rules, limits, host) for host in ("", *limits.site.hosts)}
     different = [host for host, levels in levels_by_host.items() if levels != levels_by_host[""]]
     for host in ("", *different):
@@ -112,7 +115,7 @@ def _queries(rules: tuple[Rule, ...], limits: PanelLimits) -> Iterator[tuple[str
 
 
 def _query(levels: Sequence[LimitLevel], host: str, different: Sequence[str]) -> tuple[str, str]:
-    """Return the query and alias for a host; without a host, for all hosts except the `different` hosts."""
+    """Return the query and alias for a host; if `host` is empty, for all hosts except `different`."""
 
     def where(selection: Selection) -> tuple[str, ...]:
         return (
@@ -140,7 +143,7 @@ def _query(levels: Sequence[LimitLevel], host: str, different: Sequence[str]) ->
 
 
 def _levels(rules: tuple[Rule, ...], limits: PanelLimits, host: str) -> list[LimitLevel]:
-    """Return the limits of these rules on a host; without a host, the limits of hosts not named in plimsoll.toml."""
+    """Return the limits of rules on a host; if `host` is empty, on hosts that plimsoll.toml does not name."""
     levels: list[LimitLevel] = []
     for rule in rules:
         judged = limits.site.applied(rule, host)
@@ -162,7 +165,7 @@ def _place(rule: Rule, *, assumed: bool) -> int:
 
 
 def _line(levels: Sequence[LimitLevel]) -> tuple[float, float]:
-    """Return slope and offset of the line from the share of the first limit (percent) to the column `State`."""
+    """Return the slope and offset that convert the share of the first limit (percent) to the column `State`."""
     first, *further = levels
     if further and first.place == _WARNING and further[0].place == _CRITICAL:
         low, high = first.rule.healthy.limit, further[0].rule.healthy.limit
@@ -172,7 +175,7 @@ def _line(levels: Sequence[LimitLevel]) -> tuple[float, float]:
 
 
 def _share(level: LimitLevel) -> str:
-    """Return the expression for the share of a limit reached, in percent, where `{}` is the value."""
+    """Return the expression for the share of a limit that a value `{}` reaches, in percent."""
     healthy = level.rule.healthy
     if not healthy.limit:  # every value above 0 crosses the limit
         return f"{_CROSSED + 1} * {{0}} / ({{0}} + {_TINY:f})"

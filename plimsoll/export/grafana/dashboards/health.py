@@ -1,4 +1,4 @@
-"""The Health dashboard: crossed limits, firing alerts, the distance to limits, all hosts, and silent hosts."""
+"""The Health dashboard: crossed limits, firing alerts, the distance to limits, a table of hosts, and silent hosts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,7 @@ _FIRST = "firstNotNull"
 
 
 def health_variables(limits: PanelLimits) -> list[Json]:
-    """Return the variables: the data source, the hosts, and the numbers that the limits shown scale with."""
+    """Return the dashboard's variables: the data source, the hosts, and the numbers that multiply limits."""
     rules = [rule for row in distance_to_limits.rows(limits) for rule in row]
     signals = dict.fromkeys([*load_areas().health.hosts, *(rule.signal for rule in rules)])
     facts: set[Fact] = {rule.scale for rule in rules if rule.scale and rule.scale in DEFAULTS}
@@ -35,7 +35,7 @@ def health_variables(limits: PanelLimits) -> list[Json]:
 
 
 def health_panels(limits: PanelLimits) -> list[Json]:
-    """Return the panels, from the crossed limits to the last sample of each host."""
+    """Return all panels of the Health dashboard."""
     look = parts.load_look().severities
     firing = "Limits that are crossed and stay crossed, and hosts that fell silent. A rule leads to its page."
     notes = "Beyond what the documents measured, which by itself is no trouble."
@@ -53,7 +53,7 @@ def health_panels(limits: PanelLimits) -> list[Json]:
 
 
 def _count(number: int, name: str, ranges: Sequence[Range], color: str) -> Json:
-    """Return the panel with the number of limits whose state is in one of these ranges."""
+    """Return the panel that counts the crossed limits whose state is in these ranges."""
     stat = _stat(name, number, _COUNT_WIDTH, calcs=["count"], fields="/^State$/")
     stat["options"]["textMode"] = "value"
     mapping = {"type": "value", "options": {"0": {"text": "none", "color": "text"}}}
@@ -79,7 +79,7 @@ def _crossed_the_most() -> Json:
 
 
 def _stat(name: str, number: int, width: int, **reduced: Any) -> Json:
-    """Return a panel that reuses the data of the table with the distance to the limits."""
+    """Return a stat panel over the data of the table of distances to limits; `number` is its position from the left."""
     place = parts.grid(3, width, _COUNT_WIDTH * number, 0)
     targets = [_shared_query(_DISTANCE, transformed=True)]
     stat = parts.panel("stat", name, place, id=_FIRST_COUNT + number, datasource=parts.SHARED, targets=targets)
@@ -88,12 +88,12 @@ def _stat(name: str, number: int, width: int, **reduced: Any) -> Json:
 
 
 def _shared_query(panel_id: int, *, transformed: bool) -> Json:
-    """Return a target that reuses another panel's data, before or after transformations."""
+    """Return a target that reuses another panel's data, `transformed` by that panel's transformations or not."""
     return {"refId": "A", "datasource": parts.SHARED, "panelId": panel_id, "withTransforms": transformed}
 
 
 def _in_ranges(ranges: Sequence[Range]) -> Json:
-    """Return a transformation to the rows whose state is in one of these ranges."""
+    """Return the transformation that keeps the rows whose state is in one of these ranges."""
     filters = [
         {"fieldName": "State", "config": {"id": "between", "options": {"from": start, "to": end}}}
         for start, end in ranges
@@ -108,7 +108,7 @@ def _alerts(number: int, name: str, about: str, labels: str, place: Json) -> Jso
 
 
 def _hosts(limits: PanelLimits) -> Json:
-    """Return the table with the last value of each signal, in the colour of the limit that it crosses."""
+    """Return the table of hosts with the last value of each signal, coloured by the limit that the value crosses."""
     targets = panel_queries.Targets()
     first = load_areas().areas[0]
     charts = parts.link(first.title, f"/d/{first.uid}?var-host=${{__data.fields.Host}}&${{__url_time_range}}")
@@ -133,7 +133,7 @@ def _hosts(limits: PanelLimits) -> Json:
 
 
 def _courses(limits: PanelLimits) -> Json:
-    """Return the table with a sparkline of each signal over the range, which reuses the data of the table of hosts."""
+    """Return the table of hosts with a sparkline of each signal, which reuses the data of `_hosts`."""
     columns = [heading for heading, _, _ in _columns(limits)]
     names = [f"Trend #{panel_queries.ref_id(at)}" for at in range(len(columns))]
     fields: Json = {"host": {"operation": "groupby", "aggregations": []}}
@@ -163,14 +163,14 @@ def _courses(limits: PanelLimits) -> Json:
 
 
 def _columns(limits: PanelLimits) -> list[tuple[str, PanelSpec, parts.GrafanaUnit]]:
-    """Return the heading of each column, its signal with its limits, and its unit."""
+    """Return the heading, panel spec and unit of each signal that is a column of the tables of hosts."""
     homes = [home_of(signal) for signal in load_areas().health.hosts]
     specs = [home[1] for home in homes if home]
     return [(title(spec, limits), spec, panels.unit_of(spec.signal)) for spec in specs]
 
 
 def _last_heard_of() -> Json:
-    """Return the table with the time of each host's last sample, the oldest first."""
+    """Return the table with the time of each host's last sample, the longest silent first."""
     targets = panel_queries.Targets()
     for variant in variants(load_areas().health.alive, load_signals()):
         selection = variant.selections[0]

@@ -1,4 +1,4 @@
-"""The queries of panels: one for all sources of a signal, so that all kinds of hosts are shown.
+"""The queries of panels, which combine all sources of a signal, so that hosts with any agent are shown.
 
 InfluxDB chooses, for each subject and interval, the best source that has a value. InfluxDB cannot divide (a division by
 0 gives 0), nor combine values of different measurements: Grafana computes such lines from several queries.
@@ -33,7 +33,7 @@ Ask = Callable[[Selection], Parts]
 
 @dataclass
 class Targets:
-    """The targets of a panel, in order. Computed lines have labels but no alias."""
+    """The targets of a panel, in order. Lines that Grafana computes are named by transformations, not by an alias."""
 
     all: list[Json] = field(default_factory=list[Json])
     # The refIds of computed lines, by the tags in their names and the suffix.
@@ -48,18 +48,18 @@ class Targets:
         return self._add(target | ({"alias": alias} if alias else {}) | ({"hide": True} if hide else {}))
 
     def ask_hidden(self, query: str, alias: str) -> str:
-        """Return the refId of a query that only expressions use, adding it unless it is already there."""
+        """Return the refId of a query that only expressions use; the same query is added once."""
         if query not in self._hidden:
             self._hidden[query] = self.ask(query, alias, hide=True)
         return self._hidden[query]
 
     def compute(self, expression: str, tags: tuple[str, ...], suffix: str) -> None:
-        """Add an expression over other targets, whose lines are named by these tags and the suffix."""
+        """Add an expression over other targets. Its lines are named by the values of these tags, then the suffix."""
         ref = self._add({"datasource": _EXPRESSION, "type": "math", "expression": expression})
         self._computed.setdefault((tags, suffix), []).append(ref)
 
     def naming(self) -> list[Json]:
-        """Return the transformations that name lines for which aliases do not suffice."""
+        """Return the transformations that name the lines of the panel; none if aliases suffice."""
         if self._computed:
             return [_rename(ref_ids, *computed) for computed, ref_ids in self._computed.items()]
         several = any(_SEPARATOR in target.get("alias", "") for target in self.all)
@@ -72,13 +72,13 @@ class Targets:
 
 
 def ref_id(at: int) -> str:
-    """Return A, B, ... Z, AA, AB, ..."""
+    """Return the refId at a position from 0 on: A, B, ... Z, AA, AB, ..."""
     tens, units = divmod(at, len(ascii_uppercase))
     return (ascii_uppercase[tens - 1] if tens else "") + ascii_uppercase[units]
 
 
 def line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
-    """Return the targets of a panel of lines; `value` is an expression, in which `{}` is the signal's value."""
+    """Return the targets of a panel of lines; in the expression `value`, `{}` stands for the signal's value."""
     targets = Targets()
     candidates = drawn(spec.signal, load_signals())
 
@@ -104,7 +104,7 @@ def line_targets(spec: PanelSpec, value: str = "{}") -> Targets:
 
 
 def last_targets(spec: PanelSpec, value: str) -> Targets:
-    """Return the targets for the expression `value`, in which `{}` is each subject's last value in the range."""
+    """Return the targets for each subject's last value in the time range, for which `{}` stands in `value`."""
     targets = Targets()
     for variant in drawn(spec.signal, load_signals()):
         for selection in variant.selections:
@@ -120,11 +120,11 @@ def hosts_query(
     where: Callable[[Selection], tuple[str, ...]] = lambda _: (),
     grown: bool = False,
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the query for the expression `value` of a signal on the chosen hosts, and the tags that it groups by.
+    """Return the query for a signal's value on the hosts that the reader chose, and the tags that the query groups by.
 
-    `{}` in the expression is the value of the signal. `keep` returns the tags to group by besides the host, and `where`
-    further conditions. With `grown` the value is a counter's increase since the previous interval. For a server that
-    another host monitors, the host is the monitoring host.
+    In the expression `value`, `{}` stands for the signal's value, which `function` reduces per interval; with `grown`
+    for a counter's increase since the previous interval. `keep` returns the tags to group by besides the host, `where`
+    further conditions. The host of a remotely monitored server is the monitoring host.
     """
 
     def group_by_host(selection: Selection) -> Selection:
@@ -139,7 +139,7 @@ def hosts_query(
 
 
 def constant_query(signal: str, value: str) -> str:
-    """Return the query for a constant, for as long as hosts have the signal."""
+    """Return the query for a line at a constant value, drawn wherever hosts have samples of the signal."""
     firsts = [variant.selections[0] for variant in reversed(drawn(signal, load_signals()))]
     sources: list[str] = []
     for selection in {first.collector: first for first in firsts}.values():
@@ -150,7 +150,7 @@ def constant_query(signal: str, value: str) -> str:
 
 
 def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...]:
-    """Return the conditions for the subjects that the reader chose with a dashboard's variables."""
+    """Return the conditions for the hosts and instances (with `drive`, the disks) chosen by dashboard variables."""
     if drive and selection.instance:
         host, _ = chosen(selection)
         return host, f"{identifier(selection.instance)} =~ /^${DISK_VARIABLE.format(drive)}$/"
@@ -160,8 +160,8 @@ def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...
 def line_alias(candidates: Sequence[Variant]) -> str:
     """Return the alias that names lines by their tags: `$tag_host $tag_instance`.
 
-    If the computer is in one of several tags, these are separated, and transformations of the panel choose the last tag
-    that is not empty.
+    If sources have the host in different tags, the alias has all of these tags, and transformations of the panel choose
+    the last tag that is not empty.
     """
     selections = [selection for variant in candidates for selection in variant.selections]
     # InfluxDB returns the tag `host` of all sources where some are grouped by it, so others are preferred.
@@ -181,8 +181,8 @@ def line_alias(candidates: Sequence[Variant]) -> str:
 def is_mergeable(variant: Variant) -> bool:
     """Return whether InfluxDB can compute a variant in one query.
 
-    It combines only values with equal tags and of one measurement. A division by 0 gives 0, so ratios are excluded; so
-    are products, which are not a chain of one operator.
+    InfluxDB combines only values of one measurement with equal tags. Ratios are excluded, as InfluxDB returns 0 for a
+    division by 0, and products, which are not a chain of one operator.
     """
     places = {(selection.measurement, selection.group) for selection in variant.selections}
     return variant.operation not in ("ratio", "product") and len(places) == 1
@@ -191,18 +191,17 @@ def is_mergeable(variant: Variant) -> bool:
 def merged_query(candidates: Sequence[Variant], ask: Ask, value: str = "{}") -> str:
     """Return the query for a signal: for each subject and interval, the value of the first variant that has one.
 
-    Subjects have a series for each of their measurements. `value` is the expression to select, in which `{}` is the
-    value of the signal.
+    In the expression `value`, `{}` stands for the signal's value. A subject with several measurements has a series for
+    each measurement.
     """
     selected, rest = _merge(candidates, ask)
     return f"SELECT {selected if value == '{}' else value.format(f'({selected})')}{rest}"
 
 
 def layers(candidates: Sequence[Variant]) -> list[list[Variant]]:
-    """Return the variants in groups that can each be merged.
+    """Return groups of variants, the best group first; the variants of a group can be merged in one query.
 
-    InfluxDB never merges values of different measurements, so a group has one measurement of each collector. The first
-    group has the best variants.
+    InfluxDB never merges values of different measurements, so a group has one measurement of each collector.
     """
     groups: list[list[Variant]] = []
     by_collector: dict[str | None, list[tuple[str, ...]]] = {}
@@ -219,10 +218,10 @@ def layers(candidates: Sequence[Variant]) -> list[list[Variant]]:
 
 
 def computed_groups(candidates: Sequence[Variant]) -> Iterator[tuple[list[Variant], str]]:
-    """Yield groups of variants that differ only in the fields of their operands, each with a suffix for line names.
+    """Yield groups of variants whose operands have the same objects or measurements, each with a suffix for line names.
 
-    A host has lines of several groups if it records several objects. All groups except the best have their objects in
-    the suffix.
+    A host that records several objects has lines of several groups. For each collector, the first group has an empty
+    suffix; the suffix of later groups names their objects.
     """
     by_kinds = group_pairs(
         (tuple(selection.kind for selection in variant.selections), variant) for variant in candidates
@@ -235,20 +234,20 @@ def computed_groups(candidates: Sequence[Variant]) -> Iterator[tuple[list[Varian
 
 
 def group_operands(group: Sequence[Variant]) -> Iterator[list[Variant]]:
-    """Yield, for each operand of a derived signal, its distinct sources as separate variants, the best first."""
+    """Yield, for each operand of a derived signal, a variant for each distinct source, the best first."""
     for operands in zip(*(variant.selections for variant in group), strict=True):
         distinct = [operand for at, operand in enumerate(operands) if operand not in operands[:at]]
         yield [Variant(operand.signal, None, (operand,)) for operand in distinct]
 
 
 def _tags(candidates: Iterable[Variant]) -> tuple[str, ...]:
-    """Return the tags of the values of all variants."""
+    """Return the tags that any of the variants groups by, without duplicates."""
     selections = (selection for variant in candidates for selection in variant.selections)
     return tuple(dict.fromkeys(tag for selection in selections for tag in selection.group))
 
 
 def _merge(candidates: Sequence[Variant], ask: Ask) -> Parts:
-    """Return the parts of one query for several variants: for each subject, the first that has a value."""
+    """Return the query of `merged_query` in two parts, the selected expression and the rest."""
     group, operation = _tags(candidates), candidates[0].operation
     if operation is None:
         return _best([ask(variant.selections[0]) for variant in candidates], group)
@@ -265,7 +264,7 @@ def _merge(candidates: Sequence[Variant], ask: Ask) -> Parts:
 
 
 def _best(queries: Sequence[Parts], group: Sequence[str]) -> Parts:
-    """Return the parts of a query that returns the values of the first of several queries that has values."""
+    """Return the query, in two parts, that takes each point from the first of several queries that has a value."""
     if len(queries) == 1:
         return queries[0]
     ranked = [

@@ -1,4 +1,4 @@
-"""Builds the panel of a signal: lines with its limits, or a table of all instances."""
+"""Builds the panel of a signal, either lines with the signal's limits, or a table of all instances."""
 
 import math
 from collections.abc import Sequence
@@ -32,13 +32,13 @@ _TEXT = "text"  # Grafana's name for the colour of text
 
 
 def panel_of(signal: str) -> tuple[str, int] | None:
-    """Return the dashboard's uid and the panel's id where the rules of a signal are drawn; None if on no dashboard."""
+    """Return the uid of the dashboard and the id of the panel that draw a signal's rules; None if no panel does."""
     home = home_of(signal)
     return (home[0], home[1].id) if home else None
 
 
 def signal_panel(spec: PanelSpec, uid: str, grid: Json, limits: PanelLimits) -> Json:
-    """Return the panel of a spec, for the dashboard with this uid."""
+    """Return Grafana's panel for a spec, on the dashboard `uid`, at the position `grid`."""
     kind = _lines(spec, limits.rules_of(spec)) if spec.kind == "lines" else _table(spec)
     return {
         **part("panel"),
@@ -52,26 +52,26 @@ def signal_panel(spec: PanelSpec, uid: str, grid: Json, limits: PanelLimits) -> 
 
 
 def unit_of(signal: str) -> GrafanaUnit:
-    """Return how the unit of a signal is shown in Grafana."""
+    """Return how Grafana shows the unit of a signal."""
     return load_look().units[load_signals()[signal].unit]
 
 
 def scaled_value(scale: float) -> str:
-    """Return the expression for a scaled value, where `{}` is the value."""
+    """Return the expression `{} * scale`, in which `{}` stands for a value; `{}` alone if the scale is 1."""
     return "{}" if scale == 1 else f"{{}} * {number(scale)}"
 
 
 def limit_name(limit: Scaled) -> str:
-    """Return the name of the line of a scaled limit, with the number that the reader chose."""
+    """Return the name of a scaled limit's line, which contains the dashboard variable that multiplies the limit."""
     return f"{limit.severity} limit for ${limit.fact} {limit.fact}"
 
 
 def threshold_steps(rules: Sequence[Rule], scale: float = 1, *, exact: bool = False) -> list[Json]:
-    """Return Grafana's thresholds: transparent between the limits, and the colour of the rule beyond each limit.
+    """Return Grafana's threshold steps, transparent between the limits, and coloured by severity beyond each limit.
 
-    Grafana draws the line at the start of a transparent step in the colour of the step below, so the colour of a lower
-    limit is set below it. Values are multiplied by `scale`. A step includes its first value; with `exact` it starts
-    just after a limit that belongs to the previous step.
+    Values are multiplied by `scale`. Grafana draws the line at the start of a transparent step in the colour of the
+    step below, so the colour of a lower limit is set there. A step includes its first value; with `exact`, the step
+    beyond a limit that is itself healthy (`<=`) starts at the next greater number.
     """
 
     def begin(rule: Rule) -> float:
@@ -87,7 +87,7 @@ def threshold_steps(rules: Sequence[Rule], scale: float = 1, *, exact: bool = Fa
 
 
 def cell_thresholds(rules: Sequence[Rule], scale: float) -> Json:
-    """Return a cell's thresholds of scaled values, coloured beyond limits without further conditions."""
+    """Return the thresholds of a table cell, for values times `scale`; limits with further conditions are left out."""
     judged = [rule for rule in rules if not rule.and_ and rule.severity != "info"]
     # Red is for limits that apply to every host, at all times.
     lowered = [
@@ -101,7 +101,7 @@ def cell_thresholds(rules: Sequence[Rule], scale: float) -> Json:
 
 
 def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
-    """Return a panel of lines with the limits of these rules."""
+    """Return a panel of lines, in which the limits of these rules are drawn."""
     unit, signal = unit_of(spec.signal), load_signals()[spec.signal]
     targets = panel_queries.line_targets(spec, scaled_value(unit.scale))
     naming, limits = targets.naming(), scaled(rules)
@@ -149,7 +149,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> Json:
 
 
 def _style(spec: PanelSpec, rules: Sequence[Rule], unit: GrafanaUnit) -> Json:
-    """Return how lines are drawn; limits are lines too, dashed if further conditions apply to all of them."""
+    """Return the style of a panel's lines; limit lines are dashed if all are notes or have further conditions."""
     shown = drawn(rules)
     notes = all(rule.severity == "info" or rule.and_ for rule in shown)
     style = part("lines_style", thresholdsStyle={"mode": ("dashed" if notes else "line") if shown else "off"})
@@ -163,7 +163,7 @@ def _style(spec: PanelSpec, rules: Sequence[Rule], unit: GrafanaUnit) -> Json:
 
 
 def _table(spec: PanelSpec) -> Json:
-    """Return the table of a signal's instances by last value."""
+    """Return the table of a signal's last value on each instance."""
     unit = unit_of(spec.signal)
     columns = organize({"source": "Host", "instance": "Instance", LAST: AT_END}, hidden=("Field", "host"))
     defaults = part("filterable", unit=spec.unit or unit.unit, noValue=NO_DATA)

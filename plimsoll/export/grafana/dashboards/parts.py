@@ -1,4 +1,4 @@
-"""Builds parts of dashboards as Grafana stores them, from the constant parts in parts.yaml."""
+"""Builds the JSON objects of which Grafana's dashboards consist, with the constant fields from parts.yaml."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -13,7 +13,7 @@ DATASOURCE_UID = "plimsoll-influxql"
 
 
 class GrafanaUnit(StrictModel):
-    """How Grafana shows one unit of signals."""
+    """How Grafana shows a unit of signals: Grafana's id of a `unit`, a label for the `axis`, a factor `scale`."""
 
     unit: str
     small: str | None = None
@@ -37,7 +37,7 @@ LAST = "Last *"  # Grafana's name for a column of last values
 
 
 def part(*names: str, **fields: Any) -> Json:
-    """Return the named parts of parts.yaml merged into one object, with further fields."""
+    """Return one object with the fields that parts.yaml has under these names, and with `fields`; later fields win."""
     merged: Json = {}
     for name in names:
         merged |= deepcopy(_parts()[name])
@@ -45,7 +45,7 @@ def part(*names: str, **fields: Any) -> Json:
 
 
 def panel(name: str, title: str, grid: Json, **fields: Any) -> Json:
-    """Return a panel of a kind in parts.yaml."""
+    """Return a panel with the fields that parts.yaml has under `name` (such as `table`), and with `fields`."""
     return part("panel", name, title=title, gridPos=grid, **fields)
 
 
@@ -55,7 +55,7 @@ def grid(height: int, width: int, x: int, y: int) -> Json:
 
 
 def table_options(column: str, *, desc: bool) -> Json:
-    """Return the options of a table that is initially sorted by this column."""
+    """Return the options of a table that is at first sorted by this column."""
     return {**part("table")["options"], "sortBy": [{"desc": desc, "displayName": column}]}
 
 
@@ -65,7 +65,7 @@ def link(title: str, url: str, *, new_tab: bool = False) -> Json:
 
 
 def override(name: str, properties: Mapping[str, object]) -> Json:
-    """Return an override of properties for one field of a panel."""
+    """Return the field override that sets properties for the field `name` of a panel."""
     return {
         "matcher": {"id": "byNames", "options": {"mode": "include", "names": [name]}},
         "properties": [{"id": name, "value": value} for name, value in properties.items()],
@@ -73,7 +73,7 @@ def override(name: str, properties: Mapping[str, object]) -> Json:
 
 
 def transformation(kind: str, **options: Any) -> Json:
-    """Return a transformation with its options."""
+    """Return the transformation of this kind, with its options."""
     return {"id": kind, "options": options}
 
 
@@ -89,7 +89,7 @@ def organize(names: Mapping[str, str], hidden: Sequence[str] = ()) -> Json:
 
 
 def last_values() -> Json:
-    """Return a transformation to one row per line, with its labels as columns and its last value."""
+    """Return the transformation of lines to table rows, with a column for each label and for the last value."""
     return transformation("reduce", mode="seriesToRows", reducers=["lastNotNull"], labelsToFields=True)
 
 

@@ -1,4 +1,4 @@
-"""Recorded runs: regions on every dashboard, and the dashboard Runs."""
+"""Recorded runs, as shaded regions on every dashboard, and the dashboard Runs, which compares two of them."""
 
 from collections.abc import Iterator
 
@@ -32,14 +32,18 @@ _FIRST_PAIR = 10  # the panels of the first signal are 10 and 11
 
 
 def run_annotation() -> Json:
-    """Return the annotation that shows the runs that overlap the range as regions."""
+    """Return the annotation that shades the runs that overlap the time range."""
     annotation = parts.part("run_annotation", datasource=parts.DATASOURCE, iconColor=parts.load_look().run)
     annotation["target"]["datasource"] = parts.DATASOURCE
     return annotation
 
 
 def run_variables(limits: PanelLimits) -> list[Json]:
-    """Return the variables of the dashboard: two runs, how long ago each began, and the choices of panels."""
+    """Return the variables of the dashboard Runs.
+
+    The reader chooses a run, an earlier run, and hosts and instances. Hidden variables say how far the panels of each
+    run are shifted back in time.
+    """
     hidden = {"hide": 2, "skipUrlSync": True}
     run = dashboard_variables.query_variable("run", "Run", _LATEST.format(""), sort=0)
     start = dashboard_variables.query_variable("start", "Start", f'SELECT "start_ms" {_OF.format("run")}', **hidden)
@@ -64,14 +68,14 @@ def run_variables(limits: PanelLimits) -> list[Json]:
 
 
 def run_panels(limits: PanelLimits) -> list[Json]:
-    """Return the list of runs, and the panels of two runs side by side."""
+    """Return the list of runs, and for each compared signal the panels of both runs, side by side."""
     heading = parts.part("run_pairs", gridPos=parts.grid(1, WIDTH, 0, 10))
     about = parts.part("panel", "run_about", gridPos=parts.grid(3, WIDTH, 0, 11))
     return [_list(), heading, about, *_pairs(limits)]
 
 
 def _list() -> Json:
-    """Return the table of runs, with links to the dashboards."""
+    """Return the table of runs; each row links to the dashboards at the time of its run."""
     areas = load_areas()
     titles = {uid("health"): areas.health.title} | {area.uid: area.title for area in areas.areas}
     here = parts.link("Show here", f"/d/{uid(AREA)}?{_OPEN}&var-run=${{__data.fields.run}}")
@@ -107,7 +111,7 @@ def _pairs(limits: PanelLimits) -> Iterator[Json]:
 
 
 def _spec(signal: str) -> PanelSpec:
-    """Return the panel that shows a signal on its own dashboard."""
+    """Return the spec of the panel that shows a signal on its own dashboard. Raise ValueError if there is none."""
     home = home_of(signal)
     if home is None:
         raise ValueError(f"areas.yaml: {signal} is compared, but on no dashboard")

@@ -28,9 +28,9 @@ HOST, INSTANCE = "host", "instance"
 
 @dataclass(frozen=True)
 class PanelQuery:
-    """A PromQL expression, the labels of its lines, and the signal's sources left out, with reasons.
+    """The PromQL of a panel, the labels of its lines, and the sources left out, with reasons.
 
-    `even` means that every line has all of the labels.
+    If `even`, every line has all of the labels.
     """
 
     expr: str
@@ -40,7 +40,7 @@ class PanelQuery:
 
     @property
     def legend(self) -> str:
-        """The name of a line: `{{host}} {{instance}}`."""
+        """The legend's format for the names of lines: `{{host}} {{instance}}`."""
         return " ".join(f"{{{{{label}}}}}" for label in self.labels)
 
 
@@ -62,10 +62,10 @@ def export(
     signals: Collection[str] | None = None,
     interval: int = 10 * SECOND,
 ) -> tuple[Mapping[str, str], Sequence[Refusal]]:
-    """Return the text of each dashboard by file name, and a refusal for each part that PromQL cannot express.
+    """Return the JSON text of each dashboard by file name, and a refusal for each part that PromQL cannot express.
 
-    With `signals` only areas that show one of them are exported. `interval` (ns) is the time between samples, and the
-    shortest interval of a chart. The other arguments are as for InfluxDB's dashboards.
+    `docs` is the URL of the rules' pages; limits are those of `site`. If `signals` is set, areas that show none of
+    these signals are left out. `interval` is the time between samples (ns), the shortest interval of a chart.
     """
     limits = PanelLimits(site or SiteSettings())
     texts: dict[str, str] = {}
@@ -80,7 +80,7 @@ def export(
 
 @dataclass(frozen=True)
 class _Panels:
-    """Makes the panels of an area. Refused parts are added to `refused`."""
+    """Makes the panels of an area, and adds to `refused` what PromQL cannot express."""
 
     area: Area
     limits: PanelLimits
@@ -88,7 +88,7 @@ class _Panels:
     refused: list[Refusal]
 
     def panel(self, spec: PanelSpec, grid: Json) -> Json | None:
-        """Return InfluxDB's panel with Prometheus queries instead; None if PromQL cannot express them."""
+        """Return the panel for a spec, with Prometheus queries; None if PromQL cannot express it."""
         scale = panels.unit_of(spec.signal).scale
         name = f"panel {spec.id} of dashboard {self.area.area} ({spec.signal})"
         try:
@@ -112,7 +112,7 @@ class _Panels:
         return signal_panel
 
     def _target(self, ref: str, expr: str, legend: str) -> Json:
-        """Return a query for Grafana's Prometheus plugin, over the range of the dashboard."""
+        """Return the target for a PromQL expression, evaluated over the dashboard's time range."""
         return {
             "refId": ref,
             "datasource": DATASOURCE,
@@ -140,7 +140,7 @@ def panel_variables(panels: Sequence[PanelSpec], limits: PanelLimits) -> list[Js
 
 
 def _instances_variable(name: str, label: str, selections: Sequence[Selection]) -> Json:
-    """Return the variable of the instances at the end of the range, whatever their label."""
+    """Return the variable that lists the instances at the end of the time range, whichever label they have."""
     queries: list[str] = []
     for tag in dict.fromkeys(selection.instance for selection in selections):
         metrics = _metric_matcher(selection for selection in selections if selection.instance == tag)
@@ -155,13 +155,13 @@ def _query_variable(name: str, label: str, promql: str) -> Json:
 
 
 def _metric_matcher(selections: Iterable[Selection]) -> str:
-    """Return the matcher for the metrics of some measurements: metric names begin with their measurement."""
+    """Return the matcher for all metrics of these selections' measurements: `__name__=~"(cpu|mem)_.+"`."""
     names = {name for selection in selections for name in (selection.measurement, plain_name(selection.measurement))}
     return f"__name__=~{text('(' + '|'.join(map(literal, sorted(names))) + ')_.+')}"
 
 
 def panel_query(spec: PanelSpec, scale: float = 1.0) -> PanelQuery:
-    """Return the lines of a panel, values multiplied by `scale`. Raise Inexpressible if PromQL cannot express any."""
+    """Return a panel's query, with values times `scale`. Raise Inexpressible if PromQL can express no source."""
     signals = load_signals()
     partial = bool((derived := signals[spec.signal].derived) and derived.partial)
     labels_by_expr: dict[str, tuple[str, ...]] = {}
@@ -181,7 +181,7 @@ def panel_query(spec: PanelSpec, scale: float = 1.0) -> PanelQuery:
 
 
 def _variant_exprs(variant: Variant, spec: PanelSpec, *, partial: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the expression of a variant with its labels; for alternatives, one for each."""
+    """Yield a variant's PromQL with its labels; if the variant has alternatives, one such pair for each."""
     operands = [(_operand(selection, spec), _labels(selection)) for selection in variant.selections]
     if variant.operation is None:
         yield from operands
@@ -206,7 +206,7 @@ def _operand(selection: Selection, spec: PanelSpec) -> str:
 
 
 def _reduced(selection: Selection, spec: PanelSpec) -> str:
-    """Return the values of each series of a source, one per interval; for growing counts the rate over the interval."""
+    """Return the PromQL of a source's values, one per series and interval; of a growing count, the rate."""
     source, transform = selection.source, selection.source.transform
     function: Function = spec.function
     fields = source.field if isinstance(source.field, Fields) else None
