@@ -31,7 +31,7 @@ Notify = Callable[[str], None]
 
 
 class LeaseEnded(Unusable):
-    """The error that another command ended the claim in order to work on the run itself."""
+    """The error that another command ended this command's claim, in order to load or delete the run."""
 
 
 class Lease:
@@ -46,7 +46,7 @@ class Lease:
     def acquire(self, *, force: bool, notify: Notify) -> None:
         """Claim the run, and wait until there is no other claim.
 
-        With `force`, end other claims; without it, raise Unusable if the holder of another claim is alive.
+        With `force`, end all other claims; without `force`, raise Unusable if the holder of another claim is alive.
         """
         heard: dict[str, int] = {}
         until = time.monotonic() + _PATIENCE_S

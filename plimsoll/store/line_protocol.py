@@ -44,7 +44,7 @@ def encode(log: Log, tags: Mapping[str, str] = MappingProxyType({})) -> Iterator
 
 
 def _samples(values: Values, start: int) -> pl.Series:
-    """Return the values of some rows as a column; null for missing samples."""
+    """Return up to `ROWS_AT_ONCE` values from row `start` on, as a Polars column; null for missing values."""
     return pl.Series(values[start : start + ROWS_AT_ONCE], nan_to_null=True)
 
 
@@ -56,7 +56,7 @@ def series_and_field(series: Series) -> str:
 def encode_points(
     points: Points, head: Callable[[Series], str] = series_and_field, unit_ns: int = 1
 ) -> Iterator[bytes]:
-    """Yield samples as chunks of line protocol, one sample a line; of several at one time, only the last.
+    """Yield samples as chunks of line protocol, one sample a line; of a series' samples at one time, only the last.
 
     `head` returns the start of a series' lines. Times are in units of `unit_ns`.
     """
@@ -139,7 +139,7 @@ def _head(series: Series, further_tags: tuple[tuple[str, str], ...] = ()) -> str
 
 
 def _split(text: bytes) -> Iterator[bytes]:
-    """Yield a text in pieces of whole lines, at most a request body each; a longer line is one piece."""
+    """Yield a text in pieces of whole lines, none longer than a request body unless one line is longer."""
     start = 0
     while len(text) - start > _BODY_BYTES:
         end = text.rfind(b"\n", start, start + _BODY_BYTES) + 1 or text.index(b"\n", start) + 1

@@ -18,12 +18,12 @@ from plimsoll.store.protocol import SampleReader
 
 
 def logs_of(read: Callable[[Sequence[Series], int, int], list[Samples]], run: StoredRun) -> list[Log]:
-    """Return the logs of a run, with the values that `read` returns, such as its store's `SampleReader.read`."""
+    """Return the logs of a run; `read` returns the values of series in a range, as `SampleReader.read` does."""
     return [_log(read, recording) for recording in run.recordings]
 
 
 def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
-    """Return how many values of a run are missing from its logs, as read back from the store."""
+    """Return how many values of a run the store has lost, from the run's logs as read back from the store."""
     lost = 0
     for recording, log in zip(run.recordings, logs, strict=True):
         for at, column in enumerate(log.columns):

@@ -36,9 +36,9 @@ def m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
 
 
 def joined_corners(times: Times, values: Values) -> Samples:
-    """Return the first, lowest, highest and last samples of buckets (rows) as one list, without repetitions.
+    """Return the first, lowest, highest and last sample of each bucket (a row of each array) as one list.
 
-    If a first or last sample is also the lowest or highest, it appears once.
+    A sample that is, for example, both first and lowest appears once.
     """
     first, last = values[:, :1], values[:, 3:]
     at_end = np.where(values == last, times[:, 3:], times)

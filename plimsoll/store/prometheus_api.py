@@ -34,11 +34,11 @@ _WHOLE = {"nocache": "1", "deny_partial_response": "1", "partial_response": "fal
 
 
 class PrometheusApi:
-    """A client of one server. `name` is its address for people, `url` that of its API, `title` the kind of server.
+    """A client of one server. `name` is the address for people, `url` the API's URL, `title` the kind of server.
 
-    `secrets` are the headers with its token or password, which comes from `secret_place`. A call is repeated for
-    `read_s` seconds while the server is busy or unreachable, then raises Unreachable. It raises Unusable if the server
-    refuses.
+    `secrets` are the headers with a token or password, `secret_place` says where the user set it. A call is repeated
+    for `read_s` seconds while the server is busy or unreachable, then raises Unreachable. A call raises Unusable if the
+    server refuses it.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class PrometheusApi:
     def raw(self, selector: str, start: int, end: int) -> Iterator[tuple[Mapping[str, str], Samples]]:
         """Yield the labels and raw samples of selected series after `start` and up to `end` (ms).
 
-        A range in PromQL excludes its beginning, but includes it before Prometheus 3. Raise Unusable if the answer is
-        not a matrix.
+        Before Prometheus 3, a server also returns a sample at `start`, which is left out here. Raise Unusable if the
+        answer is not a matrix.
         """
         parameters = [("query", f"{selector}[{end - start}ms]"), ("time", seconds_of(end)), *_WHOLE.items()]
         numbers: list[Values] = []
@@ -91,21 +91,24 @@ class PrometheusApi:
             yield datum["metric"], Samples(milliseconds[inside] * 1_000_000, values[inside])
 
     def label_names(self, start: int, end: int, selectors: Sequence[str]) -> list[str]:
-        """Return the labels of the selected series on the days (UTC) of a range."""
+        """Return the names of the labels of the selected series with samples on the days (UTC) of a range (ms)."""
         return self._data("/api/v1/labels", parameters_of(start, end, selectors))
 
     def series(self, selectors: Sequence[str], start: int, end: int) -> list[Mapping[str, str]]:
-        """Return the labels of the series with samples on the days (UTC) of a range."""
+        """Return the labels of each selected series with samples on the days (UTC) of a range (ms)."""
         return self._data("/api/v1/series", parameters_of(start, end, selectors))
 
     def label_values(self, label: str, start: int, end: int, selectors: Sequence[str] = ()) -> list[str]:
-        """Return a label's values on the days (UTC) of a range, of all series or of those that are selected."""
+        """Return the values of a label on the days (UTC) of a range (ms).
+
+        With `selectors`, only values of the selected series are returned.
+        """
         query = urlencode([*parameters_of(start, end, selectors), *_WHOLE.items()])
         url = f"{self._url}/api/v1/label/{quote(label, safe='')}/values?{query}"  # Prometheus takes no POST here
         return self._decoded(self._answered(lambda: self._send("GET", url, None, {}), self._read_s), json.loads)
 
     def _data(self, path: str, parameters: Sequence[tuple[str, str]]) -> Any:
-        """Return the data of an answer as JSON. Raise Unusable if it is an error or incomplete."""
+        """Return the data of an answer as JSON. Raise Unusable if the answer is an error or incomplete."""
         return self._decoded(self._request(path, [*parameters, *_WHOLE.items()]), json.loads)
 
     def _decoded(self, answer: urllib3.BaseHTTPResponse, decode: Callable[[bytes], Any]) -> Any:
@@ -179,9 +182,9 @@ class PrometheusApi:
 
 
 def _matrix(body: bytes, numbers: list[Values]) -> Any:
-    """Return an answer as JSON with the place in `numbers` instead of the list of each series' values.
+    """Return an answer as JSON, with an index into `numbers` instead of each series' list of values.
 
-    Millions of numbers as objects of Python would take seconds and gigabytes.
+    `numbers` gets an array for each series, as millions of numbers as Python objects would take seconds and gigabytes.
     """
     rest: list[bytes] = []
     at = 0

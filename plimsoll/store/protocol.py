@@ -79,9 +79,9 @@ class Buckets:
 
 
 def joined_spellings(series: Series, parts: Sequence[tuple[Series, Samples]]) -> Samples:
-    """Return the samples of a series from parts with different spellings of host and instance.
+    """Return the samples of a series, joined from series that differ only in the spelling of host and instance.
 
-    At equal times, the part spelled like `series` is used.
+    Of samples at the same time, the sample of the part spelled like `series` is used.
     """
     if len(parts) == 1:
         return parts[0][1]
@@ -94,7 +94,7 @@ class SampleReader(Protocol):
     Series have Telegraf's names; series that differ only in the case of the host are the same. Ranges of time include
     both ends (UTC ns). Samples are finite: missing values, NaN and infinities are not stored.
 
-    The other methods are computed from `series` and `read`, unless a server can compute them.
+    Implementations need only `series` and `read`, from which the other methods are computed by default.
     """
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
@@ -115,7 +115,7 @@ class SampleReader(Protocol):
         return [Drawn(m4(samples, start, end, buckets), len(samples.times)) for samples in read]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean of each series in buckets of `width` ns, aligned to multiples of it."""
+        """Return minimum, maximum and mean of each series in buckets of `width` ns, from multiples of `width` on."""
         return [Buckets.of(samples, width) for samples in self.read(series, start, end)]
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
@@ -138,7 +138,7 @@ class SampleStore(SampleReader, Protocol):
     def write_points(self, points: Points) -> WriteResult:
         """Write samples, replacing earlier samples of the same series and time; all are committed on return.
 
-        Threads may call it concurrently, also with reads.
+        Threads may write concurrently, and while other threads read.
         """
         ...
 
@@ -157,7 +157,7 @@ class StoreState(StrEnum):
     DELETING = "deleting"
 
     def to(self, state: "StoreState") -> "StoreState":
-        """Return the next state. Raise ValueError if `state` cannot follow this one."""
+        """Return `state`, the next state. Raise ValueError if `state` cannot follow this state."""
         if state not in _NEXT[self]:
             raise ValueError(f"a run cannot go from {self} to {state}")
         return state
@@ -177,8 +177,9 @@ PREFERRED = (StoreState.COMPLETE, StoreState.LOADING, StoreState.DELETING)
 class RunSummary:
     """The entry of a run in the list of runs.
 
-    `start` and `end` are UTC ns. `loaded` of its `values` have been processed, including `refused` values. `generation`
-    is a new identifier for each time the run is saved.
+    `start` and `end` are UTC ns. The run has `values` values; `loaded` of them have been processed, and `refused` of
+    the processed values were refused by the store. `generation` is an identifier that is new each time the run is
+    saved.
     """
 
     name: str
@@ -214,7 +215,7 @@ class RunSummary:
 
 
 def latest_first(runs: Iterable[RunSummary]) -> list[RunSummary]:
-    """Return the runs, the latest first, with only one generation of each name."""
+    """Return the runs, the latest first; of several generations of a run, only one."""
     shown: dict[str, RunSummary] = {}
     for run in runs:
         other = shown.setdefault(run.name, run)
@@ -281,7 +282,7 @@ class RunStore(Protocol):
 
     @property
     def settle_s(self) -> float:
-        """The time (s) after a write in which the store may still lose it; count values only afterwards."""
+        """The time (s) for which the store may still lose an acknowledged write; count values only afterwards."""
         ...
 
     def close(self) -> None:
@@ -289,7 +290,7 @@ class RunStore(Protocol):
         ...
 
     def oldest(self) -> int | None:
-        """Return the instant before which nothing is kept; None if everything is kept."""
+        """Return the time (UTC ns) before which the store keeps nothing; None if it keeps everything."""
         ...
 
     def save(self, run: StoredRun) -> RunSummary:
@@ -307,7 +308,8 @@ class RunStore(Protocol):
     def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
         """Save the next state of a run, with the numbers of processed and of refused values.
 
-        Nothing changes if the run was removed or saved again. Raise ValueError if that state cannot follow.
+        Nothing changes if the run was removed or saved again. Raise ValueError if `state` cannot follow the run's
+        state.
         """
         ...
 
@@ -316,11 +318,14 @@ class RunStore(Protocol):
         ...
 
     def get(self, name: str) -> StoredRun | None:
-        """Return the run with this name; None if there is none, or if only its name still exists."""
+        """Return the run with this name; None if there is none, or if the run is listed but its content is gone."""
         ...
 
     def samples(self, run: RunSummary | None = None) -> SampleReader:
-        """Return a reader of the samples of a run, or (None) of all complete runs; where runs overlap, of one run."""
+        """Return a reader of the samples of a run, or of all complete runs if `run` is None.
+
+        Where several runs have a sample of a series at the same time, one run's sample is used.
+        """
         ...
 
     def forget(self, run: RunSummary) -> None:

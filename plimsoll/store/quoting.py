@@ -20,7 +20,7 @@ def time_range(start: int, end: int) -> str:
 
 
 def has_tags(tags: Iterable[tuple[str, str]]) -> str:
-    """Return the condition for points that have these tags, with or without other tags."""
+    """Return the InfluxQL condition for points that have all these tags, whatever other tags they have."""
     return " AND ".join(f"{identifier(name)}::tag = {string(value)}" for name, value in tags)
 
 
@@ -35,7 +35,7 @@ def literal(text: str) -> str:
 
 
 def whole(pattern: str) -> str:
-    """Return an InfluxQL regular expression that must match the whole text, ignoring case."""
+    """Return an InfluxQL regular expression that matches only whole texts, ignoring case."""
     return regex(f"(?i)^{pattern}$")
 
 

@@ -53,7 +53,7 @@ class RemoteSamples(SampleReader):
         self._call("back_up", str(to))
 
     def runs_place(self) -> list[str]:
-        """Return how to open the server's runs; see `plimsoll.store.store.Store`."""
+        """Return where the runs of the server are, for `remote_store`: `["folder", PATH]` or `["influx", URL, ...]`."""
         return json.loads(self._call("runs_place"))
 
     def write_points(self, points: Points) -> WriteResult:
@@ -110,7 +110,7 @@ class RemoteSamples(SampleReader):
 
 
 def answer(store: Store, method: str, arguments: Any) -> tuple[bytes, str]:
-    """Return the result of a call and its media type. Raise LookupError, TypeError or ValueError if it is invalid."""
+    """Return the result of a call, and its media type. Raise LookupError, TypeError or ValueError if invalid."""
     live: SampleReader = store.live
     match method, arguments:
         case "series", [int(start), int(end), list(hosts)]:
@@ -142,7 +142,7 @@ def _series(rows: Sequence[Any]) -> list[Series]:
 
 
 def remote_store(address: str, token: str, check: Callable[[], None] | None = None) -> Store:
-    """Return the store of the server at an address: live samples from the server, runs from the runs' own store."""
+    """Return the store of a server: live samples come from the server, runs directly from the store of the runs."""
     live = RemoteSamples(address, token, check)
     try:
         match live.runs_place():

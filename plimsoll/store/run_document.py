@@ -67,7 +67,7 @@ def loads(document: bytes) -> StoredRun:
 
 
 def _read_recording(data: dict[str, Any]) -> Recording:
-    """Return the recording in a part of the document."""
+    """Return a recording from its JSON object in the document."""
     series = tuple(
         Series(host, measurement, tuple((name, value) for name, value in tags), field, path)
         for host, measurement, tags, field, path in data["series"]
@@ -102,7 +102,7 @@ def _zone(zone: Zone) -> dict[str, Any]:
 
 
 def _packed(numbers: Times) -> str:
-    """Return the compressed differences between numbers, which are short for nearly regular times."""
+    """Return the differences between successive numbers, compressed, as text; short for nearly regular times."""
     return base64.b85encode(zlib.compress(np.diff(numbers, prepend=0).astype("<i8").tobytes())).decode()
 
 

@@ -19,11 +19,11 @@ _Result = TypeVar("_Result")
 
 
 class Store:
-    """Live samples and runs. `samples` reads both together; where both have a value, the run's is used.
+    """Live samples and runs. `samples` reads both together; where both have a value, the run's value is used.
 
-    `runs_place` says how another process opens the runs (`store.remote`). `upkeep` is the embedded store that this
-    process owns and must tidy. `election` decides which of several processes on one server sends notifications.
-    `beside` is a second store: the embedded one, which has the runs and the older live samples if `live` is a server.
+    `runs_place` says where another process finds the runs (see `store.remote`). `upkeep` is the embedded store that
+    this process owns and must tidy. `election` decides which of several processes on one server sends notifications.
+    `beside` is a second store: the embedded store, which has the runs and the older live samples if `live` is a server.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Merged(SampleReader):
         return [parts[0] if len(parts) == 1 else joined(parts) for parts in pairs]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Return samples that draw each series in a range."""
+        """Return at most four samples for drawing each series in each of `buckets` equal parts of a range."""
         recorded, live = (reader.drawn(series, start, end, buckets) for reader in (self._recorded, self._live))
         merge = partial(super().drawn, start=start, end=end, buckets=buckets)
         return _merged(series, recorded, live, lambda drawn: drawn.count, merge)
@@ -120,7 +120,10 @@ def _merged(
     count: Callable[[_Result], int],
     merge: Callable[[Sequence[Series]], list[_Result]],
 ) -> list[_Result]:
-    """Return each series' result from the reader that has samples of it; if both do, from `merge`."""
+    """Return the result for each series: from whichever reader has samples of it, or from `merge` if both have.
+
+    `count` returns the number of samples in a result.
+    """
     pairs = list(zip(recorded, live, strict=True))
     results = [of_run if count(of_run) else of_live for of_run, of_live in pairs]
     mixed = [at for at, pair in enumerate(pairs) if all(map(count, pair))]

@@ -1,8 +1,8 @@
-"""Compaction and retention: writes past days to files, including late samples, and reduces old days to minutes.
+"""Compaction and retention: writes past days to files, reduces old days to minutes, and drops the oldest days.
 
-A day file has some of the series of a day. Before a file gets its final name, the name is saved as one to remove. The
-transaction that lists the file also removes its samples from the tables, and the replaced files from the list. So even
-if the process is killed, each sample is in exactly one place.
+A day file has some of the series of a day. If the process is killed, each sample is still in exactly one place: the
+final name of a file is first recorded as a name to remove; then one transaction lists the file, removes its samples
+from the tables, and removes the files that it replaces from the list.
 """
 
 import json
@@ -59,7 +59,7 @@ _NAMES = ("host", "measurement", "tags", "field")
 
 
 class _Piece(NamedTuple):
-    """A day file to write: day, kind, the series from `first` to `last`, and the tables and files that have them."""
+    """A day file to write: day, kind, series numbers (`first` to `last`), and the tables and files with the samples."""
 
     day: int
     kind: TableKind
@@ -70,7 +70,10 @@ class _Piece(NamedTuple):
 
 
 class Retention:
-    """Compaction and retention of a hot file and its day files, piece by piece while `turn` is held."""
+    """Compaction and retention of a hot file and its day files, in short pieces of work.
+
+    No piece is done while another thread holds `turn`.
+    """
 
     def __init__(self, file: HotFile, live: LiveWriter, index: StoredSeriesIndex, keeping: Keeping) -> None:
         self._file, self._live, self._index, self._keeping = file, live, index, keeping
@@ -80,7 +83,7 @@ class Retention:
         self._unfreed = False
 
     def piece(self, now: int) -> bool:
-        """Do one piece of upkeep; return False if nothing was due."""
+        """Do one short piece of compaction or retention, at `now` (UTC ns); return False if none was due."""
         with self.turn:
             with self._file.lock:
                 if now // HOUR != self._hour:
@@ -101,7 +104,7 @@ class Retention:
             return False
 
     def _drop(self, now: int) -> bool:
-        """Drop the oldest day if it is too old, or if the store is too large; return whether it was dropped."""
+        """Drop the oldest day if it is too old, or if the store is too large; return whether a day was dropped."""
         with self._file.reading() as cursor:
             days = [
                 table.day for table in (*list_tables(cursor), *list_files(cursor)) if table.kind is not TableKind.OPEN
@@ -119,7 +122,7 @@ class Retention:
         return True
 
     def _move_closed_table(self) -> bool:
-        """Move the samples of the oldest closed table to the raw tables of their days; return False without one."""
+        """Move the oldest closed table's samples to the raw tables of their days; return False if there is none."""
         with self._file.reading() as cursor:
             opened = open_tables(cursor)
         if len(opened) < 2:
@@ -133,14 +136,15 @@ class Retention:
                 raw = raw or add_table(cursor, TableKind.RAW, number)
                 within = f"FROM {table.name} WHERE time >= {number * DAY} AND time < {(number + 1) * DAY}"
                 cursor.execute(f"INSERT INTO {raw.name} {within} ORDER BY series, time")
-                _hold(cursor, number, within)
+                _save_presence(cursor, number, within)
             drop_table(cursor, table)
         return True
 
     def _write_file(self, now: int) -> bool:
-        """Write one day file; return False if none was due. Call it and move samples in one thread only.
+        """Write one day file; return False if none was due.
 
-        The files of a day are written an hour after its end. Later samples wait until the next day is over.
+        The files of a day are written an hour after the end of the day. Samples that arrive later wait in tables until
+        the next day is over. Only one thread at a time may call this method or `_move_closed_table`.
         """
         with self._file.reading() as cursor:
             piece = self._find_late(cursor, now) or self._find_old(cursor, now)
@@ -157,7 +161,7 @@ class Retention:
         return True
 
     def _find_late(self, cursor: Cursor, now: int) -> _Piece | None:
-        """Return the next day file to write from tables of past days; None if there is none."""
+        """Return the next day file to write from tables of past days; None if none is due."""
         today = (now - HOUR) // DAY
         if self._written_day == today:
             return None
@@ -165,12 +169,14 @@ class Retention:
         for day in sorted({table.day for table in tables}):
             files = list_files(cursor, day * DAY, day * DAY)
             if self._is_whole(files):
-                return self._next(cursor, now, day, [table for table in tables if table.day == day], files)
+                return self._next_piece(cursor, now, day, [table for table in tables if table.day == day], files)
         self._written_day = today
         return None
 
-    def _next(self, cursor: Cursor, now: int, day: int, tables: Sequence[HotTable], files: Sequence[DayFile]) -> _Piece:
-        """Return the file for the first series in tables; an existing file with this series is rewritten."""
+    def _next_piece(
+        self, cursor: Cursor, now: int, day: int, tables: Sequence[HotTable], files: Sequence[DayFile]
+    ) -> _Piece:
+        """Return the file to write for the lowest series in a day's tables: its existing file, else a new one."""
         rows = cursor.execute(f"SELECT min(series) FROM ({_union(tables, 'series')})").fetchone()
         first = _ALL if rows is None or rows[0] is None else int(rows[0])
         is_thin = self._is_old(day, now) or any(table.kind is TableKind.THIN for table in (*tables, *files))
@@ -179,7 +185,7 @@ class Retention:
         if same:
             return _Piece(day, kind, same[0].first, same[0].last, tables, same)
         before_next = min((file.first for file in files if file.first > first), default=_ALL + 1) - 1
-        return _Piece(day, kind, first, min(before_next, _last(cursor, day, first, tables)), tables, [])
+        return _Piece(day, kind, first, min(before_next, _last_series(cursor, day, first, tables)), tables, [])
 
     def _find_old(self, cursor: Cursor, now: int) -> _Piece | None:
         """Return the next file to reduce to minutes, of a day that is older than `raw_days`; None if there is none."""
@@ -194,7 +200,10 @@ class Retention:
         return day < (now - self._keeping.raw_days * DAY) // DAY
 
     def _is_whole(self, files: Sequence[DayFile]) -> bool:
-        """Return whether all files can be read. A day with a damaged file is not changed, as it may be repaired."""
+        """Return whether all files of a day can be read.
+
+        A day with a damaged file is not changed, as somebody may repair the file.
+        """
         return len(self._file.days.readable(file.name for file in files)) == len(files)
 
     def _write(self, piece: _Piece, partial: Path) -> tuple[int, int, int]:
@@ -216,7 +225,10 @@ class Retention:
         return samples, int(series["min"]), int(series["max"])
 
     def _rows(self, piece: _Piece) -> str:
-        """Return the SQL query for the rows of the tables and files of a piece, which may include other series."""
+        """Return the SQL query for the rows in a piece's tables and files.
+
+        The rows may include series that are not in the piece.
+        """
         thin, raw = ([file for file in piece.files if file.kind is kind] for kind in (TableKind.THIN, TableKind.RAW))
         late = _union([table for table in piece.tables if table.kind is TableKind.RAW], "*")
         values = [late] if late else []
@@ -250,7 +262,7 @@ class Retention:
         return {"series": np.array(numbers, np.int32), **texts}
 
     def _list(self, piece: _Piece, partial: Path, samples: int, first: int, last: int) -> None:
-        """Rename a written file, and list it in place of the samples it was made from."""
+        """Rename a written file and list it; unlist the files that it replaces, and remove its samples from tables."""
         days, size, name = self._file.days, partial.stat().st_size, ""
         if samples:
             with self._file.writing() as cursor:
@@ -275,8 +287,8 @@ def _union(tables: Sequence[HotTable], columns: str) -> str:
     return " UNION ALL ".join(f"SELECT {columns} FROM {table.rows}" for table in tables)
 
 
-def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> int:
-    """Return the number of the last series of a file that begins with series `first`."""
+def _last_series(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> int:
+    """Return the last series number of a file from series `first` on with about `_ROWS_A_FILE` rows."""
     rows = cursor.execute(
         "SELECT sum(estimated_size), (SELECT count(*) FROM held WHERE day = ?) FROM duckdb_tables() "
         "WHERE list_contains(?, table_name)",
@@ -290,8 +302,8 @@ def _last(cursor: Cursor, day: int, first: int, tables: Sequence[HotTable]) -> i
     return last[0] if last else _ALL
 
 
-def _hold(cursor: Cursor, day: int, within: str) -> None:
-    """Save which series have samples on a day, and the times of the first and last sample of each series."""
+def _save_presence(cursor: Cursor, day: int, within: str) -> None:
+    """Record each series with samples on a day, with its first and last time; `within` is the FROM clause."""
     rows = cursor.execute(
         "SELECT series, min(first) AS first, max(last) AS last FROM "
         f"(SELECT series, first, last FROM held WHERE day = {day} UNION ALL SELECT series, time, time {within}) "

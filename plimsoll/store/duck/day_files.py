@@ -1,4 +1,4 @@
-"""The Parquet files of past days, and their list in the hot file.
+"""The Parquet files of past days, and their list in the hot file (the DuckDB file with recent samples).
 
 The files are in a folder beside the hot file, with a subfolder for each day.
 
@@ -77,7 +77,7 @@ class DayFolder:
 
     @contextmanager
     def in_use(self) -> Generator[None]:
-        """Protect the files listed now from removal until the end of the block."""
+        """Keep all files that are listed now from being removed until the block ends."""
         with self._lock:
             self._count += 1
             number = self._count
@@ -110,11 +110,11 @@ class DayFolder:
         self._checked[name] = ((status.st_size, status.st_mtime_ns), "")
 
     def readable(self, names: Iterable[str]) -> set[str]:
-        """Return the names of undamaged files; damaged files are added to `damaged`. Results of checks are cached."""
+        """Return the names of the undamaged files; `damaged` then has the other names. Results are cached."""
         return {name for name in names if self._is_sound(name)}
 
     def check(self, names: Iterable[str], most: int) -> None:
-        """Check files not checked before for damage, about `most` bytes of them."""
+        """Check files for damage that were never checked before, until about `most` bytes are checked."""
         for name in names:
             if name in self._checked or most > 0:
                 with suppress(OSError):
@@ -123,7 +123,7 @@ class DayFolder:
 
     @property
     def damaged(self) -> dict[str, str]:
-        """The names of damaged files, with the reasons."""
+        """The names of the files that checks found damaged, each with the reason."""
         return {name: why for name, (_, why) in sorted(self._checked.items()) if why}
 
     def remove(self, names: Iterable[str]) -> list[str]:
@@ -171,20 +171,23 @@ def list_files(cursor: Cursor, start: int | None = None, end: int | None = None)
 
 
 def add_file(cursor: Cursor, file: DayFile) -> None:
-    """List a file under its final name, and remove the name from the names to be removed."""
+    """List a file under its final name, and delete that name from the table of names to remove."""
     cursor.execute("DELETE FROM gone WHERE name = ?", [file.name])
     cursor.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)", [*file])
 
 
 def unlist_files(cursor: Cursor, names: Iterable[str]) -> None:
-    """Remove files from the list; the files themselves are removed once no read uses them."""
+    """Remove files from the list, and record their names; the files are removed once no read uses them."""
     for name in names:
         cursor.execute("DELETE FROM file WHERE name = ?", [name])
         cursor.execute("INSERT INTO gone VALUES (?)", [name])
 
 
 def rows_of(days: DayFolder, files: Sequence[DayFile], start: int | None = None, end: int | None = None) -> str:
-    """Return SQL for FROM: the rows of files of one kind in a range, with the columns of that kind's tables."""
+    """Return SQL for FROM: the rows of day files in a range (UTC ns, both ends included).
+
+    All files are of one kind; the columns are those of the tables of that kind.
+    """
     first, last = files[0].day * DAY, (files[-1].day + 1) * DAY - 1
     within = (first if start is None else max(start, first), last if end is None else min(end, last))
     times = "time BETWEEN " + " AND ".join(f"make_timestamp_ns({edge})" for edge in within)
@@ -199,7 +202,7 @@ def quoted(text: str) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a day, and its parent, accessible to the owner only."""
+    """Create the folder of a day and its parent folder if they are missing, accessible to the owner only."""
     for level in (folder.parent, folder):
         if not level.exists():
             level.mkdir(mode=stat.S_IRWXU, exist_ok=True, parents=True)

@@ -1,4 +1,4 @@
-"""The DuckDB file of the embedded store: one writer with concurrent reads; committed samples survive a full disk."""
+"""The DuckDB file of the embedded store: one write at a time beside reads; committed samples survive a full disk."""
 
 import logging
 import os
@@ -34,10 +34,10 @@ _log = logging.getLogger(__name__)
 
 
 class HotFile:
-    """An open DuckDB file. `reading` begins a transaction in any thread; `writing` allows one at a time.
+    """An open DuckDB file, with concurrent reads (`reading`) and one write at a time (`writing`).
 
     Samples are not written while less than `margin` bytes are free on the disk. While a thread holds `lock`, no other
-    writes.
+    thread can write.
     """
 
     # DuckDB locks the file only against other processes.
@@ -59,7 +59,7 @@ class HotFile:
 
     @contextmanager
     def reading(self) -> Generator[Cursor]:
-        """Yield a cursor on the committed state, unaffected by later writes; its day files are kept meanwhile."""
+        """Yield a cursor on the committed state, unaffected by later writes; no day file is removed meanwhile."""
         with self.days.in_use(), self._cursor() as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             yield cursor
@@ -68,8 +68,8 @@ class HotFile:
     def writing(self, *, needs_room: bool = False) -> Generator[Cursor]:
         """Yield a cursor whose changes are committed together at the end, or rolled back after an error.
 
-        With `needs_room`, raise StoreFull if less than `margin` bytes are free; do not set it for calls that free
-        space.
+        With `needs_room`, raise StoreFull if less than `margin` bytes are free; leave `needs_room` out for changes
+        that free space.
         """
         with self.lock:
             if needs_room and self._free < self._margin:
@@ -113,7 +113,10 @@ class HotFile:
 
     @property
     def has_room(self) -> bool:
-        """Whether there is room for a day file, which may use the margin, as the oldest days can be dropped."""
+        """Whether the disk has room for a day file.
+
+        A day file may use the margin, as space can be freed again by dropping the oldest days.
+        """
         return self._free > _DAY_FILE_BYTES
 
     def sweep(self) -> None:
@@ -179,7 +182,10 @@ class HotFile:
 
     @contextmanager
     def _cursor(self) -> Generator[Cursor]:
-        """Yield a cursor; translate DuckDB's errors, and reconnect after fatal errors."""
+        """Yield a cursor; raise DuckDB's errors as Unusable, StoreFull or DamagedStore.
+
+        A fatal error closes the connection; the next call opens a new connection.
+        """
         connection = self._connected()
         cursor = connection.cursor()
         try:
@@ -196,7 +202,7 @@ class HotFile:
             cursor.close()
 
     def _connected(self) -> Cursor:
-        """Return the connection; after a fatal error a new one, as DuckDB cannot even read with the old one."""
+        """Return the connection; open a new connection if a fatal error closed the last connection."""
         connection = self._connection
         if connection is None:
             with self.lock:
@@ -206,7 +212,7 @@ class HotFile:
         return connection
 
     def _disconnect(self, failed: Cursor | None = None) -> None:
-        """Close the connection if it is still the connection that failed."""
+        """Close the connection; with `failed`, only if `failed` is still the current connection."""
         with self.lock:
             if self._connection and failed in (None, self._connection):
                 with suppress(duckdb.Error):
@@ -232,9 +238,10 @@ class HotFile:
 
 
 def _connect_or_set_aside(path: Path, days: DayFolder) -> Cursor:
-    """Open a file. If it is damaged, set aside its write-ahead log, else the file, and list the day files again.
+    """Open a DuckDB file. If it is damaged, set aside its write-ahead log; if that does not help, the whole file.
 
-    A damaged store of an earlier version is not set aside, as its runs are in the file.
+    If content was lost, the day files are listed again. Raise Unusable for a damaged file of an earlier version, which
+    is not set aside, as it contains runs.
     """
     is_new = not path.exists() or not path.stat().st_size
     for file in (write_ahead_log(path), path):

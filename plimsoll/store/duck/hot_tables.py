@@ -29,7 +29,7 @@ EARLIEST = -(2**63)
 
 
 class TableKind(StrEnum):
-    """The kind of a table or day file: samples in order of arrival, samples of a day, or its minutes."""
+    """The kind of a table or day file: samples in order of arrival, samples of one day, or minutes of one day."""
 
     OPEN = "open"
     RAW = "raw"
@@ -44,9 +44,9 @@ COLUMNS = {
 
 
 class HotTable(NamedTuple):
-    """A table. `day` counts from 1970 (UTC), and is not used for an open table.
+    """A table of live samples. `day` (days since 1970, UTC) is meaningless for an open table.
 
-    Samples of series numbered below `above` are already in a file, and are ignored.
+    Samples of series numbered below `above` are already in a day file, and are ignored.
     """
 
     name: str
@@ -56,7 +56,7 @@ class HotTable(NamedTuple):
 
     @property
     def rows(self) -> str:
-        """SQL for FROM: the rows of the table that are not yet in a file."""
+        """SQL for FROM: the rows of the table that are not yet in a day file."""
         return f"(FROM {self.name} WHERE series >= {self.above})" if self.above else self.name
 
 
@@ -70,7 +70,7 @@ def list_tables(cursor: Cursor, start: int | None = None, end: int | None = None
 
 
 def open_tables(cursor: Cursor) -> list[HotTable]:
-    """Return the closed tables whose samples have not been moved, then the open table."""
+    """Return the closed tables whose samples were not yet moved to raw tables, then the open table."""
     return [table for table in list_tables(cursor) if table.kind is TableKind.OPEN]
 
 
@@ -114,7 +114,7 @@ class Batch:
     values: Values
 
     def last_of_each(self) -> "Batch":
-        """Return the samples sorted by series and time; where both are equal, only the last sample."""
+        """Return the samples sorted by series and time; of samples with equal series and time, only the last."""
         order = np.lexsort((self.times, self.series))
         ordered = self.chosen(order)
         last = np.ones(len(order), dtype=bool)

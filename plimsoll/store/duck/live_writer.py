@@ -21,7 +21,7 @@ ROWS_A_TABLE = 1_000_000
 class LiveWriter:
     """Writes live samples; it has the open table and the time of each series' latest sample.
 
-    Only samples that are not later than the latest sample of their series can replace earlier samples.
+    Earlier samples to replace are searched for only if a new sample is not later than the latest of its series.
     """
 
     def __init__(self, file: HotFile) -> None:

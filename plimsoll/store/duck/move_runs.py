@@ -25,7 +25,7 @@ def folder_of(database: Path) -> Path:
 
 
 def move_runs(cursor: Cursor, database: Path) -> None:
-    """Write each run to a folder, and drop its tables. A run that cannot be read remains in the file's backup.
+    """Write each run to a folder, then drop the run's tables. A run that cannot be read remains in the file's backup.
 
     An interrupted call can be repeated; it rewrites runs that already have a folder.
     """

@@ -90,9 +90,9 @@ class DamagedStore(Unusable):
 def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int = VERSION) -> Cursor:
     """Open a file for this process alone; create it if missing.
 
-    A file of an earlier version is first copied to `plimsoll.duckdb.version-1` (its version), then upgraded. Raise
-    DamagedStore, and leave the file unchanged, if it or its write-ahead log is damaged; Unusable if it cannot be
-    opened.
+    A file of an earlier version is first copied to `plimsoll.duckdb.version-1` (the earlier version's number), then
+    upgraded. Raise DamagedStore, and leave the file unchanged, if the file or its write-ahead log is damaged; Unusable
+    if the file cannot be opened.
     """
     has_content = False
     try:
@@ -194,7 +194,7 @@ def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
 
 
 def _check_files(cursor: Cursor, path: Path) -> None:
-    """Raise Unusable unless all listed names have the form of day files, as they become part of queries."""
+    """Raise Unusable unless all listed files have names of the form of day files, as names become part of SQL."""
     rows = cursor.execute("FROM file").fetchall()
     wrong = [name for (name,) in cursor.execute("FROM gone").fetchall() if not NAME.fullmatch(str(name))]
     for name, kind, day, first, last, *_ in rows:

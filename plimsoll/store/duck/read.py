@@ -19,7 +19,7 @@ _HALF = MINUTE // 2
 
 
 class Columns(NamedTuple):
-    """The SQL columns of a query: for raw samples, for minutes, and for an empty result."""
+    """The SQL columns to select from raw samples (`raw`), from minutes (`thin`), and for an empty result (`empty`)."""
 
     raw: str
     thin: str
@@ -51,7 +51,7 @@ _WEIGHED = Columns(
 
 
 class StoredRange(NamedTuple):
-    """Some series (by number, SQL condition `named`) in a range of time, ends included, with a cursor to read them."""
+    """Series numbers, the SQL condition `named` for these series, a range (both ends included), and a cursor."""
 
     cursor: Cursor
     days: DayFolder
@@ -66,7 +66,7 @@ class StoredRange(NamedTuple):
         return f"{self.named} AND time BETWEEN {self.start} AND {self.end}"
 
     def query(self, columns: Columns) -> str:
-        """Return the SQL query for all samples, earlier days first; if nothing can match, a query without rows."""
+        """Return the SQL query for all samples, earlier days first; if there can be none, a query without rows."""
         tables = sorted(
             list_tables(self.cursor, self.start, self.end), key=lambda table: (table.kind is TableKind.OPEN, table.day)
         )
@@ -94,7 +94,10 @@ class StoredRange(NamedTuple):
             yield f"SELECT {columns.raw} FROM {rows}"
 
     def _late(self, end: int, tables: Sequence[HotTable]) -> str:
-        """Return the SQL query for samples in tables, which replace samples in day files; empty without tables."""
+        """Return the SQL query for series and time of the samples in tables before `end`; empty if there are none.
+
+        A sample in a table takes precedence over a sample of that series and time in a day file.
+        """
         query = " UNION ALL ".join(
             f"SELECT series, time FROM {table.rows} WHERE {self.where} AND time < {end}"
             for table in tables
@@ -105,7 +108,7 @@ class StoredRange(NamedTuple):
 
 @contextmanager
 def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Generator[StoredRange]:
-    """Yield a range of these series in the committed state."""
+    """Yield a StoredRange of series numbers from `start` to `end` (UTC ns), with a cursor on the committed state."""
     with file.reading() as cursor:
         if len(numbers) > _MOST_IN_LIST:
             cursor.register("chosen", {"series": np.array(numbers, np.int32)})
@@ -115,7 +118,7 @@ def ranging(file: HotFile, numbers: Sequence[int], start: int, end: int) -> Gene
 
 
 def samples(span: StoredRange) -> dict[int, Samples]:
-    """Return the samples by series number, without empty series; means of minutes where raw samples are gone."""
+    """Return samples by series number, without empty series; where raw samples are gone, the means of minutes."""
     rows = span.cursor.execute(span.query(MEAN)).fetchnumpy()
     # Tables are mostly sorted, so this is much faster than sorting everything in DuckDB.
     series = np.asarray(rows["series"])
@@ -130,7 +133,7 @@ def samples(span: StoredRange) -> dict[int, Samples]:
 def drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
     """Return the samples that draw each series: the first, lowest, highest and last of each bucket.
 
-    A day kept as minutes gives the lowest and the highest value of each minute.
+    Of a minute whose raw samples are gone, the lowest and the highest value are used as two samples.
     """
     bucket = f"(time - {span.start}) // {bucket_width(span.start, span.end, buckets)}"
     query = (
@@ -145,7 +148,7 @@ def drawn(span: StoredRange, buckets: int) -> dict[int, Drawn]:
 
 
 def buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
-    """Return minimum, maximum and mean of each bucket by series number, without empty series."""
+    """Return minimum, maximum and mean of buckets of `width` ns by series number, without empty series."""
     rows = span.cursor.execute(
         f"SELECT series, {floor('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
         f"sum(mean * amount) / sum(amount) AS mean FROM ({span.query(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
@@ -157,7 +160,7 @@ def buckets(span: StoredRange, width: int) -> dict[int, Buckets]:
 
 
 def counts(span: StoredRange) -> dict[int, int]:
-    """Return the number of samples by series number."""
+    """Return the number of samples by series number; a minute whose raw samples are gone counts as one sample."""
     query = f"SELECT series, count(*) FROM ({span.query(MEAN)}) GROUP BY series"
     return dict(span.cursor.execute(query).fetchall())
 
@@ -200,7 +203,7 @@ def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str,
 
 
 def _spans(series: NDArray[Any]) -> Iterator[tuple[int, slice]]:
-    """Yield each number of a sorted column with the slice of its rows."""
+    """Yield each series number in a sorted column, with the slice of the number's rows."""
     first = np.flatnonzero(np.concatenate(([True], series[1:] != series[:-1]))) if len(series) else series
     ends = [*first[1:].tolist(), len(series)]
     for number, at, end in zip(series[first].tolist(), first.tolist(), ends, strict=False):

@@ -1,7 +1,7 @@
 """The embedded store of live samples: the current day in a DuckDB file, past days in Parquet files beside it.
 
-One process owns it. A damaged DuckDB file is set aside and a new one begun: past days stay readable, and new samples
-are written.
+Only one process can have the store open. A damaged DuckDB file is set aside, and a new file is begun: past days stay
+readable, and new samples are written.
 """
 
 import logging
@@ -88,7 +88,7 @@ class DuckSamples(SampleReader):
         return aside | {days.place(name): why for name, why in days.damaged.items()}
 
     def tidy(self, now: int) -> bool:
-        """Do one piece of upkeep (compaction or retention); return False if none was due.
+        """Do one short piece of compaction or retention; return False if none was due.
 
         A piece delays writes by a second at most. Ages are relative to `now` (UTC ns).
         """
@@ -169,7 +169,7 @@ class DuckSamples(SampleReader):
         return self._use(read_all)
 
     def _use(self, call: Callable[[_Hot], _Result]) -> _Result:
-        """Call a function with the hot file; if the file is found damaged, call it again with a new file."""
+        """Call a function with the hot file; if the file proves damaged, set it aside, and repeat with a new file."""
         hot = self._hot
         try:
             return call(hot)
@@ -183,7 +183,7 @@ class DuckSamples(SampleReader):
         return call(self._hot)
 
     def _list_aside(self) -> list[tuple[Path, str, tuple[int, int]]]:
-        """Return the hot files set aside: path, what is lost, and the range of the loss (UTC ns)."""
+        """Return path, a text on the lost samples, and their range (UTC ns), for each hot file that was set aside."""
         listed: list[tuple[Path, str, tuple[int, int]]] = []
         for path in sorted(self._path.parent.glob(f"{self._path.name}*{ASIDE}*")):
             if match := _ASIDE.search(path.name):

@@ -40,7 +40,7 @@ class StoredSeriesIndex:
         return self._numbers.get(as_stored(series).key) if number is None else number
 
     def numbers(self, batch: Sequence[Series]) -> NDArray[np.int32]:
-        """Return the numbers of some series; new series get a number, which is saved."""
+        """Return the number of each series; new series get numbers, which are saved."""
         recent = [self._recent.get(id(series)) for series in batch]
         numbers = [entry[1] if entry else None for entry in recent]
         if None in numbers:

@@ -48,13 +48,13 @@ def write(path: Path, content: bytes) -> None:
 
 
 def move(folder: Path, to: Path) -> None:
-    """Rename a folder durably. Raise OSError if the name is taken, or if the folder is gone."""
+    """Rename a folder durably. Raise OSError if the new name is taken, or if the folder is gone."""
     folder.rename(to)
     sync(to.parent)
 
 
 def copy(folder: Path, to: Path) -> None:
-    """Copy a folder. Raise OSError if that fails, for example because another process removes it meanwhile."""
+    """Copy a folder. Raise OSError if that fails, for example because another process removes the folder meanwhile."""
     try:
         shutil.copytree(folder, to, copy_function=shutil.copyfile)
     except (shutil.Error, FileNotFoundError):

@@ -1,11 +1,11 @@
 """Runs as folders of Parquet files, in a folder that several computers may share.
 
-    FOLDER/plimsoll-runs.json      says that it is one, and its version
+    FOLDER/plimsoll-runs.json      marks a folder of runs, and has its version
     FOLDER/nightly-42/run.json     the run: name, hosts, labels, state
                       manifest     what was loaded: files, times, series, remarks, settings
                       000000-....parquet
     FOLDER/.GENERATION/            a run that is being loaded, or deleted
-    FOLDER/.claims/                who loads or deletes a run
+    FOLDER/.claims/                claims of commands that load or delete a run
     FOLDER/accepted.json           the changes that were accepted
 
 A folder has the run's name only when the run is complete. A run is deleted with all that is in its folder.
@@ -44,7 +44,7 @@ class FolderClaims:
         self._folder = folder
 
     def claim(self, claim: Claim) -> None:
-        """Write a claim, with the current time."""
+        """Write a claim; its time is the file server's."""
         content = {"run": claim.run, "holder": claim.holder, "work": claim.work, "who": claim.who}
         with files.translated_errors(self._folder):
             self._folder.mkdir(exist_ok=True)
@@ -174,7 +174,7 @@ class RunFolders:
         return None
 
     def save(self, run: StoredRun, generation: str = "") -> RunSummary:
-        """Save a run in place of a run of the same name; `generation` is set if it comes from another store."""
+        """Save a run in place of a run of the same name; a copy from another store keeps its `generation`."""
         summary = RunSummary.new(run, generation)
         folder = self._hidden(summary)
         with files.translated_errors(self._folder):
@@ -202,7 +202,7 @@ class RunFolders:
                 yield WriteResult(batch.present)
 
     def mark(self, run: RunSummary, state: StoreState, *, loaded: int, refused: int) -> RunSummary:
-        """Save the next state of a run. When complete, its folder gets the run's name, which must be free."""
+        """Save the next state of a run. If complete, rename its hidden folder to the run's name, which must be free."""
         marked = replace(run, state=run.state.to(state), loaded=loaded, refused=refused)
         kept = self._find(run)
         if kept is None:
@@ -229,7 +229,7 @@ class RunFolders:
                 raise Unusable(f"{path}: cannot be read ({error}); correct it, or delete it") from None
 
     def accept(self, change: AcceptedChange) -> None:
-        """Save an accepted change in place of one of the same run and signal."""
+        """Save an accepted change; replace an earlier accepted change of the same run and signal."""
         other = [old for old in self.accepted() if (old.run, old.signal) != (change.run, change.signal)]
         content = json.dumps([asdict(accepted) for accepted in (*other, change)], ensure_ascii=False, indent=2)
         with files.translated_errors(self._folder):
@@ -343,7 +343,7 @@ def _write_summary(kept: _RunFolder) -> None:
 
 
 def _read_json(path: Path) -> Mapping[str, Any]:
-    """Return the content of a JSON file of this or an earlier version. Raise Unusable if it is another file."""
+    """Return the content of a JSON file that this or an earlier version wrote. Raise Unusable for any other file."""
     try:
         content = json.loads(path.read_bytes())
         if content["version"] <= _VERSION:

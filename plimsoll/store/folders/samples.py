@@ -38,7 +38,7 @@ class SampleFile:
 
     @classmethod
     def open(cls, path: Path) -> "SampleFile":
-        """Return a file's columns and range. Raise OSError if it is gone."""
+        """Read the columns of a file, and the times of its rows. Raise OSError if the file is gone."""
         with _readable(path):
             series = [_series(name) for name in pl.read_parquet_schema(path) if name != _TIME]
             times = pl.read_parquet(path, columns=[_TIME])[_TIME].to_numpy()
@@ -46,7 +46,7 @@ class SampleFile:
         return cls(path, first, last, {column.key: column for column in series})
 
     def rows(self, keys: Sequence[object], start: int, end: int) -> Iterator[tuple[object, Samples]]:
-        """Yield the key and samples of each of these series in a range; nothing if the run was deleted meanwhile.
+        """Yield the key and the samples in a range of each series whose key is listed; nothing if the run was deleted.
 
         Raise Unusable if the file is damaged.
         """
@@ -69,9 +69,10 @@ class SampleFile:
 
 
 class FolderSamples(SampleReader):
-    """Reads the samples in some files; at equal times the first file is used.
+    """Reads the samples in several files. See `plimsoll.store.protocol.SampleReader`.
 
-    See `plimsoll.store.protocol.SampleReader`. `list_files` returns the files with rows in a range.
+    `list_files` returns the files with rows in a range. If several files have a sample of a series at the same time,
+    the first file's sample is used.
     """
 
     def __init__(self, list_files: Callable[[int, int], Sequence[SampleFile]]) -> None:

@@ -1,8 +1,9 @@
 """Runs in a bucket of InfluxDB, with the retention and tokens of live samples.
 
-A run has one point in RUN, which dashboards show as an annotation, its document in parts in DOCUMENT, and its state in
-STATE. All have a tag with the generation, which is new each time a run is saved, so that a command that lost its lease
-only changes its own generation. A run's samples have Telegraf's names, and the generation as an additional tag.
+A run has one point in the measurement RUN, which dashboards show as an annotation; its document is in points of
+DOCUMENT, and its state in points of STATE. All these points have the run's generation as a tag: an identifier that is
+new each time the run is saved. So a command that lost its lease changes only the generation that it wrote. A run's
+samples have Telegraf's names, and the generation as an additional tag.
 """
 
 import base64
@@ -45,7 +46,7 @@ class InfluxClaims:
         self._write(claim, {"work": value(str(claim.work), "string"), "who": value(claim.who, "string")})
 
     def beat(self, claim: Claim) -> None:
-        """Write a heartbeat of a claim; an ended claim is not restored."""
+        """Write a heartbeat of a claim; this does not restore a claim that was ended."""
         self._write(claim, {})
 
     def current(self, life_s: float) -> list[Claim]:
@@ -62,7 +63,7 @@ class InfluxClaims:
         return claims
 
     def withdraw(self, holder: str) -> None:
-        """End the claim of a holder."""
+        """Delete the claim of a holder."""
         self._server.delete(*EVER, f"_measurement={identifier(CLAIM)} AND holder={identifier(holder)}")
 
     def _write(self, claim: Claim, fields: dict[str, str]) -> None:
@@ -73,7 +74,7 @@ class InfluxClaims:
 class InfluxRuns:
     """The runs in a bucket. See `plimsoll.store.protocol.RunStore`.
 
-    InfluxDB 2.7 can lose the first write to an idle shard although it acknowledged the write.
+    InfluxDB 2.7 can lose an acknowledged write if it is the first write to an idle shard; hence `settle_s`.
     """
 
     def __init__(self, server: InfluxServer) -> None:
@@ -91,11 +92,11 @@ class InfluxRuns:
         self._server.close()
 
     def oldest(self) -> int | None:
-        """Return the instant before which the bucket keeps nothing; None if it keeps everything."""
+        """Return the time (UTC ns) before which the bucket keeps no points; None if it keeps all, or if unknown."""
         return self._server.oldest()
 
     def save(self, run: StoredRun) -> RunSummary:
-        """Save a run, its document first, so that every listed run can be read; then remove earlier generations."""
+        """Save a run, its document first, so that every listed run can be read; then remove its earlier generations."""
         summary = RunSummary.new(run)
         text = base64.b64encode(dumps(run)).decode()
         parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
@@ -122,7 +123,7 @@ class InfluxRuns:
         return summary
 
     def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
-        """Write each batch, and encode the next while the current one is sent."""
+        """Write batches of samples to a run, and yield the result of each; encode a batch while the last is sent."""
         in_flight: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
         pool = ThreadPoolExecutor(_CONNECTIONS)
         try:
@@ -266,7 +267,10 @@ def _summary(table: FluxTable, states: Mapping[tuple[str, str], Mapping[str, Any
 
 
 def open_influx(address: InfluxAddress, waiting: Callable[[str], None] = lambda _: None) -> Store:
-    """Return the store in a bucket. `waiting` is called with a sentence when calls begin or stop waiting."""
+    """Return the store in a bucket.
+
+    `waiting` is called with a sentence when calls begin to wait for the server, and when it answers again.
+    """
     return influx_store(InfluxServer(address, waiting=waiting))
 
 

@@ -26,7 +26,7 @@ _PLACES_AT_ONCE = 20  # one query for 1000 tag sets takes four times as long as 
 class InfluxSamples(SampleReader):
     """The samples in a bucket: live samples, or samples of runs. See `plimsoll.store.protocol.SampleStore`.
 
-    `generation` is the query condition on the tag that only samples of runs have.
+    `generation` is what the query condition on the tag GENERATION requires; live samples have no such tag (`= ''`).
     """
 
     def __init__(self, server: InfluxServer, generation: str = "= ''") -> None:
@@ -95,7 +95,7 @@ class InfluxSamples(SampleReader):
         return [Buckets.joined(parts.get(stored.key, [])) for stored in map(as_stored, series)]
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
-        """Return how many samples each series has in a range."""
+        """Return the number of samples of each series in a range."""
         counts: dict[object, int] = defaultdict(int)
         for measurement, where, names in self._queries(series, start, end):
             fields = ", ".join(f"count({identifier(name)}::field)" for name in names)
@@ -105,9 +105,9 @@ class InfluxSamples(SampleReader):
         return [counts[as_stored(series).key] for series in series]
 
     def _queries(self, series: Sequence[Series], start: int, end: int) -> Iterator[tuple[str, str, list[str]]]:
-        """Yield the measurement, condition and fields of each query for these series.
+        """Yield the measurement, the WHERE condition and the fields of each query needed to read these series.
 
-        Each query has few enough series for a fast answer.
+        A query has few enough series for a fast answer.
         """
         fields: dict[object, list[str]] = defaultdict(list)
         for stored in map(as_stored, series):
@@ -149,7 +149,7 @@ class InfluxSamples(SampleReader):
 
 
 def write_result(values: int, answers: Sequence[tuple[int, str]]) -> WriteResult:
-    """Return the result of a batch that was written with several requests."""
+    """Return the result of a batch of `values` values from the answers to the requests that wrote it."""
     return WriteResult(values, sum(refused for refused, _ in answers), next((why for _, why in answers if why), ""))
 
 

@@ -1,4 +1,4 @@
-"""An HTTP client of an InfluxDB 2 bucket: influxdb-client connects and authenticates; retries and messages are ours."""
+"""An HTTP client of an InfluxDB 2 bucket: adds retries and error messages to the package influxdb-client."""
 
 import json
 import math
@@ -51,9 +51,8 @@ class Retry:
     def call(self, call: Callable[[], Answer]) -> Answer:
         """Return the result of `call`, repeated while the server is busy or unreachable.
 
-        Raises:
-            ApiException: The server answered with an error other than being busy.
-            Unreachable: It did not answer in time.
+        Raises: ApiException: The server answered with an error for which a retry cannot help. Unreachable: The server
+        was busy or unreachable for too long.
         """
         until, pause, waits = time.monotonic() + self._seconds, _FIRST_PAUSE_S, False
         url, answered = self._address.url, False
@@ -84,11 +83,14 @@ class Retry:
                 self._count(-1, f"{url} answers again: going on" if answered else "")
 
     def give_up(self) -> None:
-        """Make waiting calls in all threads stop."""
+        """End the retries in all threads; waiting calls raise Unreachable."""
         self._given_up.set()
 
     def _away(self, error: Exception) -> tuple[str, float]:
-        """Return why there is no answer, and the pause (s) before a retry. Raise `error` if no retry can help."""
+        """Return why a call failed, and the pause (s) that the server wants before a retry (0 without a wish).
+
+        Raise `error`, or Unusable for a TLS error, if a retry cannot help.
+        """
         if not isinstance(error, ApiException) or error.status == NO_TLS:
             if isinstance(error, ApiException) and (unusable := tls_error(error, self._address)):
                 raise unusable from None
@@ -169,7 +171,7 @@ class InfluxServer:
         return 0, ""
 
     def query(self, influxql: str) -> Iterator[FluxTable]:
-        """Yield the series in an InfluxQL query's result, in chunks of rows."""
+        """Yield the series in an InfluxQL query's result; a series with many rows comes as several tables."""
         policy = {"rp": self.address.policy} if self.address.policy else {}
         parameters = {
             "db": self.address.bucket,
@@ -214,7 +216,7 @@ class InfluxServer:
         self._translated(lambda: self._api.call_api(path, "POST", body=body, response_type=None))
 
     def oldest(self) -> int | None:
-        """Return the instant before which the bucket keeps nothing; None if it keeps everything."""
+        """Return the time (UTC ns) before which the bucket keeps no points; None if it keeps all, or if unknown."""
         kept = self.retention()
         return None if kept is None else time.time_ns() - kept
 
@@ -283,7 +285,7 @@ def refusal(error: ApiException, address: InfluxAddress) -> Unusable:
 
 
 def tls_error(error: ApiException, address: InfluxAddress) -> Unusable | None:
-    """Return the error if TLS can never work with this address; None if a retry may succeed."""
+    """Return the error if no retry can help, as TLS cannot work with this address; None if a retry may help."""
     why, url = str(error.reason), address.url
     if _PLAIN_HTTP.search(why):
         return Unusable(f"{url}: does not speak TLS there; write http:{url.removeprefix('https:')}")

@@ -31,7 +31,7 @@ class Acknowledged:
         self._started: float | None = None
 
     def write(self, lines: bytes) -> None:
-        """Write line protocol; after a restart of the server, also the lines it may have lost."""
+        """Write line protocol; if the server has restarted, also write again the lines that it may have lost."""
         self._server.write(lines)
         with self._lock:
             self._keep(lines)
@@ -43,7 +43,10 @@ class Acknowledged:
                 self._kept = deque((now, body) for body in again)
 
     def _has_restarted(self) -> bool:
-        """Return whether the server restarted; if it does not tell its start time, whether it was unreachable."""
+        """Return whether the server restarted since the last call.
+
+        If the server does not publish its start time, a failed request counts as a restart.
+        """
         is_new, has_failed = self._server.was_away()
         if not is_new:
             return has_failed and self._started is None
@@ -51,7 +54,7 @@ class Acknowledged:
         return has_failed if self._started is None else before not in (None, self._started)
 
     def _keep(self, lines: bytes) -> None:
-        """Keep lines for a resend, and drop lines older than `_UNSURE_S`, which the server has on disk."""
+        """Keep lines to send again; drop lines older than `_UNSURE_S`, which the server has on disk by now."""
         now = self._clock()
         self._kept.append((now, lines))
         self._bytes += len(lines)
@@ -69,7 +72,7 @@ class Witness:
 
 
 class Witnesses:
-    """Two acknowledged samples: one that must be readable now, and a newer one that soon will be."""
+    """Two acknowledged samples: one that the server must return by now, and a newer one to take its place."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -77,7 +80,7 @@ class Witnesses:
         self._next: Witness | None = None
 
     def add(self, series: Series, at: int) -> None:
-        """Consider a sample (at UTC ns) that the server has just acknowledged."""
+        """Keep a sample (at UTC ns) that the server has just acknowledged, unless the newest is recent enough."""
         now = self._clock()
         if self._next is None or now - self._next.written >= _SEEN_AFTER_S:
             self._now, self._next = self._next, Witness(series, at, now)

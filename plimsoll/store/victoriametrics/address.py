@@ -72,7 +72,7 @@ def _checked(url: str, text: str) -> str:
 
 
 def _ending(url: str, end: str) -> str:
-    """Return a URL that ends in `end`, the start of the path of every call."""
+    """Return a URL with `end`, the start of the path of every call, appended if it is missing."""
     return url if url.endswith(end) else url + end
 
 

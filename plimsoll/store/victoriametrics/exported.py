@@ -38,12 +38,15 @@ class Grid(NamedTuple):
 
     @property
     def parameters(self) -> tuple[int, int, int]:
-        """First and last evaluation time and step of a range query (ms); a bucket is evaluated at its last ms."""
+        """The first and last evaluation time and the step of a range query, in ms.
+
+        The query is evaluated at the last millisecond of each bucket.
+        """
         first, step = (self.start + self.width) // _MS_NS - 1, self.width // _MS_NS
         return first, first + (self.number - 1) * step, step
 
     def bucket(self, seconds: Values) -> Times:
-        """Return the start (UTC ns) of the buckets with these evaluation times (s)."""
+        """Return the start (UTC ns) of the bucket that was evaluated at each of these times (s)."""
         return np.rint(seconds * 1000).astype(np.int64) * _MS_NS + _MS_NS - self.width
 
 
@@ -80,7 +83,10 @@ def metric_of(text: bytes) -> dict[str, str]:
 
 
 def _series(lines: Sequence[bytes]) -> Iterator[Exported]:
-    """Yield the series in some lines; all values are parsed in one call, and equal lists of times only once."""
+    """Yield the series in some lines of an export.
+
+    For speed, all values are parsed in one call, and a list of times that several series share only once.
+    """
     parts = [_parts(line) for line in lines]
     numbers, ends = _floats([value for _, value, _ in parts])
     are_finite = bool(np.isfinite(numbers).all())
@@ -123,7 +129,7 @@ def _floats(texts: list[bytes]) -> tuple[Values, list[int]]:
 
 
 def _clean(metric: bytes, times: Times, values: Values) -> Exported:
-    """Return a series' finite samples in time order; of several at one time the highest, as in VictoriaMetrics."""
+    """Return a series' finite samples in order of time; of samples at one time the highest, as in VictoriaMetrics."""
     finite = np.isfinite(values)
     times, values = times[finite], values[finite]
     order = np.lexsort((values, times))

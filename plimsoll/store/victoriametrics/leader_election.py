@@ -1,8 +1,9 @@
 """Leader election: of several `plimsoll up` on one VictoriaMetrics, the one that started first sends alerts.
 
-Each process writes a sample every few seconds, labelled with its name and start. The server sets the sample's time, so
-only its clock counts. When two processes start at once, or one takes over, two processes may send alerts for some
-seconds, or none for less than a minute; a new leader sends the notifications that are then due.
+Each process writes a sample every few seconds, with the name and start of the process as labels. The server sets the
+time of the sample, so only the server's clock counts. When two processes start at once, or one takes over, two
+processes may send alerts for some seconds, or none for less than a minute; a new leader sends the notifications that
+are then due.
 """
 
 import logging
@@ -35,7 +36,7 @@ class _Candidate:
 
 
 class LeaderElection:
-    """This process's part in the election. Call `step` every few seconds; other methods are for any thread."""
+    """This process's part in the election. One thread calls `run`, or `step` every few seconds; any thread the rest."""
 
     def __init__(
         self, server: VictoriaMetricsServer, who: str | None = None, clock: Callable[[], float] = time.monotonic
@@ -76,7 +77,7 @@ class LeaderElection:
         )
 
     def step(self) -> None:
-        """Send a heartbeat, and find out which process leads."""
+        """Send a heartbeat, and find out which process leads; log errors and changes of the leader."""
         try:
             self._step()
         except (Unreachable, Unusable) as error:
@@ -86,7 +87,7 @@ class LeaderElection:
             _log.warning("%s", self.status or "this plimsoll up alerts")
 
     def _step(self) -> None:
-        """Send a heartbeat, read the candidates, and find the leader among them."""
+        """Send a heartbeat, and find the leader among the candidates. Raise Unreachable or Unusable."""
         if self._own is None or self._clock() - self._last_beat > LIFE_S:
             # The others assume that this process has ended, so it joins again.
             self._own = _Candidate(self._server.clock(), uuid4().hex, self._who)

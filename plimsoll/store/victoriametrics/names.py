@@ -32,7 +32,10 @@ def labels(series: Series) -> dict[str, str]:
 
 
 class Measurements:
-    """The known measurements. `further` is called when first needed, and returns measurements that are not shipped."""
+    """The known measurements, by which metric names are split.
+
+    `further` returns measurements that Plimsoll does not ship; it is called once, when first needed.
+    """
 
     def __init__(self, further: Callable[[], Collection[str]] = lambda: ()) -> None:
         self._further = further
@@ -40,13 +43,16 @@ class Measurements:
         self._split: dict[str, tuple[str, str]] = {}
 
     def series(self, metric: Mapping[str, str]) -> Series:
-        """Return the series of a metric's labels."""
+        """Return the series that a metric's labels describe."""
         measurement, field = self.split(metric.get(NAME, ""))
         tags = sorted((name, value) for name, value in metric.items() if name not in (NAME, HOST))
         return Series(metric.get(HOST, ""), measurement, tuple(tags), field)
 
     def split(self, name: str) -> tuple[str, str]:
-        """Return the measurement and field of a metric name: `win_cpu` and `Percent_User_Time`."""
+        """Return the measurement and the field of a metric name.
+
+        The name `win_cpu_Percent_User_Time` has the measurement `win_cpu` and the field `Percent_User_Time`.
+        """
         if name not in self._split:
             if self._measurements is None:
                 self._measurements = frozenset([*measurements(), *LOAD_DRIVER, *self._further()])
@@ -79,7 +85,7 @@ def _escaped(text: str) -> str:
 
 
 def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
-    """Return PromQL selectors of metrics by name, on these hosts (in any case) or on all hosts."""
+    """Return PromQL selectors of metrics by name, for these hosts (ignoring case) or, without hosts, for all."""
     patterns = [literal(name) for name in sorted(set(names))]
     limited = f",{of_hosts(hosts)}" if hosts else ""
     return [
@@ -89,7 +95,7 @@ def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
 
 
 def of_hosts(hosts: Sequence[str], *, exactly: bool = False) -> str:
-    """Return the PromQL matcher of hosts, in any case unless `exactly`; without hosts, of series with a host."""
+    """Return the PromQL matcher of these hosts, ignoring case unless `exactly`; without hosts, of any host."""
     if not hosts:
         return 'host!=""'
     names = "|".join(map(literal, hosts))

@@ -48,7 +48,8 @@ class _StoredSeries(NamedTuple):
 class VictoriaSamples(SampleReader):
     """The samples in a VictoriaMetrics. `measurements` splits metric names into measurement and field.
 
-    See `plimsoll.store.protocol.SampleStore`; of two values of one series and time, the higher value is kept.
+    See `plimsoll.store.protocol.SampleStore`, with a difference: of two values of a series at the same time, the higher
+    value is kept.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class VictoriaSamples(SampleReader):
         return WriteResult(len(points))
 
     def hosts(self, start: int, end: int) -> list[str]:
-        """Return the hosts with samples in a range, sorted; beyond 6 hours, hosts with samples on the range's days."""
+        """Return the hosts with samples in a range, sorted; a range beyond 6 h is extended to whole days (UTC)."""
         if end - start <= _EXACT:
             return super().hosts(start, end)
         first, last = _range(start, end)
@@ -90,7 +91,7 @@ class VictoriaSamples(SampleReader):
         return sorted({host_key(host): host for host in reversed(names)}.values(), key=host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """Return the series with samples in a range, sorted; beyond 6 hours, those with samples on the range's days."""
+        """Return the series with samples in a range, sorted; a range beyond 6 h is extended to whole days (UTC)."""
         series: dict[object, Series] = {}
         for listed, key in self._listed(hosts, start, end):
             series.setdefault(key, listed)
@@ -99,7 +100,7 @@ class VictoriaSamples(SampleReader):
         return FoundSeries(sorted(series.values(), key=lambda series: series.key), 0)
 
     def _listed(self, hosts: Sequence[str], start: int, end: int) -> Iterator[tuple[Series, object]]:
-        """Yield the series with samples in a range and their keys, of some hosts or all."""
+        """Yield each series with samples in a range, and its key; without `hosts`, of all hosts."""
         first, last = _range(start, end)
         selector = "{" + of_hosts(hosts) + "}"
         if first > last:
@@ -134,7 +135,10 @@ class VictoriaSamples(SampleReader):
         return [joined_spellings(entry.stored, parts.get(entry.key, [])) for entry in stored_series]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Return minimum, maximum and mean of each series in buckets; of many samples, the server computes them."""
+        """Return minimum, maximum and mean of each series in buckets of `width` ns.
+
+        The server computes them if there are many samples.
+        """
         first, last = -(-start // width) * width, (end + 1) // width * width
         if width % MS or last - first < width or not self._are_many(series, start, end):
             return super().buckets(series, start, end, width)
@@ -150,7 +154,7 @@ class VictoriaSamples(SampleReader):
         return [Buckets.joined(parts) for parts in zip(before, middle, after, strict=True)]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
-        """Return the samples for drawing each series; of many samples, the server chooses them."""
+        """Return the samples for drawing each series; the server chooses them if there are many samples."""
         if not self._are_many(series, start, end):
             return super().drawn(series, start, end, buckets)
         rolled = self._rolled(series, exported.CORNERS, exported.Grid.of(start, end, buckets))
@@ -162,7 +166,7 @@ class VictoriaSamples(SampleReader):
     def _rolled(
         self, series: Sequence[Series], functions: Sequence[str], grid: exported.Grid
     ) -> list[Mapping[str, tuple[Times, Values]]]:
-        """Return, for each series, the times and values of each rollup function on a grid."""
+        """Return, for each series, times (UTC ns) and values by rollup function, evaluated on a grid."""
         stored_series = [self._as_stored(series) for series in series]
         columns: dict[object, dict[str, tuple[Times, Values]]] = {stored.key: {} for stored in stored_series}
         for selector in of_series({stored.name for stored in stored_series}, _named_hosts(stored_series)):
@@ -188,11 +192,11 @@ class VictoriaSamples(SampleReader):
             raise Unusable(f"{self.name}: {error}; is it the address of a VictoriaMetrics?") from None
 
     def _series(self, metric: bytes) -> tuple[Series, object]:
-        """Return the series of labels as written in an export, and its key; cached."""
+        """Return the series with these labels, as an export writes them, and the key of the series; cached."""
         return self._series_by_metric.get(metric) or self._learn(metric, exported.metric_of(metric))
 
     def _labelled(self, metric: Mapping[str, str]) -> tuple[Series, object]:
-        """Return the series of a query result's labels, and its key; cached."""
+        """Return the series with these labels, as a query returns them, and the key of the series; cached."""
         place = tuple(metric.items())
         return self._series_by_metric.get(place) or self._learn(place, metric)
 
@@ -211,7 +215,7 @@ class VictoriaSamples(SampleReader):
         return self._stored_series[series]
 
     def _check_witness(self) -> None:
-        """Raise Unreachable if the server lacks an acknowledged sample, as empty answers are then wrong."""
+        """Raise Unreachable if the server lost an acknowledged sample, so that its empty answers are unreliable."""
         witness = self._witnesses.ready
         if witness is None:
             return
@@ -231,7 +235,7 @@ def _range(start: int, end: int) -> tuple[int, int]:
 
 
 def _named_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
-    """Return the hosts of some series; an empty list if the hosts are too many for a query."""
+    """Return the hosts to name in a query for some series; empty if they are too many, or if a series has no host."""
     hosts = hosts_of(series.stored for series in stored_series)
     return hosts if len(hosts) <= _HOSTS_NAMED and "" not in hosts else ()
 
@@ -239,7 +243,7 @@ def _named_hosts(stored_series: Sequence["_StoredSeries"]) -> Sequence[str]:
 def _groups(
     stored_series: Sequence["_StoredSeries"], start: int, end: int
 ) -> Iterator[tuple[Collection[str], Sequence[str]]]:
-    """Yield the metric names and hosts to read in each call, few enough for short answers."""
+    """Yield the metric names and the hosts of each call needed to read some series, few enough for short answers."""
     names = Counter(stored.name for stored in stored_series)
     hosts = _named_hosts(stored_series)
     samples_a_series = max(1, (end - start) // _USUAL)
@@ -256,7 +260,10 @@ def _groups(
 
 
 def open_victoria(address: VictoriaMetricsAddress, beside: Store, measurements: Callable[[], Collection[str]]) -> Store:
-    """Return the store in a VictoriaMetrics. `measurements` returns the measurements that are not shipped."""
+    """Return a store with live samples in a VictoriaMetrics, and the runs of the store `beside`.
+
+    `measurements` returns the measurements that Plimsoll does not ship.
+    """
     server = VictoriaMetricsServer(address)
     return victoria_store(VictoriaSamples(server, Measurements(measurements)), beside)
 

@@ -53,7 +53,7 @@ class VictoriaMetricsServer(PrometheusApi):
         return float(match[1]) if match and _SINGLE in answer.data and answer.status == HTTPStatus.OK else None
 
     def was_away(self) -> tuple[bool, bool]:
-        """Return whether a connection was opened since the last call, and whether a request failed."""
+        """Return whether a connection was opened, and whether a request failed, since this was last called."""
         result = self._is_new, self._has_failed
         self._is_new = self._has_failed = False
         return result
@@ -83,7 +83,7 @@ class VictoriaMetricsServer(PrometheusApi):
         return round(float(self._data("/api/v1/query", [("query", "time()")])["result"][0]["value"][1]) * 1000)
 
     def ages(self, selector: str, within_s: float) -> Sequence[tuple[Mapping[str, str], float]]:
-        """Return the labels of series with a sample in the last `within_s`, and its age (s) by the server's clock."""
+        """Return labels and age (s, by the server's clock) of each series' last sample in the last `within_s`."""
         text = f"tlast_over_time({selector}[{round(within_s * 1000)}ms])"
         data = self._data("/api/v1/query", [("query", text)])
         return [(datum["metric"], float(datum["value"][0]) - float(datum["value"][1])) for datum in data["result"]]
