@@ -65,9 +65,9 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
 
 
 class _ForBrowsers(Route):
-    """A route for requests that accept HTML, except paths of data and paths that end in a slash.
+    """A route for requests that accept HTML, except below `/api/`.
 
-    Starlette redirects paths that end in a slash.
+    Paths that end in a slash do not match either, so that Starlette redirects them to the path without the slash.
     """
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

@@ -39,7 +39,7 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """One page of a long list: its number, the number of pages (`of`), and the length of the list (`total`)."""
+    """A page of a long list: its number, the count of pages (`of`), and the count of entries in the list (`total`)."""
 
     number: int
     of: int
@@ -47,7 +47,7 @@ class Pages:
 
     @classmethod
     def at(cls, first: int, total: int) -> "Pages":
-        """Return the page that begins after `first` entries, or the last page if the list is shorter."""
+        """Return the page that begins after `first` entries, or the last page if there are not so many entries."""
         of = max(1, -(-total // MOST))
         return cls(min(first // MOST + 1, of), of, total)
 
@@ -58,7 +58,7 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The filter of the alert history, from the URL. `wrong` says why the time range is refused, or is empty."""
+    """The filter of the alert history, from the URL. `wrong` says why its time range is invalid; empty if valid."""
 
     host: str
     rule: str
@@ -96,7 +96,7 @@ class Filter:
 
 
 def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
-    """Return the variables of the template of the alerts page."""
+    """Return the variables of the template of the alerts page. `query` are the parameters of the URL."""
     now, file = time.time_ns(), watched.file
     chosen, active = Filter.of(query, zone), silences.active(watched.file, now)
     first, before = (count_before(query.get(name, ""), MOST) for name in ("firing", "page"))
@@ -150,7 +150,10 @@ def content(watched: Watched, query: QueryParams, zone: Zone) -> dict[str, Any]:
 
 
 def _list_pending(watched: Watched) -> list[dict[str, Any]]:
-    """Return the pending incidents, each described by its worst limit; `inside` has its other limits."""
+    """Return each pending incident as template variables for its worst limit.
+
+    `inside` contains the same variables for the incident's other limits.
+    """
     signals, now = watched.site.catalogue.signals, watched.progress().evaluated or time.time_ns()
 
     def left(state: RuleState) -> int:

@@ -58,7 +58,7 @@ _HAPPENED = {
 
 @dataclass(frozen=True, slots=True)
 class SignalLook:
-    """A signal that an alert suggests to look at: its title, its chart spec, and its dashboard panel if any."""
+    """A signal to look at because of an alert: title, chart spec (empty: none), dashboard panel (0: none)."""
 
     title: str
     chart: str = ""
@@ -111,7 +111,7 @@ class _AlertPages:
     def show_alert(
         self, request: Request, id_: int, silence: Form | None = None, ack: Form = _ACKNOWLEDGEMENT
     ) -> Response:
-        """Return the page of an alert; `silence` or `ack` is a refused form, which is shown again."""
+        """Return the page of an alert. `silence` and `ack` are the values of a refused form, to be shown again."""
         alert = find_alert(self._file, id_)
         if alert is None:
             hint = "Alerts are kept for 400 days after they ended. The page of alerts lists them."
@@ -141,7 +141,7 @@ class _AlertPages:
         return PlainTextResponse(f"matches {counted(matches, 'alert')} firing now")
 
     def begin_silence(self, request: Request, fields: Fields) -> Response:
-        """Begin the silence that the form describes, and redirect to the page that shows it."""
+        """Begin the silence that the form describes, and redirect to the page that the form is on."""
         form = {name: fields.get(name, "") for name in _SILENCE}
         id_ = number(form["alert"])
         silence, form["wrong"] = _try(lambda: self._silence(request, form))
@@ -151,7 +151,7 @@ class _AlertPages:
         return self._show_refused(request, form) if id_ is None else self.show_alert(request, id_, silence=form)
 
     def silence_incident(self, request: Request, fields: Fields) -> Response:
-        """Begin a silence for each alert of an alert's incident, and redirect to the health page."""
+        """Silence every alert of the incident that contains an alert, and redirect to the health page."""
         id_: int = request.path_params["id"]
         incidents = firing(self._file).incidents
         alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
@@ -165,9 +165,9 @@ class _AlertPages:
         return self._see(request, "/")
 
     def end_silences_of_incident(self, request: Request, fields: Fields) -> Response:
-        """End the silences of an alert's incident alone, and redirect to the health page.
+        """End the silences of the incident that contains an alert, and redirect to the health page.
 
-        Where patterns silence others as well, redirect to the list of silences.
+        Silences whose patterns match further alerts stay; if no silence was ended, redirect to the list of silences.
         """
         id_: int = request.path_params["id"]
         incidents, now = firing(self._file).incidents, time.time_ns()
@@ -181,7 +181,7 @@ class _AlertPages:
         return self._see(request, "/") if ended else self._see(request, "/alerts", "silences")
 
     def end_silence(self, request: Request, fields: Fields) -> Response:
-        """End a silence."""
+        """End a silence, and redirect to the list of silences."""
         id_: int = request.path_params["id"]
         _, wrong = _try(lambda: actions.end_silence(self._file, id_, actor_of(request), time.time_ns()))
         if wrong:
@@ -189,7 +189,7 @@ class _AlertPages:
         return self._see(request, "/alerts", "silences")
 
     def test_target(self, request: Request, fields: Fields) -> Response:
-        """Send a test message to a target; the alerts page shows whether it succeeded."""
+        """Send a test message to a notification target; the alerts page shows whether this succeeded."""
         target = fields.get("target", "")
         try:
             self._watched.trials.send(target)
@@ -200,7 +200,7 @@ class _AlertPages:
         return self._see(request, "/alerts", "targets")
 
     def reload(self, request: Request, fields: Fields) -> Response:
-        """Read the settings again, at most once in ten seconds; the alerts page shows the result."""
+        """Read the settings files again, at most once in ten seconds; the alerts page shows the result."""
         last = self._watched.reloaded
         if last is None or not 0 <= time.time_ns() - last.at < _RELOADS_APART:
             outcome = ": they were refused" if self._watched.reload().refused else ""
@@ -208,7 +208,7 @@ class _AlertPages:
         return self._see(request, "/alerts", "targets")
 
     def acknowledge(self, request: Request, fields: Fields) -> Response:
-        """Acknowledge an alert."""
+        """Acknowledge an alert, and redirect to the alert's page."""
         id_: int = request.path_params["id"]
         form = {name: fields.get(name, "") for name in _ACKNOWLEDGEMENT}
         actor = actor_of(request, form["who"])
@@ -239,7 +239,7 @@ class _AlertPages:
         notice: str = "",
         untried: str = "",
     ) -> Response:
-        """Return the alerts page. `notice` describes a new silence; `untried` is why no test message was sent."""
+        """Return the alerts page. `notice` describes a new silence; `untried` says why a test message was not sent."""
         content: dict[str, Any] = lists.content(self._watched, query, self._frame.zone_of(request))
         rule_ids = sorted(actions.rule_ids(self._file))
         content |= {"silence": form, "notice": notice, "untried": untried, "rule_ids": rule_ids}
@@ -260,7 +260,7 @@ class _AlertPages:
 
 
 def _try(action: Callable[[], Result]) -> tuple[Result | None, str]:
-    """Return the result of an action and an empty text; if it fails, None and the reason."""
+    """Perform an action; return its result and an empty text, or None and the reason why it was refused."""
     try:
         return action(), ""
     except (Unusable, NotKept) as error:
@@ -268,7 +268,7 @@ def _try(action: Callable[[], Result]) -> tuple[Result | None, str]:
 
 
 def content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryParams, zone: Zone) -> dict[str, Any]:
-    """Return the variables of the template of an alert's page. `query` may name another range for the charts."""
+    """Return the template variables of an alert's page. The URL's `from` and `to` replace the charts' usual range."""
     now = time.time_ns()
     signals, rule = watched.site.catalogue.signals, watched.site.catalogue.rules.get(alert.rule)
     earlier, total = alert_queries.find_latest(watched.file, alert.key, 0, _MOST_OTHERS + 1)
@@ -301,7 +301,7 @@ def content(watched: Watched, scenes: Scenes, alert: Alert, query: QueryParams, 
 
 
 def _facts(alert: Alert, crossed_since: int | None, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
-    """Yield the name and value of each fact about an alert, depending on its kind.
+    """Yield the name and value of each fact to show about an alert; which facts depends on the alert's kind.
 
     `crossed_since` is the time of the first sample past the limit (UTC ns), None if unknown.
     """
@@ -331,7 +331,7 @@ def _facts(alert: Alert, crossed_since: int | None, zone: Zone, now: int) -> Ite
 
 
 def _band(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str, str]]:
-    """Yield the shaded parts of the alert's chart: CSS class, label, and begin and end as text."""
+    """Yield the shaded times of the alert's chart (pending, firing): CSS class, label, and begin and end as text."""
     end = now if alert.ended_at is None else alert.ended_at
     if alert.kind != "rule":
         return
@@ -353,7 +353,7 @@ def _look(name: str, host: str, instance: str | None, signal: Signal | None) -> 
 
 
 def _happened(watched: Watched, alert: Alert, zone: Zone) -> Sequence[tuple[str, str, str]]:
-    """Return the events of an alert and the messages about it, oldest first: time, what happened, details."""
+    """Return the events of an alert and the messages sent about it, oldest first: time, what happened, details."""
     happened: list[tuple[int, str, str]] = []
     for event in events(watched.file, alert.id):
         value = "" if event.value is None else quantity(event.value, alert.details.unit)

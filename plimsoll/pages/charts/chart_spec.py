@@ -1,6 +1,6 @@
 """The spec of a chart in a URL: `cpu.busy|WEB1`, `disk.free|WEB1|C:`, `cpu.busy|*`.
 
-It can also name a series by measurement and field: `mem~available|WEB1`.
+In place of a signal, a spec can name a raw series by measurement and field: `mem~available|WEB1`.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,10 @@ _LONGEST_RAW = 300
 
 @dataclass(frozen=True)
 class Spec:
-    """A signal, its hosts (all if empty) and instance (all if None); `drive` selects disks by role in plimsoll.toml."""
+    """What a chart draws: a signal, its hosts (empty: all) and its instance (None: all).
+
+    `drive` (`database` or `log`) selects only the disks that plimsoll.toml marks so.
+    """
 
     signal: str
     hosts: tuple[str, ...] = ()
@@ -48,12 +51,12 @@ class Spec:
 
     @property
     def is_raw(self) -> bool:
-        """Whether the spec names a series by measurement and field, not a signal."""
+        """Whether the spec names a series by measurement and field in place of a signal."""
         return _BETWEEN in self.signal
 
 
 def parse_lines(text: str) -> Sequence[Spec]:
-    """Return the specs in a text, separated by `;`; one chart draws all of them."""
+    """Return the specs in a text, separated by `;`, which one chart draws together."""
     return [Spec.parse(part) for part in text.split(";")]
 
 
@@ -63,7 +66,7 @@ def raw_name(series: Series) -> str:
 
 
 def raw_instance(series: Series) -> str | None:
-    """Return the tags that distinguish a series from others of its name, such as `cpu=cpu0`; None without tags."""
+    """Return a series' tags but for its host's as text, such as `cpu=cpu0`; None without such tags."""
     return ", ".join(f"{name}={value}" for name, value in series.tags if name not in _OF_HOST) or None
 
 

@@ -1,4 +1,4 @@
-"""Finds the lines of charts by their specs, the worst first, and reads all their samples in one call to the store."""
+"""Finds the lines of charts by their specs, the worst first, and reads their samples in one call to the store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +27,9 @@ _INTERVAL = 10 * SECOND  # how often most series have a sample
 
 @dataclass(frozen=True)
 class ChartRange:
-    """The time range of charts (UTC ns), their width in pixels, and the time zone of their axis.
+    """The time range of charts (UTC ns), their width in pixels (`columns`), and the time zone of their axis.
 
-    `hosts` are all hosts, case-folded; the position of a host in the list decides its colour.
+    `hosts` are all hosts, case-folded; the position of a host in `hosts` decides its colour.
     """
 
     start: int
@@ -41,7 +41,7 @@ class ChartRange:
 
 @dataclass(eq=False)
 class ChartLine:
-    """A line of a chart: its spec, label and samples (`drawn`, None until read), and whether an alert on it fires."""
+    """A line of a chart: spec, label, samples (`drawn`, None until read), and whether an alert on it fires."""
 
     spec: Spec
     source: SignalSource
@@ -63,7 +63,10 @@ class ChartLine:
 
 @dataclass(eq=False)
 class ChartContent:
-    """A chart. `undrawn` lines are left out, `ranked` says how lines were chosen, `problem` why none is drawn."""
+    """A chart. `undrawn` are the lines left out because there are too many.
+
+    `ranked` says how the drawn lines were chosen, `problem` why no line is drawn; both are empty otherwise.
+    """
 
     title: str
     signal: Signal
@@ -85,7 +88,7 @@ class ChartReader:
         self._span = span
 
     def contents(self, charts: Sequence[Sequence[Spec]]) -> list[ChartContent]:
-        """Return the content of each chart. A chart draws all of its specs, in the unit of the first."""
+        """Return the content of each chart. All specs of a chart are drawn in the unit of its first spec."""
         contents = [self._plan(specs) for specs in charts]
         self._read([line for content in contents for line in content.lines], self._span.start, self._span.columns)
         alerts = history(self._file, self._span.start, self._span.end)
@@ -123,7 +126,7 @@ class ChartReader:
         return ChartContent(title, signal, name, lines[:MOST_LINES], lines[MOST_LINES:], ranked)
 
     def _add_events(self, content: ChartContent, alerts: Sequence[Alert], noted: Sequence[Note]) -> None:
-        """Add to a chart the alerts and notes of its lines, and remove the lines without samples."""
+        """Add the alerts and notes about a chart's lines to the chart, and remove the lines without samples."""
         lines = [*content.lines, *content.undrawn]
         subjects = {line.source.subject.key for line in lines}
         signals = {line.spec.signal for line in lines}
@@ -140,7 +143,7 @@ class ChartReader:
         return (self._scenes.signals.get(name) or raw_signal(name)).title
 
     def _label(self, line: ChartLine, lines: Sequence[ChartLine]) -> str:
-        """Return the label of a line: its signal, host and instance, where they differ between the chart's lines."""
+        """Return the label of a line: of signal, host and instance, those that differ between the chart's lines."""
         alike = [other for other in lines if other.spec.signal == line.spec.signal]
         subject, title = line.source.subject, self._title_of(line.spec.signal)
         places = [subject.host] if len({other.source.subject.key[0] for other in lines}) > 1 else []
@@ -156,9 +159,9 @@ class ChartReader:
             line.drawn = drawn
 
     def _worst_first(self, lines: Sequence[ChartLine], signal: Signal) -> tuple[list[ChartLine], int]:
-        """Return the lines, nearest to their limits first, and the compared time at the end of the range (ns).
+        """Return the lines, those nearest to their limits first, and how much of the range was compared (ns).
 
-        0 means the whole range; only its end is compared if there are too many samples.
+        If the range has too many samples, only its end is compared; 0 means that the whole range was compared.
         """
         series = sum(len(series_of(line.source.origin)) for line in lines)
         reach = max(_MOST_RANKED // series, 1) * _INTERVAL
@@ -168,9 +171,9 @@ class ChartReader:
 
 
 def _nearness(line: ChartLine, signal: Signal) -> tuple[int, float]:
-    """Return a sort key: how near a line's values came to its limit, or how far past it, relative to the limit.
+    """Return a sort key, highest for the worst line: the values' largest excess over a limit, relative to the limit.
 
-    Lines without limits sort below lines with limits, and lines without values below both.
+    Lines without limits come below lines with limits, and lines without values below all others.
     """
     values = line.samples.samples.present.values
     if not len(values):

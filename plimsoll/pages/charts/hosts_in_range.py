@@ -43,7 +43,10 @@ class SignalSource:
 
 
 class HostSignals:
-    """One host's signals, cached; packs `everywhere` are named by the user and match no host, so they apply to all."""
+    """The signals of a host, with their sources and rules; both are computed on demand and cached.
+
+    `everywhere` are packs that apply to all hosts, as the user named them and they match no host.
+    """
 
     def __init__(self, site: Site, series: Sequence[Series], facts: Facts, everywhere: Sequence[Pack]) -> None:
         packs = [pack for pack in site.catalogue.packs if pack in everywhere or is_for(pack, series)]
@@ -55,7 +58,10 @@ class HostSignals:
         self.origins = Finder(self._site.catalogue.signals, series, lambda _: True, facts.find).find
 
     def find(self, signal: str, drive: str | None) -> list[SignalSource]:
-        """Return the sources of a signal, by instance, with the rules for disks of content `drive` (None: any)."""
+        """Return the sources of a signal, ordered by instance, each with its rules.
+
+        `drive` selects the rules for disks that plimsoll.toml marks so (None: the rules for all disks).
+        """
         origins = self.origins(signal)
         rules = self._rules_of(signal) if origins else {}
         return [
@@ -66,7 +72,7 @@ class HostSignals:
     def _rules_of(self, signal: str) -> Mapping[str | None, list[Rule]]:
         """Return the rules on a signal by instance, with limits scaled by facts of the host or instance.
 
-        To save time, only these rules and the rules that supersede them are planned.
+        To save time, only rules on this signal, and the rules that supersede them, are matched to the host.
         """
         if signal not in self._rules:
             rules: dict[str | None, list[Rule]] = {}
@@ -108,7 +114,7 @@ class Cache(Generic[T]):
         return value if time.monotonic() - at < self._seconds else None
 
     def put(self, key: object, value: T) -> T:
-        """Store a value and return it. The oldest values are dropped when the cache is full."""
+        """Store a value and return it. If the cache is full, the oldest values are dropped first."""
         with self._lock:
             self._values.pop(key, None)
             while len(self._values) >= self._most:
@@ -119,7 +125,7 @@ class Cache(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """The series that have samples in a time range (UTC ns), and the signals, rules and facts of their hosts."""
+    """The series that have samples in a time range (UTC ns), and the signals, rules and facts of the series' hosts."""
 
     store: SampleReader
     site: Site
@@ -140,7 +146,7 @@ class Scene:
         return self.site.catalogue.signals
 
     def find(self, spec: Spec) -> list[SignalSource]:
-        """Return the sources that a spec selects, ordered by host and instance, each with the rules on it."""
+        """Return the sources that a spec selects, ordered by host and instance; each source has its rules."""
         instance = None if spec.instance is None else spec.instance.casefold()
         if spec.is_raw:
             sources = self._raw(spec)
@@ -154,14 +160,14 @@ class Scene:
         return [source for source in sources if instance is None or source.subject.key[1] == instance]
 
     def has(self, spec: Spec) -> bool:
-        """Return whether any host of a spec has its signal."""
+        """Return whether any host that a spec selects has the spec's signal in the range."""
         if spec.is_raw:
             return bool(self._raw(spec))
         hosts = self._host_signals(spec.hosts)
         return any(self._holds(key, spec.drive) for host in hosts for key in host.origins(spec.signal))
 
     def facts(self, host: str) -> Sequence[str]:
-        """Return the facts of a host, one line of text each."""
+        """Return the facts of a host, such as its memory size, one line of text per fact."""
         return [line for signals in self._host_signals([host]) for line in signals.facts.of_host(host)]
 
     def _holds(self, place: tuple[str, str | None], drive: str | None) -> bool:
@@ -179,7 +185,10 @@ class Scene:
         ]
 
     def _host_signals(self, names: Sequence[str]) -> list[HostSignals]:
-        """Return the signals of the named hosts, or of all. Facts that are not cached are read in one call."""
+        """Return the signals of the named hosts, or of all hosts if `names` is empty.
+
+        The facts of all hosts that are not cached are read in one call to the store.
+        """
         hosts = sorted({host_key(name) for name in names} & self._by_host.keys() if names else self._by_host)
         keys = {host: (host, self._by_host[host][1], self.end // _DAY, self._everywhere[0]) for host in hosts}
         cached = {host: signals for host, key in keys.items() if (signals := self.cache.get(key)) is not None}
@@ -205,7 +214,10 @@ class Scene:
 
     @cached_property
     def _everywhere(self) -> tuple[tuple[str, ...], list[Pack]]:
-        """The packs that the user named but that match no host, so that they apply to all: names, then packs."""
+        """The packs that apply to all hosts: their names, then the packs.
+
+        They are packs that the user named and that match no host.
+        """
         by_hand = [pack for pack in self.site.catalogue.packs if pack.pack in self.site.catalogue.by_hand]
         packs = [pack for pack in by_hand if not is_for(pack, self.series)]
         return tuple(pack.pack for pack in packs), packs
@@ -215,7 +227,7 @@ class Scene:
         return {subject.key: holds for subject, holds in self.site.drives.items()}
 
     def _facts(self, of: Iterable[Series]) -> Facts:
-        """Return the facts of the hosts of these series: facts in plimsoll.toml, else facts computed from samples.
+        """Return the facts of the hosts of these series: from plimsoll.toml, else computed from samples.
 
         The last half hour of the range is read; for series without samples there, the hourly maxima of the whole range.
         """
@@ -232,7 +244,7 @@ class Scene:
 
 
 class Scenes:
-    """Creates a Scene for each requested time range, and caches the latest ones for some seconds."""
+    """Creates a Scene for each requested time range, and caches the latest Scenes for some seconds."""
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
@@ -251,7 +263,7 @@ class Scenes:
         return self._watched.site.catalogue.signals
 
     def live(self, start: int, end: int) -> Scene:
-        """Return the cached Scene of a time range (UTC ns), or a new one; the range is widened to whole minutes."""
+        """Return the Scene of a time range (UTC ns), widened to whole minutes; cached if it was requested before."""
         if self._watched.site is not self._site:  # the settings were read again
             self._site = self._watched.site
             self._scenes, self._hosts = Cache(_SCENES_S, _MOST_SCENES), Cache(_HOSTS_S, _MOST_HOSTS)

@@ -59,7 +59,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 
 def _range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
-    """Return the time range, width and zone of a request; by default the last hour."""
+    """Return the time range (by default the last hour), width and zone of the charts in a request."""
     query, zone = request.query_params, frame.zone_of(request)
     width = query.get("width", "")
     columns = int(width) if width.isdecimal() and len(width) < 6 else _USUAL_COLUMNS
@@ -70,7 +70,7 @@ def _range(request: Request, frame: Frame, watched: Watched) -> ChartRange:
 
 
 def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[str, Any]:
-    """Add the lines of a chart to `charts`; return the chart's title, legend, alerts and notes."""
+    """Add the lines of a chart to `charts`; return the chart's title, legend, limits, alerts and notes."""
     unit = content.signal.unit
     rules, note = _common_rules(content.lines)
     limits = [ChartLimit.of(rule.healthy.limit, unit, rule.severity) for rule in rules]
@@ -109,7 +109,7 @@ def _add_chart(charts: Charts, content: ChartContent, span: ChartRange) -> dict[
 
 
 def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
-    """Return the style of each line. A host has the same colour on all charts; its further instances are dashed."""
+    """Return the CSS classes of each line. A host's colour is the same on all charts; its further lines are dashed."""
     keys = [host_key(line.spec.hosts[0]) if line.spec.hosts else "" for line in lines]
     if len(lines) > 1 and len({*keys}) == 1:
         return [f"line-{at}" for at in range(1, len(lines) + 1)]
@@ -120,7 +120,7 @@ def _looks(lines: Sequence[ChartLine], hosts: Sequence[str]) -> list[str]:
 
 
 def _common_rules(lines: Sequence[ChartLine]) -> tuple[list[Rule], str]:
-    """Return the rules whose limits apply to all lines, and a note if other limits differ between lines."""
+    """Return the rules whose limits apply to all lines, and a note if further limits apply to single lines."""
     levels = [{(rule.healthy.operator, rule.healthy.limit): rule for rule in line.limits} for line in lines]
     common = [rule for rules in levels[:1] for level, rule in rules.items() if all(level in other for other in levels)]
     differing = len({level for rules in levels for level in rules}) > len(common)
@@ -158,7 +158,7 @@ def _last(line: ChartLine, unit: str) -> str:
 
 
 def _spans(alert: Alert, end: int) -> list[Span]:
-    """Return the times in which an alert was pending, and the times in which it fired."""
+    """Return the time in which an alert was pending (none if it fired at once), and the time in which it fired."""
     firing = Span(alert.fired_at, alert.ended_at or end, alert.severity)
     return [Span(alert.begin, alert.fired_at, "brief"), firing] if alert.begin < alert.fired_at else [firing]
 

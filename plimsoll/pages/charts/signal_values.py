@@ -1,4 +1,4 @@
-"""Reads the values of signals and reduces them to the width of a chart; all extremes and gaps are kept."""
+"""Reads the values of signals and reduces them to the width of a chart, without losing any extreme or gap."""
 
 from collections.abc import Sequence
 
@@ -30,8 +30,8 @@ def draw_signals(
 ) -> list[Drawn]:
     """Return the samples to draw for each signal, at most four per pixel column; NaN marks a gap.
 
-    A signal that is stored as one series is reduced by the store. Other signals are computed from their series, in
-    batches that fit in memory.
+    The store reduces a signal that it has as one series. Other signals are computed from all samples of their
+    series, in batches that fit in memory.
     """
     lines: dict[int, Drawn] = {}
     origins = [recorded_as(origin) for origin in origins]
@@ -57,10 +57,10 @@ def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], star
 
 
 def find_crossed_since(scenes: Scenes, alert: Alert) -> int | None:
-    """Return the time (UTC ns) of the first sample past the limit of an alert, from which on none was within it.
+    """Return since when all samples before an alert's begin are past its limit (UTC ns); None if unknown.
 
-    An alert counts from the first evaluation whose whole window says so, which is later. Return None where the samples
-    of the six hours before the alert do not tell.
+    This is earlier than the alert's begin: the first evaluation whose whole window is past the limit. It is unknown
+    for alerts without a limit, and if no sample of the six hours before the begin is within the limit.
     """
     if alert.kind != "rule" or not alert.healthy or alert.signal not in scenes.signals:
         return None
@@ -75,7 +75,7 @@ def find_crossed_since(scenes: Scenes, alert: Alert) -> int | None:
 
 
 def _batches(places: Sequence[int], origins: Sequence[ResolvedSource], span: int) -> list[list[int]]:
-    """Return the indices of these signals in batches that each need no more samples than fit in memory."""
+    """Group the indices of signals (`places`) into batches whose samples over `span` (ns) fit in memory together."""
     most = max(1, _MOST_AT_ONCE // max(1, span // _INTERVAL))
     batches: list[list[int]] = []
     series = most
@@ -90,7 +90,7 @@ def _batches(places: Sequence[int], origins: Sequence[ResolvedSource], span: int
 
 
 def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
-    """Return the samples to draw for a line; rows without a value, and pauses of the recording, become gaps."""
+    """Return the samples to draw for a line. Rows without a value and pauses of the recording become gaps (NaN)."""
     present = samples.present
     chosen = m4(present, start, end, columns)
     if not len(chosen.times):
@@ -107,9 +107,9 @@ def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
 
 
 def with_gaps(samples: Samples, start: int, end: int, columns: int) -> Samples:
-    """Return samples that a store reduced for drawing, with a row of NaN in each pause of the recording.
+    """Insert a row of NaN at each pause of the recording into samples that a store reduced to pixel columns.
 
-    The recording interval is estimated from the step between the last sample of a column and the first of the next.
+    The recording interval is estimated from the steps between the last sample of a column and the first of the next.
     """
     width = bucket_width(start, end, columns)
     steps = np.diff(samples.times)

@@ -29,10 +29,10 @@ _MOST_HOSTS = 50  # whose signals are looked at
 
 @dataclass(frozen=True, slots=True)
 class ExploreLine:
-    """A line that the user can add to the charts, or has added.
+    """A line that the user can add to the charts (an offer), or that is drawn.
 
-    `link` adds the line, or removes it if it is shown; an offer that is shown already has no link. Shown lines with the
-    same unit share a chart. If the spec is invalid, `unit` is None and `title` says why.
+    `link` adds an offered line or removes a drawn line; empty for an offer that is drawn already. Drawn lines of the
+    same unit share a chart. If the spec is invalid, `unit` is None and `title` is the reason.
     """
 
     title: str
@@ -84,7 +84,7 @@ class _Explore:
         }
 
     def offers(self) -> dict[str, Any]:
-        """Return the signals and series that match the search words, each with the link that adds it."""
+        """Return the template variables of the search results, each with the link that draws it."""
         words, problem = self._query.get("q", "")[:_LONGEST], ""
         signals: list[ExploreLine] = []
         sent: list[ExploreLine] = []
@@ -116,15 +116,15 @@ class _Explore:
         return ExploreLine(" · ".join([signal.title, *places]), text, link=without, unit=signal.unit)
 
     def _address(self, lines: Sequence[str]) -> str:
-        """Return the URL of this page with these lines, and with the same search words and time range."""
+        """Return the URL of this page with these lines and the current search words and time range."""
         kept = [(name, value) for name, value in self._query.multi_items() if name not in ("line", "zone")]
         return self._links.kept(f"/explore?{urlencode([*kept, *(('line', line) for line in lines)])}")
 
 
 def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
-    """Yield each signal of each host if the signal's name or title, or the host's name, has every search word.
+    """Yield the signals of hosts for which every search word is in the signal's name or title, or in the host's name.
 
-    Signals with more of the words in name and title come first.
+    Signals with more search words in name and title come first.
     """
     left = {
         name: [word for word in words if word not in f"{name} {signal.title}".casefold()]
@@ -141,7 +141,7 @@ def _find_signals(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
 
 
 def _find_sent(scene: Scene, words: Sequence[str]) -> Iterator[ExploreLine]:
-    """Yield the series, named by measurement and field, that match the search words, by host and name."""
+    """Yield the raw series whose host, measurement, field and tags contain all search words."""
     tags = host_tags(scene.signals)
     for series in scene.series:
         instance, host = raw_instance(series), host_of(series, tags)

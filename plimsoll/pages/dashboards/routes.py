@@ -1,4 +1,4 @@
-"""The dashboards, built from the definitions that Grafana's are exported from."""
+"""The dashboards of the pages, built from the definitions (`areas.yaml`) that Grafana's are exported from."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ _MOST_VALUES = 50  # rows of a table
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel to draw: its definition in `areas.yaml`, its title, and the spec of its chart."""
+    """A panel of a dashboard: its definition in `areas.yaml`, its title, and the spec of its chart."""
 
     spec: PanelSpec
     title: str
@@ -96,7 +96,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 @dataclass(frozen=True)
 class HostPicker:
-    """The list of hosts on a dashboard, and the hosts chosen in the URL; without any, all hosts are shown."""
+    """The list of all hosts on a dashboard, and the hosts chosen in the URL (`chosen`; empty means all)."""
 
     request: Request
     hosts: Sequence[str]
@@ -104,7 +104,7 @@ class HostPicker:
 
     @property
     def words(self) -> str:
-        """The names of the chosen hosts, as text."""
+        """The names of the chosen hosts as text, such as `WEB1, WEB2`; `All hosts (12)` if none is chosen."""
         if not self.chosen:
             return f"All hosts ({len(self.hosts)})"
         first = ", ".join(self.chosen[:3])
@@ -112,7 +112,7 @@ class HostPicker:
 
     @property
     def offered(self) -> list[tuple[str, str, bool]]:
-        """The hosts in the list: name, link that shows this host alone, and whether it is chosen."""
+        """The hosts in the list: name, link to this dashboard for this host alone, and whether the host is chosen."""
         chosen = {*map(host_key, self.chosen)}
         absent = [host for host in self.chosen if host_key(host) not in {*map(host_key, self.hosts)}]
         offered = [*absent, *self.hosts][:_MOST_OFFERED]
@@ -125,22 +125,25 @@ class HostPicker:
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """The names and values of the other URL parameters, for hidden fields of a form."""
+        """The names and values of all URL parameters but `host`, for hidden fields of a form."""
         return [(name, value) for name, value in self.request.query_params.multi_items() if name != "host"]
 
     def area(self, name: str) -> str:
-        """Return the link to another dashboard with the same hosts and time range."""
+        """Return the link to the dashboard `name` with the same hosts and time range."""
         query = urlencode(self.request.query_params.multi_items())
         return f"/dashboards/{name}?{query}" if query else f"/dashboards/{name}"
 
     def link(self, hosts: Sequence[str]) -> str:
-        """Return the link to this dashboard with these hosts; with all hosts if the sequence is empty."""
+        """Return the link to this dashboard for these hosts; for all hosts if `hosts` is empty."""
         query = urlencode([*self.kept, *(("host", host) for host in hosts)])
         return f"?{query}" if query else self.request.url.path
 
 
 def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str, Any]:
-    """Return a spec's last values in a range, worst first. Raise Unusable if its signal is not in the catalogue."""
+    """Return the template variables of a table: the last value of each host and instance, worst first.
+
+    Only the last 15 minutes of the range are searched. Raise Unusable if the signal is not in the catalogue.
+    """
     if spec.signal not in scene.signals:
         raise Unusable(f'No signal is named "{spec.signal}".')
     signal, sources = scene.signals[spec.signal], scene.find(spec)
@@ -157,7 +160,10 @@ def read_last_values(scene: Scene, spec: Spec, start: int, end: int) -> dict[str
 
 
 def _list_areas(scene: Scene, opened: Area | None = None) -> list[Area]:
-    """Return the dashboards to list; one for a server role only if a host has its signals, or it is open."""
+    """Return the dashboards to list.
+
+    A dashboard for a server role is listed if a host has its signals, or if it is the `opened` dashboard.
+    """
     return [
         area
         for area in load_areas().areas
@@ -172,8 +178,8 @@ def _rows(
 ) -> Iterator[tuple[RowSpec, Sequence[Panel]]]:
     """Yield each row of a dashboard with the panels for which a chosen host has data.
 
-    The titles of other panels are added to `missing`, unless the row is collapsed and has no data at all: then it is
-    for a server role that no host has.
+    The titles of panels without data are added to `missing`; but not if a collapsed row has no data at all, as it is
+    then for a server role that no host has.
     """
     for row in area.rows:
         drawn: list[Panel] = []

@@ -20,7 +20,10 @@ _LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A page to find: its kind, name, link, and other names (`also`); among equal matches, `usual` pages come first."""
+    """A page that the search can find: its kind, name, link, and further searched names (`also`).
+
+    Of equally good matches, `usual` pages come first.
+    """
 
     kind: str
     name: str
@@ -46,7 +49,10 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _best(candidates: Iterable[Match], words: list[str]) -> list[Match]:
-    """Return the candidates whose names contain all words: first by the first word, then `usual` candidates."""
+    """Return the best candidates whose names contain all words.
+
+    Names that begin with the first word come first, then `usual` candidates, then short names.
+    """
     matches = [match for match in candidates if all(word in f"{match.name} {match.also}".casefold() for word in words)]
     matches.sort(
         key=lambda match: (not match.name.casefold().startswith(words[0]), not match.usual, len(match.name), match.name)

@@ -1,1 +1,1 @@
-"""The health page, which is the start page: whether all hosts are healthy, and a table of hosts by signals."""
+"""The health page, the start page: the answer whether all hosts are healthy, and a table of hosts by signals."""

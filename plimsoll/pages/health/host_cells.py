@@ -1,4 +1,4 @@
-"""The cells of the host table: a signal of a host, with the value and state of its most important rule."""
+"""The cells of the host table: each shows a signal of a host, with the value and state of the signal's worst rule."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,14 +30,16 @@ _PLACES: Mapping[Standing, int] = {name: at for at, name in enumerate((*CROSSED,
 
 @dataclass(frozen=True, slots=True)
 class HostCell:
-    """A cell of the host table: the value and state of a signal of a host, or of one of its instances.
+    """A cell of the host table: the value and state of a signal on a host, or on the worst instance of the signal.
 
-    `standing` is `critical` or `warning` while an alert fires, `pending` if a limit is crossed for less than `for`, and
-    `none` without data. `key` is the shown rule, host and instance; `healthy` is that rule's limit, None if its
-    severity is info; `usual` is the limit of the rule that is shown while nothing is crossed. `since` is the time of
-    the crossing (UTC ns). `crossed` and `silent` count the other instances that are crossed, or lack data. `impossible`
-    is a received impossible value, else NaN. `ends` (`below 80 %`) is where an alert ends whose value is within the
-    limit again. `is_special` means that the rule judges an increase, or has further conditions.
+    `key` is the shown rule, host and instance; `healthy` is the rule's limit (None for severity info).
+    `standing` is `critical` or `warning` while an alert fires, `pending` while a limit is crossed for less than the
+    rule's `for`, `none` without data. `since` is the begin of the crossing (UTC ns).
+    `usual` is the limit of the rule that is shown while no limit is crossed.
+    `crossed` and `silent` count the instances, except the shown instance, that are crossed or lack data.
+    `impossible` is a received value that the signal cannot have, else NaN.
+    `ends` (`below 80 %`) is the value that ends an alert, if the current value is within the limit again.
+    `is_special` means that the rule judges an increase, or has further conditions.
     """
 
     key: Key
@@ -60,12 +62,12 @@ class HostCell:
 
     @property
     def rank(self) -> tuple[bool, int, bool, float]:
-        """The sort key for choosing which rule of a signal to show: the smallest first, the worst state first."""
+        """The sort key that selects the rule to show for a signal: the smallest, which is that of the worst state."""
         return self.healthy is None, _PLACES[self.standing], self.is_special, -(self.level or 0.0)
 
     @property
     def level(self) -> float | None:
-        """The water level of the gauge: 1 at the limit, 2 when full; None if the value has no ratio to the limit."""
+        """The water level of the gauge: 1 at the limit, 2 when full; None without a limit, or a ratio to the limit."""
         return level_of(self.value, self.healthy) if self.healthy else None
 
     @property
@@ -75,12 +77,12 @@ class HostCell:
 
     @property
     def place(self) -> tuple[int, bool, float, str]:
-        """The sort key of instances, the worst first."""
+        """The sort key that orders the instances of a signal, the worst first."""
         return _PLACES[self.standing], isnan(self.impossible), -(self.level or 0.0), self.instance or ""
 
     @property
     def figure(self) -> tuple[str, str]:
-        """The value as text, and its unit as text."""
+        """The value and its unit as text; the unit is empty if there is no valid value."""
         if self.standing == "none" and not isnan(self.impossible):
             return f"cannot be: {quantity(self.impossible, self.unit)}", ""
         if isnan(self.value):
@@ -104,12 +106,12 @@ class HostCell:
 
 
 def has_cell(rule: Rule) -> bool:
-    """Return whether a rule may have a cell: it is not of severity info, or its signal has a fixed column."""
+    """Return whether a rule may be shown in a cell, as its severity is not info or its signal has a fixed column."""
     return rule.severity != "info" or rule.signal in load_areas().health.hosts
 
 
 def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Catalogue) -> Mapping[str, HostCell]:
-    """Return the cells of a host by signal. For a signal with instances, the worst instance is shown."""
+    """Return the cell of each signal of a host; of a signal's instances, the worst is shown."""
     firing = {alert.key: alert for alert in sorted(alerts, key=lambda alert: alert.kind == "rule") if alert.signal}
     cells = [_of_state(state, firing.pop(state.key, None), catalogue) for state in judged]
     # The other alerts have had no samples for so long that they are no longer judged.
@@ -122,7 +124,7 @@ def cells_of(judged: Iterable[RuleState], alerts: Iterable[Alert], catalogue: Ca
 
 
 def _of_state(state: RuleState, alert: Alert | None, catalogue: Catalogue) -> HostCell:
-    """Return the cell for the current state of a rule, and for its alert if one fires."""
+    """Return the cell for the current state of a rule; `alert` is the rule's firing alert, if any."""
     rule, signal, value, healthy = state.rule, catalogue.signals[state.rule.signal], state.value, None
     standing: Standing = "none" if state.state == State.NO_DATA else "ok"
     if rule.severity != "info":

@@ -1,4 +1,4 @@
-"""The host table of the health page: its columns are signals, its rows are hosts with the worst first."""
+"""The host table of the health page. Its columns are signals; its rows are hosts, the worst first."""
 
 import re
 from collections import Counter
@@ -30,8 +30,8 @@ _NUMBERED = re.compile(r"[-_.]?\d+$")
 class HostChoice:
     """The filter and grouping of the host table; an empty filter selects all hosts.
 
-    `text` is a part of the host name, `state` a grade, `label` a host label such as `site=Berlin`. Hosts are grouped by
-    `group`: `name`, `pack` or the name of a label. At most `rows` hosts are shown.
+    `text` is a part of the host name, `state` a grade, `label` a host label such as `site=Berlin`. `group` says what
+    hosts are grouped by: `name`, `pack`, or the name of a label. At most `rows` hosts are shown.
     """
 
     text: str = ""
@@ -68,9 +68,9 @@ class HostChoice:
         )
 
     def group_of(self, name: str, labels: Mapping[str, str], packs: Collection[str]) -> str:
-        """Return the title of a host's group; empty if hosts are not grouped.
+        """Return the title of the group that a host belongs to; empty if hosts are not grouped.
 
-        Grouped by name, hosts that differ only in a number at the end share a group, such as `WEB*`.
+        Grouped by name, hosts whose names differ only in the number at the end share a group, such as `WEB*`.
         """
         match self.group:
             case "":
@@ -93,7 +93,7 @@ _ORDER: tuple[Grade, ...] = ("critical", "warning", "silent", "not judged", "pen
 
 @dataclass(frozen=True, slots=True)
 class HostColumn:
-    """A column of the host table: a signal, and its limit if it is the same on all hosts that are shown."""
+    """A column of the host table: a signal, and its limit as text (empty if the shown hosts have different limits)."""
 
     signal: str
     title: str
@@ -102,10 +102,10 @@ class HostColumn:
 
 @dataclass(frozen=True, slots=True)
 class HostRow:
-    """A row of the host table. `cells` has the cell of each column, None if the host lacks the signal.
+    """A row of the host table. `cells` has a cell for each column, None where the host lacks the signal.
 
-    `crossed` has crossed signals without a column; `left_out` counts further crossed signals. `is_blank` means that the
-    host is silent, and has no known signal. `pending` is the highest severity among limits crossed for less than `for`.
+    `crossed` has the worst crossed signals that have no column; `left_out` counts the rest of these signals.
+    `is_blank` means that the host is silent and has no cell. `pending` is the highest severity of its pending limits.
     """
 
     name: str
@@ -121,7 +121,7 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The tile of a host on the wall view. `short` is its name without the domain if that is unique."""
+    """The tile of a host on the wall view. `short` is the host's name, without the domain if that is unique."""
 
     name: str
     short: str
@@ -142,9 +142,9 @@ class HostGroup:
 class HostTable:
     """The host table, filtered and grouped.
 
-    `grades` counts all hosts by grade; `total` counts the selected hosts, of which `left_out` are not shown.
-    `has_crossed` means that a host has a crossed signal without a column. `level` is the highest water level of all
-    cells, or None. `pending` is the highest severity of pending limits. `tiles` are the selected hosts for the wall
+    `grades` counts all hosts by grade. `total` counts the selected hosts, `left_out` those of them that are not shown.
+    `has_crossed` means that a crossed signal of a host has no column. `level` is the highest water level of all cells,
+    None without one. `pending` is the highest severity of pending limits. `tiles` are the selected hosts for the wall
     view.
     """
 
@@ -172,7 +172,7 @@ class HostOverview:
 
 @dataclass(frozen=True, slots=True)
 class _GradedHost:
-    """A host with its grade, and the cause of its most severe incident."""
+    """A host with its grade and the cause of its most severe incident."""
 
     key: HostKey
     health: HostHealth
@@ -181,7 +181,10 @@ class _GradedHost:
 
 
 def host_table(hosts: HostOverview, choice: HostChoice, catalogue: Catalogue) -> HostTable:
-    """Return the table of the chosen hosts, the worst first, including hosts that only an alert names."""
+    """Return the table of the hosts that `choice` selects, the worst first.
+
+    Hosts that have an alert but are not in the host inventory are included.
+    """
     health = {host_key(host.name): host for host in hosts.health}
     for key, incidents in hosts.firing.of_host.items():
         if key and key not in health:
@@ -255,7 +258,7 @@ def _grade(key: HostKey, host: HostHealth, hosts: HostOverview) -> Grade:
 
 
 def _cause(hosts: HostOverview, key: HostKey) -> str:
-    """Return the cause of a host's most severe incident, without the host name; empty if there is no incident."""
+    """Return the cause of a host's most severe incident, without the host name; empty without an incident."""
     worst = (incident.worst for incident in hosts.firing.of_host.get(key, ()))
     alert = next((alert for alert in worst if alert.host and alert.kind != "host-silent"), None)
     if alert is None:
@@ -265,9 +268,10 @@ def _cause(hosts: HostOverview, key: HostKey) -> str:
 
 
 def _choose_signals(hosts: Sequence[HostKey], judged: JudgedHosts, catalogue: Catalogue) -> list[str]:
-    """Return the signals for columns: crossed signals, then judged signals that many hosts have.
+    """Return the signals that get a column: crossed signals first, then signals that rules judge on many hosts.
 
-    Each kind is in the order of `areas.yaml`; signals without limits are last. Narrow windows show the first columns.
+    Crossed signals, signals with limits, and signals without limits are each in the order of `areas.yaml`; as narrow
+    windows show only the first columns, signals without limits are last.
     """
     health = load_areas().health
     counts, judged_signals = Counter[str](), set[str]()

@@ -1,4 +1,4 @@
-"""The results of an evaluation by host. Table cells are built on demand, as most are never shown."""
+"""The results of an evaluation by host. Table cells are built on demand, as most hosts are never shown."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property
@@ -53,7 +53,7 @@ class JudgedHosts:
         return {pack.title for pack in self._catalogue.packs if any(rule.id in rules for rule in pack.rules)}
 
     def lacking(self, host: HostKey) -> str:
-        """Return a text on the resources of a host that no limit judges now; empty if all are judged."""
+        """Return a text that names the resources of a host that no limit judges now; empty if all are judged."""
         return unjudged(host, self._judged, self._catalogue.signals)
 
     @cached_property
@@ -67,12 +67,12 @@ class JudgedHosts:
 
     @cached_property
     def pending(self) -> Collection[HostKey]:
-        """The hosts with a warning or critical limit that is crossed, but for less than `for`."""
+        """The hosts on which a warning or critical limit is crossed, but for less than the rule's `for`."""
         return {host for rule, places in self._severe for host in self._hosts(places[rule.states == State.PENDING])}
 
     @cached_property
     def level(self) -> float | None:
-        """The highest water level of all hosts (1 is at the limit); None if no value has a ratio to its limit."""
+        """The highest water level on any host (1: at the limit); None if no value has a ratio to its limit."""
         last = group_pairs(
             (alert.healthy, alert.last) for alert in self._firing.alerts if alert.signal and alert.healthy
         )
@@ -90,13 +90,13 @@ class JudgedHosts:
         return max((level for level in levels if level is not None), default=None)
 
     def _alerts(self, host: HostKey) -> list[Alert]:
-        """Return the firing alerts on a host that are about limits, not silence."""
+        """Return the firing alerts on a host that are about a signal: not those about silence."""
         incidents = self._firing.of_host.get(host, ())
         return [alert for incident in incidents for alert in incident.alerts if alert.signal]
 
     @cached_property
     def _severe(self) -> Sequence[tuple[RuleStates, np.ndarray]]:
-        """The warning and critical rules, each with the host number of each of its rows."""
+        """The states of each warning or critical rule, and the host number of each of the rule's rows."""
         rules = zip(self._judged.rules, self._judged.places.numbers, strict=True)
         return [(rule, places) for rule, places in rules if rule.rule.severity != "info"]
 

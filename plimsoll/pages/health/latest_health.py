@@ -1,7 +1,7 @@
-"""The content of the health page, prepared once for all viewers: the last evaluation, and an hour of values.
+"""The content of the health page, prepared once for all viewers: the last evaluation, and the values of an hour.
 
-The values of each evaluation are added even if nobody has the page open. At the start, earlier values are read from the
-store in the background.
+The values of each evaluation are added even if nobody has the page open. At the start, the values before the first
+evaluation are read from the store in the background.
 """
 
 import logging
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class LatestHealth:
-    """The hosts at the last evaluation and their values in the last hour. Threads may share the object."""
+    """The hosts at the last evaluation, and their values in the last hour. Thread-safe."""
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
@@ -82,9 +82,9 @@ class LatestHealth:
         return health, HostOverview(health.hosts, health.firing, hosts, self._watched.site.labels)
 
     def table(self, hosts: HostOverview, choice: HostChoice) -> tuple[HostTable, Mapping[Key, Sparkline | None]]:
-        """Return the table of the chosen hosts, and the sparklines of its cells.
+        """Return the table of the chosen hosts, and a sparkline for each of its cells.
 
-        A call counts as a visit. After recent visits the cells are made at each evaluation, before anybody asks.
+        For a minute after a call, the cells are prepared at each evaluation, so that the next call is fast.
         """
         self._seen = time.monotonic()
         return self._table(hosts, choice)
@@ -101,7 +101,7 @@ class LatestHealth:
             return self._hour.newest(key)
 
     def sparklines(self, keys: Sequence[tuple[Key, float | None]]) -> Sequence[Sparkline | None]:
-        """Return a sparkline of the last hour for each key and limit; None if there are no values."""
+        """Return a sparkline of the last hour for each pair of key and limit; None for a key without values."""
         with self._lock:
             missing = [key for key in keys if key not in self._drawn]
             self._drawn.update(zip(missing, self._draw(missing), strict=True))
@@ -118,7 +118,7 @@ class LatestHealth:
             return [None]
 
     def _follow(self) -> None:
-        """Add every evaluation until the server stops, so that the first viewer finds an hour of values."""
+        """Add each evaluation until the server stops, so that the first viewer finds an hour of values."""
         latest: int | None = None
         stepped = self._watched.stepped
         while not self._ends.is_set():
@@ -142,7 +142,7 @@ class LatestHealth:
             self._reader.join()
 
     def _add(self, evaluated: int, judged: LatestEvaluation, silent: Collection[HostKey]) -> None:
-        """Add the values of an evaluation to the last hour; if evaluations were missed, read them from the store."""
+        """Add the values of an evaluation to the last hour. Values of missed evaluations are read from the store."""
         # Most evaluations judge the same subjects as the last one.
         if judged.places is not self._judged.places or silent != self._silent:
             self._gone = {host: gone for host in silent if (gone := self._find_gone(host, judged))}
@@ -160,7 +160,7 @@ class LatestHealth:
             self._reader.start()
 
     def _find_gone(self, host: HostKey, judged: LatestEvaluation) -> Sequence[RuleState]:
-        """Return the last states of rules that are no longer judged on a silent host, as states without data."""
+        """Return the states of the rules that are not judged any more on a silent host, changed to `no data`."""
         now = {state.key for state in judged.on(host)}
         before = [state for state in self._judged.on(host) if has_cell(state.rule)]
         return [
@@ -170,7 +170,7 @@ class LatestHealth:
         ]
 
     def _read(self, end: int) -> None:
-        """Read the values of the last hour from the store, a few hosts at a time."""
+        """Read the values of the hour before `end` (UTC ns) from the store, a few hosts at a time."""
         watched = self._watched
         try:
             tags = host_tags(watched.site.catalogue.signals)
@@ -199,7 +199,7 @@ class LatestHealth:
 
 
 def _directions(judged: LatestEvaluation, gone: Mapping[HostKey, Sequence[RuleState]]) -> Mapping[Key, Worse]:
-    """Return the direction in which the values of each key become unhealthy, in the order of the values."""
+    """Return the direction in which the values of each key are unhealthy; keys are in the order of the values."""
     directions: dict[Key, Worse] = {}
     for limits in (rule.limits for rule in judged.rules if has_cell(rule.rule)):
         for target, healthy in zip(limits.judged, limits.by_row, strict=True):

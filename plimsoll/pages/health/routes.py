@@ -1,4 +1,4 @@
-"""The health page: the overall answer, the incidents, and the host table. Its script reloads it every 10 s."""
+"""The health page: the health answer, the incidents, and the host table. A script reloads it every 10 s."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -93,21 +93,21 @@ def _content(watched: Watched, frame: Frame, latest: LatestHealth, request: Requ
 
 
 def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
-    """Return the tile size for the wall view, the tiles that fit the screen (worst first), and the number left out."""
+    """Return the size of the wall view's tiles, the tiles that fit the screen (worst first), and the count left out."""
     most = _TILES[-1][1]
     size = next((size for size, fits in _TILES if len(table.tiles) <= fits), _TILES[-1][0])
     return size, table.tiles[:most], len(table.tiles[most:])
 
 
 def mark(health: Health, alerts: Sequence[Alert]) -> str:
-    """Return the title of the browser window: the counts of alerts (`◆ 2 ▲ 1`), or the answer if none fires."""
+    """Return the title of the browser window: counts of alerts (`◆ 2 ▲ 1`), or the health answer if no alert fires."""
     severities = [alert.severity for alert in alerts]
     counts = [(symbol, severities.count(severity)) for symbol, severity in (("◆", "critical"), ("▲", "warning"))]
     return " ".join(f"{symbol} {count}" for symbol, count in counts if count) or health.answer
 
 
 def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
-    """Yield sentences on the basis of the answer, and on the age of the last evaluation."""
+    """Yield sentences on what the health answer rests on, and on the age of the last evaluation."""
     if health.basis:
         yield health.basis
     silent = sum(host.state == HostState.SILENT for host in health.hosts)
@@ -121,7 +121,7 @@ def basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
 
 
 def describe_incident(incident: Incident, silences: Sequence[Silence], judged: JudgedHosts, now: int) -> dict[str, Any]:
-    """Return the template variables of an incident; it counts as silenced if all its alerts are."""
+    """Return the template variables of an incident, which counts as silenced if all of its alerts are."""
     alert = incident.worst
     lacking = judged.lacking(host_key(alert.host)) if alert.kind == "rule" else ""
     return {
@@ -135,7 +135,7 @@ def describe_incident(incident: Incident, silences: Sequence[Silence], judged: J
 
 
 def _silenced(incident: Incident, silences: Sequence[Silence]) -> str:
-    """Return by whom and why all alerts of an incident are silenced; empty if one is not."""
+    """Return who silenced an incident, and why; empty unless all of its alerts are silenced."""
     holding = [
         next((silence for silence in silences if silence.matches(alert.rule, alert.host, alert.instance)), None)
         for alert in incident.alerts
@@ -164,7 +164,7 @@ def _facts(incident: Incident, now: int) -> Iterator[str]:
 
 
 def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]:
-    """Yield the lines of text below the value of a cell. `newest` is the time of its last value (UTC ns)."""
+    """Yield the lines of text below a cell's value. `newest` is the time of the cell's last value (UTC ns)."""
     crossed = f"for {_long(now - cell.since)}" if cell.since else ""
     if cell.alert and cell.alert.kind == "flapping":
         yield "flapping"
@@ -183,7 +183,7 @@ def describe_cell(cell: HostCell, newest: int | None, now: int) -> Iterator[str]
 
 
 def data(health: Health) -> list[str]:
-    """Return lines on how many values arrive, and where they are stored."""
+    """Return texts on how many values arrive, where they are stored, and their size on disk."""
     size = quantity(health.store_bytes, "bytes") if health.store_bytes else ""
     parts = [f"{counted(health.points_a_minute, 'value')} in the last minute", health.store, size]
     if health.info:

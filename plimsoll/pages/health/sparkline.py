@@ -19,17 +19,16 @@ _STEPS = {rise: f" 1 {rise}" for rise in range(-HEIGHT, HEIGHT + 1)}
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """An SVG path in a box of WIDTH by HEIGHT, and the limit's distance from the top; None if it is not drawn."""
+    """An SVG path in a box of WIDTH by HEIGHT, and the limit's distance from the box's top (None: no limit drawn)."""
 
     path: str
     limit: int | None
 
 
 class LastHour:
-    """The values of the last hour by key. Only the worst value of each minute is kept, so that no crossing is lost.
+    """The values of the last hour by key; of each minute, the worst value is stored, so that no crossing is lost.
 
-    The values are in a matrix with a row per key and a column per minute: an evaluation adds its values to all rows at
-    once.
+    The values are a matrix with a row per key and a column per minute, to which an evaluation adds a value per row.
     """
 
     def __init__(self) -> None:
@@ -40,7 +39,7 @@ class LastHour:
         self._minute = 0  # the minute of the last column, since 1970
 
     def keep(self, worse: Mapping[Key, Worse]) -> None:
-        """Keep only the values of these keys; `worse` is the direction in which the values of each become unhealthy."""
+        """Drop all keys but these. `worse` is the direction in which each key's values become unhealthy."""
         was = np.array([self._rows.get(key, -1) for key in worse], np.int64)
         signs = np.array([-1.0 if worse == "lower" else 1.0 for worse in worse.values()])
         values, newest, samples = np.full((len(was), WIDTH), np.nan), np.zeros(len(was), np.int64), was >= 0
@@ -50,11 +49,11 @@ class LastHour:
         self._values, self._signs, self._newest = values, signs, newest
 
     def __contains__(self, key: Key) -> bool:
-        """Return whether the values of a key are kept."""
+        """Return whether values of a key are stored."""
         return key in self._rows
 
     def add_newest(self, time: int, values: Values) -> None:
-        """Add the newest value of each key, in the order given to `keep`; NaN means no value."""
+        """Add a value of each key at a time (UTC ns), in the order of the keys in `keep`; NaN means no value."""
         self._reach(time // _MINUTE)
         self._values[:, -1] = np.fmax(self._values[:, -1], values * self._signs)
         self._newest[~np.isnan(values)] = time
@@ -82,7 +81,7 @@ class LastHour:
         return None if row is None else int(self._newest[row]) or None
 
     def drawn(self, keys: Sequence[tuple[Key, float | None]], until: int) -> list[Sparkline | None]:
-        """Return a sparkline of the hour before `until` (UTC ns) for each key and limit; None without values."""
+        """Return a sparkline of the hour before `until` (UTC ns) per pair of key and limit; None without values."""
         places = [at for at, (key, _) in enumerate(keys) if key in self._rows]
         rows = np.array([self._rows[keys[at][0]] for at in places], np.intp)
         limits = np.array([keys[at][1] for at in places], np.float64)  # NaN without one

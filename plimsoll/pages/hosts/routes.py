@@ -1,4 +1,4 @@
-"""`/hosts/NAME`: the page of a host: the verdict, charts of what is crossed, then its other signals by area."""
+"""`/hosts/NAME`: the page of a host: its state, charts of crossed signals, then charts of further signals by area."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -96,9 +96,9 @@ def _content(watched: Watched, health: HostHealth, scenes: Scenes, picker: Range
 
 @dataclass(frozen=True)
 class HostChart:
-    """A chart of a signal of the host: its area, title and spec, and its cell; None for a signal without a limit.
+    """A chart of a signal of the host: area, title, spec, and the signal's cell in the host table (None: no cell).
 
-    `spec` is empty for a signal that is not drawn as lines; then its cell is shown alone.
+    `spec` is empty for a signal that is not drawn as lines; then only the cell is shown.
     """
 
     area: Area
@@ -107,12 +107,12 @@ class HostChart:
     cell: HostCell | None
 
     def rank(self) -> tuple[bool, tuple[Any, ...]]:
-        """Return the sort key: the chart nearest to its limit first, those without a limit last."""
+        """Return the sort key: the worst chart first, charts without a cell last."""
         return self.cell is None, self.cell.place if self.cell else (self.title,)
 
 
 def _charts(host: str, scene: Scene, cells: Mapping[str, HostCell]) -> Iterator[HostChart]:
-    """Yield a chart for each signal of the host that an area has, once."""
+    """Yield one chart for each signal of the host that is on a dashboard."""
     panels = ((area, panel) for area in load_areas().areas for panel in area.panels if not panel.drive)
     shown: set[str] = set()
     for area, panel in panels:
@@ -125,7 +125,7 @@ def _charts(host: str, scene: Scene, cells: Mapping[str, HostCell]) -> Iterator[
 
 
 def _by_area(charts: Sequence[HostChart]) -> list[tuple[Area, list[HostChart]]]:
-    """Return the charts by area; areas and charts nearest to their limit come first."""
+    """Return the charts by area. The worst chart of an area comes first, and the area with the worst chart."""
     areas: dict[str, list[HostChart]] = {}
     for chart in sorted(charts, key=HostChart.rank):
         areas.setdefault(chart.area.area, []).append(chart)
@@ -133,7 +133,7 @@ def _by_area(charts: Sequence[HostChart]) -> list[tuple[Area, list[HostChart]]]:
 
 
 def _standings(judged: Sequence[RuleState]) -> list[tuple[str, int]]:
-    """Return how many limits are crossed, are within limits, and have no data; notes do not count."""
+    """Return the counts of limits that are crossed, within limits, and without data; severity info does not count."""
     states = [state.state for state in judged if state.rule.severity != "info"]
     crossed = sum(state in (State.FIRING, State.PENDING) for state in states)
     silent = states.count(State.NO_DATA)
@@ -141,7 +141,7 @@ def _standings(judged: Sequence[RuleState]) -> list[tuple[str, int]]:
 
 
 def _find_before(watched: Watched, host: str, zone: Zone, now: int) -> list[tuple[int, str, str, str]]:
-    """Return the latest alerts of the host that ended: number, begin, title, and how long each lasted."""
+    """Return the latest alerts of the host that ended in the last 7 days: number, begin, title, and duration."""
     chosen = alert_queries.AlertFilter(("critical", "warning"), host, "*", now - _BEFORE, now)
     ended, _ = alert_queries.find_ended(watched.file, chosen, 0, _MOST_BEFORE)
     return [

@@ -1,4 +1,4 @@
-"""The application of the API, its OpenAPI document, and the page that documents it."""
+"""The application of the HTTP API, its OpenAPI document, and the page that describes its operations."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import cache
@@ -49,7 +49,7 @@ _ABOUT = (
 
 
 def routes(watched: Watched, frame: Frame, scenes: Scenes, reviews: RunReviews) -> list[Route]:
-    """Return the routes of the operations, of their OpenAPI document and of its page."""
+    """Return the routes of the operations, of the OpenAPI document, and of the page that describes the operations."""
     api = create_api(watched, scenes, reviews)
     described = cache(lambda: describe(api))
 
@@ -115,7 +115,7 @@ def _handler(explain: Callable[[Request, Any], ApiFault]) -> Callable[[Request, 
 
 
 def _invalid(_: Request, error: RequestValidationError) -> ApiFault:
-    """Return the mistakes that pydantic reports, each with its place."""
+    """Return the first mistakes that pydantic found in a request, each with the field that is wrong."""
     mistakes: list[tuple[str, str]] = []
     for mistake in error.errors():
         kind, *path = mistake["loc"]
@@ -126,7 +126,7 @@ def _invalid(_: Request, error: RequestValidationError) -> ApiFault:
 
 
 def _no_operation(request: Request, error: HTTPException) -> ApiFault:
-    """Return the problem of a request that no operation handles: an unknown path, or a wrong method."""
+    """Return the problem of a request with an unknown path, a wrong method, or a body that is not JSON."""
     status, path = HTTPStatus(error.status_code), request.url.path[:200]
     if status == HTTPStatus.NOT_FOUND:
         return ApiFault(status, "there is nothing at this path", path, "/api/docs lists all")
@@ -146,7 +146,7 @@ def _unavailable(request: Request, error: Exception) -> ApiFault:
 
 
 def _path(request: Request) -> str:
-    """Return the path of the operation as OpenAPI writes it."""
+    """Return the path of the requested operation as in the OpenAPI document, such as `/alerts/{id}`."""
     route = request.scope.get("route")
     return route.path_format if isinstance(route, APIRoute) else request.url.path[:200]
 

@@ -1,4 +1,4 @@
-"""The operations of the API: how they read requests, and the parameters, lists, times and errors they share."""
+"""What the operations of the HTTP API share: how they read requests; parameters, lists, times and errors."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from http import HTTPStatus
@@ -32,7 +32,7 @@ class ApiProblem(BaseModel):
 
 
 class ApiFault(Exception):
-    """The error that a request is answered with a problem; `retry_after_s` says when to try again."""
+    """The error to answer a request with `problem`; the client may try again after `retry_after_s` seconds."""
 
     def __init__(
         self, status: HTTPStatus, error: str, where: str = "", hint: str = "", *, retry_after_s: int | None = None
@@ -85,7 +85,7 @@ class Page(BaseModel, Generic[Item]):
 
     @classmethod
     def at(cls, part: Sequence[Any], total: int, query: PageQuery, make_item: Callable[[Any], Item]) -> "Page[Item]":
-        """Return a page from entries that were already cut to the requested part of a list of `total` entries."""
+        """Return a page of a list of `total` entries; `part` has only the entries on the page."""
         end = query.offset + len(part)
         return cls(items=[*map(make_item, part)], total=total, next=end if part and end < total else None)
 
@@ -99,7 +99,7 @@ LONGEST_BODY = 32 << 10
 
 
 class Operation(APIRoute):
-    """A route of the API. Its docstring is the summary, unless one is given."""
+    """A route of the HTTP API. The docstring of its function is its summary in the OpenAPI document, unless given."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -139,7 +139,7 @@ class Operation(APIRoute):
 
 
 def parse_instant(text: str, now: int, where: str) -> int:
-    """Return an instant (UTC ns). Raise ApiFault if the text is invalid."""
+    """Return an instant (UTC ns). Raise ApiFault, which names the parameter `where`, if the text is invalid."""
     try:
         return instant_of(text, UTC, now)
     except Unusable as error:

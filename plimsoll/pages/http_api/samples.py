@@ -36,9 +36,9 @@ MOST_READ = 5_000_000
 
 @dataclass(frozen=True, eq=False)
 class ApiLine:
-    """The values of one signal or series, by column: `value`, or `minimum`, `mean` and `maximum` of buckets.
+    """The values of a signal or series as columns: `value`, or `minimum`, `mean` and `maximum` of each bucket.
 
-    `times` (UTC ns) are those of the samples, or of the beginnings of the buckets.
+    `times` (UTC ns) are the times of the samples, or the begins of the buckets.
     """
 
     host: str
@@ -51,7 +51,7 @@ class ApiLine:
 
 
 def _column(name: str, description: str | None = None) -> Any:
-    """Return the field for a column of a line, which has no value if the line lacks the column."""
+    """Return a pydantic field that contains the column `name` of an ApiLine; None if the line lacks the column."""
     return attribute(
         lambda line: line.columns[name].tolist() if name in line.columns else None, description, default=None
     )
@@ -171,7 +171,7 @@ def read_samples(
 def _lines(
     watched: Watched, scenes: Scenes, query: SamplesQuery, start: int, end: int, width: int | None
 ) -> Sequence[ApiLine]:
-    """Return the values for a query. Raises ApiFault if the query is incomplete or ambiguous."""
+    """Return the values that a query requests. Raise ApiFault if the query is incomplete or ambiguous."""
     if bool(query.signal) == bool(query.measurement):
         raise ApiFault(
             HTTPStatus.BAD_REQUEST,
@@ -210,7 +210,10 @@ def _check_number(lines: int) -> None:
 
 
 def _width(text: str, span: int) -> int | None:
-    """Return the width of the buckets (ns); None for raw samples."""
+    """Return the width of the buckets (ns); None for raw samples.
+
+    Raise ApiFault if the text is no duration, or a duration shorter than a second or longer than the range `span` (ns).
+    """
     if not text:
         return None
     try:
@@ -229,7 +232,7 @@ def _text(series: Series) -> str:
 
 
 def _frame(lines: Sequence[ApiLine], width: int | None) -> pl.DataFrame:
-    """Return the table of all lines, with a row for each time and line; its columns depend on `width`."""
+    """Return a table with a row for each line and time. It has the columns of buckets if `width` is not None."""
     columns = _BUCKETS if width else _RAW
     texts = dict.fromkeys(_NAMES, pl.String)
     schema = {"time": pl.Datetime("ns", "UTC"), **texts, **dict.fromkeys(columns, pl.Float64)}
@@ -248,7 +251,7 @@ def _frame(lines: Sequence[ApiLine], width: int | None) -> pl.DataFrame:
 
 
 def _texts(times: Times) -> list[str]:
-    """Return instants as ISO 8601 in UTC, to the millisecond, or to the nanosecond if any needs it."""
+    """Return times as ISO 8601 in UTC, to the millisecond; all to the nanosecond if any time needs it."""
     unit = "ms" if not (times % _MILLISECOND).any() else "ns"
     return [f"{text}Z" for text in np.datetime_as_string(times.astype("datetime64[ns]"), unit).tolist()]
 
@@ -256,7 +259,7 @@ def _texts(times: Times) -> list[str]:
 def read_signals(
     store: SampleReader, name: str, unit: str, sources: Sequence[SignalSource], start: int, end: int, width: int | None
 ) -> list[ApiLine]:
-    """Return the values of a signal for some subjects. Raise Unusable if there are too many values."""
+    """Return the values of a signal from each of the sources. Raise Unusable if there are too many values."""
     _check_buckets(len(sources), start, end, width)
     origins = [recorded_as(source.origin) for source in sources]
     direct = [
@@ -282,7 +285,7 @@ def read_signals(
 def read_series(
     store: SampleReader, series: Sequence[Series], start: int, end: int, width: int | None
 ) -> list[ApiLine]:
-    """Return the values of series as they were sent. Raise Unusable if there are too many values."""
+    """Return the values of each series as they were sent. Raise Unusable if there are too many values."""
     _check_buckets(len(series), start, end, width)
     if not series:
         return []
@@ -304,7 +307,7 @@ def read_series(
 def _reduced_by_store(
     store: SampleReader, origins: Sequence[ResolvedSeries], start: int, end: int, width: int
 ) -> list[tuple[Times, Mapping[str, Values]]]:
-    """Return buckets of signals that a store has as series, converted to the signal's unit."""
+    """Return buckets of signals that the store has as series, converted to the signals' units."""
     stored = store.buckets([origin.series for origin in origins], start, end, width) if origins else ()
     reduced: list[tuple[Times, Mapping[str, Values]]] = []
     for origin, buckets in zip(origins, stored, strict=True):
@@ -316,7 +319,7 @@ def _reduced_by_store(
 
 
 def _columns(samples: Samples, width: int | None) -> tuple[Times, Mapping[str, Values]]:
-    """Return the samples with values, or buckets of samples, which begin at multiples of their width."""
+    """Return the times and columns of samples: values, or buckets that begin at multiples of `width` (ns)."""
     present = samples.present
     if not width or not len(present.times):
         return present.times, {"value": present.values}

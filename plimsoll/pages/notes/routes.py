@@ -16,7 +16,7 @@ from plimsoll.up.watched import Watched
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """Return the routes of the forms."""
+    """Return the routes of the forms that add and remove notes."""
 
     def add(request: Request, fields: Fields) -> Response:
         now, actor = time.time_ns(), actor_of(request, fields.get("who", ""))

@@ -15,10 +15,10 @@ _AT_ONCE = 100
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """Return the route of the page."""
+    """Return the route of the audit log's page."""
 
     def page(request: Request) -> Response:
-        """Return the page of the audit log for the range and person in the request."""
+        """Return the page of the audit log: the actions of the requested time range and person."""
         zone, query = frame.zone_of(request), request.query_params
         who = query.get("who", "").strip()
         first = count_before(query.get("page", ""), _AT_ONCE)

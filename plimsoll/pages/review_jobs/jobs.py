@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Upload:
-    """Uploaded logs: their folder, in which they are named `0`, `1` and so on, and the fields of the form.
+    """Uploaded logs: the folder that contains them as files `0`, `1` and so on, and the fields of the upload form.
 
-    `names` are the file names given by the sender, which are shown but never used as paths.
+    `names` are the files' names on the sender's computer, which are shown but never used as paths.
     """
 
     folder: Path
@@ -38,7 +38,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class ReviewSetup:
-    """How reviews and comparisons are made: `rules` is the hash of the catalogue, `data` the server's data folder."""
+    """What each review and comparison needs: the catalogue of rules and its hash (`rules`), and the data folder."""
 
     data: Path
     catalogue: Catalogue
@@ -47,7 +47,7 @@ class ReviewSetup:
 
 @dataclass(frozen=True)
 class ToReview:
-    """A run to review, from the store or from an upload. `review` is the id of the review."""
+    """A task: review a run that is stored, or that is in `upload`. `review` is the id that the review gets."""
 
     setup: ReviewSetup
     run: str
@@ -57,7 +57,7 @@ class ToReview:
 
 @dataclass(frozen=True)
 class ToCompare:
-    """A comparison to make: the names of stored runs, the baseline first, and the id of the comparison."""
+    """A task: compare stored runs by name, the baseline first. `comparison` is the id that the comparison gets."""
 
     setup: ReviewSetup
     runs: tuple[str, ...]
@@ -68,7 +68,7 @@ Task = ToReview | ToCompare
 
 
 class Stage(StrEnum):
-    """The stage of a job."""
+    """How far a job is."""
 
     WAITING = "waiting"
     READING = "reading"
@@ -91,12 +91,12 @@ _STAGES = {
 
 @dataclass
 class Job:
-    """A task and its progress: `done` of `total` files or values; `total` is 0 if unknown.
+    """The progress of a task: `done` of `total` files or values in the current stage; `total` is 0 if unknown.
 
     `id` is the id of the review, comparison or upload; `run` names the run or runs. `remarks` say what was skipped,
-    repaired or guessed in the logs. `error` says why there is no review; `refused` why the run is not in the store
-    although there is a review, and `hint` what to do about it. `reviewed` is the id of the finished review or
-    comparison. `stored` says what was stored, with `storing_remarks` on it.
+    repaired or guessed in the logs. `error` says why there is no review. `refused` says why the reviewed run was not
+    stored, and `hint` what to do about it. `reviewed` is the id of the finished review or comparison. `stored` says
+    how much of the run was stored, and `storing_remarks` what to know about it.
     """
 
     id: str
@@ -124,7 +124,7 @@ class Job:
 
 
 class Jobs:
-    """Performs tasks in the order in which they were added. `ended` is called after each task, in a thread."""
+    """Performs tasks in the order in which they were added. `ended` is called in the jobs' thread after each task."""
 
     def __init__(self, ended: Callable[[Job], None]) -> None:
         self._ended = ended
@@ -136,7 +136,7 @@ class Jobs:
         self._stopped = False
 
     def add(self, job: Job, task: Task) -> None:
-        """Add a task to the queue, unless a job with its id is waiting or running."""
+        """Queue a task, unless a job with the same id waits or runs."""
         with self._changed:
             if (earlier := self._jobs.get(job.id)) and not earlier.has_ended:
                 return
@@ -151,7 +151,7 @@ class Jobs:
             self._changed.notify()
 
     def find(self, id_: str) -> Job | None:
-        """Return the job of an id; None if there is none."""
+        """Return the job with an id; None without one."""
         return self._jobs.get(id_)
 
     def forget(self, id_: str) -> None:
@@ -167,7 +167,7 @@ class Jobs:
             return sum(isinstance(task, ToCompare) for _, task in self._tasks)
 
     def describe(self, job: Job) -> str:
-        """Return the stage of a job: `Storing the values`, `Waiting: 2 others come first`."""
+        """Return the stage of a job as text: `Storing the values`, `Waiting: 2 others come first`."""
         if job.stage is not Stage.WAITING:
             return _STAGES[job.stage]
         with self._changed:
@@ -177,7 +177,7 @@ class Jobs:
         return f"Waiting: {before} {'other comes' if before == 1 else 'others come'} first" if before else "Waiting"
 
     def cancel(self, id_: str) -> Job | None:
-        """Cancel a waiting or running job, which then counts as failed, and return it; None if there is none."""
+        """Cancel the job with an id if it waits or runs, and return it; else None. A cancelled job counts as failed."""
         with self._changed:
             job = self._jobs.get(id_)
             waiting = next((task for task in self._tasks if task[0].id == id_), None)
@@ -192,7 +192,7 @@ class Jobs:
             return None
 
     def stop(self) -> None:
-        """End the worker process, and start no other."""
+        """Kill the worker process, and start no further process."""
         with self._changed:
             self._stopped = True
             if self._process:
@@ -202,7 +202,7 @@ class Jobs:
             self._thread.join()
 
     def _run(self) -> None:
-        """Perform tasks, each in a new worker process, until `stop`."""
+        """Perform tasks, each in a new worker process, until `stop` is called."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._tasks or self._stopped)
@@ -221,7 +221,7 @@ class Jobs:
                 process.kill()
 
     def _perform(self, job: Job, task: Task, process: "subprocess.Popen[bytes]") -> None:
-        """Give a task to a worker, and update the job by the worker's reports until it ends."""
+        """Give a task to a worker process, and update the job from the process's reports until the process ends."""
         assert process.stdin is not None
         assert process.stdout is not None
         with suppress(BrokenPipeError):

@@ -1,6 +1,6 @@
 """The stored reviews and comparisons of runs, in the folder `reviews` of the data folder.
 
-Each has a report and a document in JSON; a review also has a summary, and the means of its signals.
+Reviews and comparisons have a report and a JSON document; reviews also have a summary and the means of signals.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ class _KeptModel(BaseModel):
 
 
 class ReviewOrigin(_KeptModel):
-    """The version of Plimsoll and the hash of the rules that made a review, and when (UTC ns)."""
+    """What made a review: the version of Plimsoll and the hash of the rules; and when (UTC ns)."""
 
     version: str
     rules: str
@@ -42,7 +42,7 @@ class ReviewOrigin(_KeptModel):
 
 
 class Crossed(_KeptModel):
-    """A crossed signal on a host, as a sentence on its worst finding."""
+    """A signal that is crossed on a host or instance, with a sentence on the worst finding about it."""
 
     signal: str
     title: str
@@ -63,7 +63,10 @@ class KeptMean(_KeptModel):
 
 
 class KeptMeans(_KeptModel):
-    """The stored RunMeans of a run. `start` is in UTC ns; `load` is the signal that counts operations."""
+    """The means of a run's signals, as stored. `start` is the begin of the run (UTC ns).
+
+    `load` is the name and mean of the signal that counts operations; None without one.
+    """
 
     run: str
     start: int | None
@@ -72,7 +75,7 @@ class KeptMeans(_KeptModel):
 
     @classmethod
     def of(cls, run_means: RunMeans) -> "KeptMeans":
-        """Return the means of a run for storage, without NaN and infinite means."""
+        """Return the means of a run for storage, without NaN and infinite values."""
         means = tuple(
             KeptMean(signal=key[0], host=on.host, instance=on.instance, service=on.service, mean=run_means.means[key])
             for key, (_, on) in run_means.subjects.items()
@@ -81,7 +84,7 @@ class KeptMeans(_KeptModel):
         return cls(run=run_means.name, start=run_means.start, means=means, load=run_means.load)
 
     def run_means(self, signals: Mapping[str, Signal]) -> RunMeans:
-        """Return the means as RunMeans, without signals that the catalogue no longer has."""
+        """Return these means as RunMeans, without signals that are no longer in the catalogue."""
         means: dict[tuple[str, Key], float] = {}
         subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {}
         for mean in self.means:
@@ -93,7 +96,7 @@ class KeptMeans(_KeptModel):
 
 
 class KeptReview(_KeptModel):
-    """The summary of a review: `severity` is the highest crossed (or empty), `cause` says which resource is short."""
+    """The summary of a review: `severity` is the highest crossed (or empty), `cause` names the short resource."""
 
     run: str
     made_with: ReviewOrigin = Field(validation_alias="made", serialization_alias="made")
@@ -106,12 +109,12 @@ class KeptReview(_KeptModel):
 
 
 def review_id(run: RunSummary) -> str:
-    """Return the id of the review of a stored run. It changes when the run is stored again."""
+    """Return the id of the review of a stored run, which changes when the run is stored again."""
     return _hash(run.name, str(run.generation))
 
 
 def comparison_id(runs: Sequence[RunSummary], made_with: str) -> str:
-    """Return the id of a comparison of runs, the baseline first; `made_with` names the version and the rules."""
+    """Return the id of a comparison of runs, the baseline first; `made_with` names version and rules."""
     return _hash(made_with, *map(review_id, runs))
 
 
@@ -120,13 +123,13 @@ def _hash(*parts: str) -> str:
 
 
 class KeptReviews:
-    """The stored reviews in a data folder, each with an id."""
+    """The stored reviews and comparisons in a data folder, by id."""
 
     def __init__(self, data: Path) -> None:
         self._folder = data / _FOLDER
 
     def save(self, id_: str, report: str, document: str, means: KeptMeans, kept: KeptReview) -> None:
-        """Store a review; `find` finds it once it is completely written."""
+        """Store a review. The summary `kept` is written last, so that `find` does not return incomplete reviews."""
         self.save_report(id_, report, document)
         self._write(id_, _MEANS, means.model_dump_json())
         self._write(id_, _SHORT, kept.model_dump_json())
@@ -138,12 +141,12 @@ class KeptReviews:
         self._write(id_, REPORT, report)
 
     def rename(self, id_: str, to: str) -> None:
-        """Change the id of a review; an earlier review with that id is replaced."""
+        """Change the id of a review to `to`, and replace a review that has this id already."""
         for kind in _KINDS:
             self._path(id_, kind).replace(self._path(to, kind))
 
     def find(self, id_: str) -> KeptReview | None:
-        """Return a review; None if there is none, or if an incompatible version wrote it."""
+        """Return the summary of a review; None if it is missing, or written by an incompatible version."""
         return self._read(id_, _SHORT, KeptReview)
 
     def has_means(self, id_: str) -> bool:
@@ -151,7 +154,7 @@ class KeptReviews:
         return self._path(id_, _MEANS).is_file()
 
     def means(self, id_: str) -> KeptMeans | None:
-        """Return the means of a run's signals; None if there are none, or if an incompatible version wrote them."""
+        """Return the means of a run's signals; None if missing, or written by an incompatible version."""
         return self._read(id_, _MEANS, KeptMeans)
 
     def text(self, id_: str, kind: str) -> str | None:
@@ -161,7 +164,10 @@ class KeptReviews:
         return None
 
     def tidy(self, runs: Collection[RunSummary]) -> None:
-        """Remove comparisons, and reviews of runs that are not in the store, if a month old or too many."""
+        """Remove files that belong to none of these stored runs, if they are older than 30 days or more than 200.
+
+        They are comparisons, and reviews of runs that are not in the store.
+        """
         kept = {review_id(run) for run in runs}
         newest: dict[str, int] = {}
         for path in self._folder.iterdir() if self._folder.is_dir() else ():

@@ -1,4 +1,4 @@
-"""The reviews of stored runs and uploads: finished, in progress, and outdated."""
+"""The reviews of stored runs and uploads: finished, being made, or outdated."""
 
 import time
 from collections.abc import Sequence
@@ -28,15 +28,15 @@ _MOST_COMPARISONS = 20  # in the queue, as requests can ask for very many
 
 
 class TooManyComparisons(Exception):
-    """The error that too many comparisons are in the queue."""
+    """The error that a comparison is refused because too many are queued."""
 
 
 @dataclass(frozen=True)
 class RunReview:
-    """A stored run, with its stored review and the job that makes a new review.
+    """A stored run, its stored review (None without one), and the job that makes a new review (None without one).
 
-    `outdated` says that the review was made with another version or other rules; else empty. `has_means` means that the
-    means of its signals are stored.
+    `outdated` says how the review's version or rules differ from the current ones; empty if they do not.
+    `has_means` means that the means of the run's signals are stored.
     """
 
     run: RunSummary
@@ -58,7 +58,7 @@ class RunReview:
 
 
 class RunReviews:
-    """Makes reviews in a worker process, and finds stored reviews."""
+    """Finds the stored reviews of runs, and has missing reviews made by a worker process."""
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
@@ -77,23 +77,23 @@ class RunReviews:
         return [*map(self._of, self._watched.store.runs.summaries())]
 
     def find(self, name: str) -> RunReview | None:
-        """Return the run of a name; None if there is none."""
+        """Return the stored run with a name; None without one."""
         runs = self._watched.store.runs.summaries()
         return next((self._of(run) for run in runs if run.name == name), None)
 
     def make(self, review: RunReview) -> RunReview:
-        """Queue the review of a run; return the run with the job."""
+        """Queue the review of a run; return the same run with the job."""
         name = review.run.name
         self.jobs.add(Job(review.id, name), ToReview(self._setup, name, review.id))
         return replace(review, job=self.jobs.find(review.id))
 
     def make_missing(self, runs: Sequence[RunReview]) -> list[RunReview]:
-        """Queue reviews of the latest runs without one; return all given runs, with their jobs."""
+        """Queue reviews of the latest runs that have none; return all of `runs`, with the new jobs."""
         missing = [run.id for run in runs if run.run.complete and not run.kept and not run.job][:_MOST_AT_ONCE]
         return [self.make(run) if run.id in missing else run for run in runs]
 
     def trend(self, runs: Sequence[RunReview]) -> HistoryTrend:
-        """Return where signals changed over runs, given in order of time and with stored means."""
+        """Return where signals changed over `runs`, which are in order of time and have stored means."""
         key = tuple(run.id for run in runs)
         with self._judging:
             if self._trend is None or self._trend[0] != key:
@@ -106,7 +106,7 @@ class RunReviews:
             return self._trend[1]
 
     def accept(self, upload: Upload, size: int) -> Job:
-        """Queue an upload of `size` bytes to be read, reviewed and stored. Its folder's name is its id."""
+        """Queue an upload of `size` bytes to be read, reviewed and stored; return its job."""
         job = Job(upload.folder.name, upload.run)
         record = self._arrived[job.id] = Record(time.time_ns(), upload.names, size, job)
         self.uploads.save(record)
@@ -114,7 +114,10 @@ class RunReviews:
         return job
 
     def compare(self, runs: Sequence[RunReview], *, document: bool = False) -> str | Job:
-        """Return a comparison of runs with the first, or the job that makes it. Raise TooManyComparisons if full."""
+        """Return the comparison of runs with the first run: its report (or JSON `document`), or the job that makes it.
+
+        Raise TooManyComparisons if the queue is full.
+        """
         id_ = comparison_id([review.run for review in runs], f"{version('plimsoll')} {self._setup.rules}")
         text = self.kept.text(id_, DOCUMENT if document else REPORT)
         if text:
@@ -130,16 +133,19 @@ class RunReviews:
         return job
 
     def upload(self, id_: str) -> Record | None:
-        """Return the upload of an id; None if there is none."""
+        """Return the record of an upload; None without one."""
         return self._arrived.get(id_) or self.uploads.find(id_)
 
     def to_show(self) -> list[Record]:
-        """Return the uploads whose run is not (yet) in the store, the latest first."""
+        """Return the records of uploads whose run was not stored (yet), the latest first."""
         records = (self._arrived.get(record.job.id, record) for record in self.uploads.all())
         return [record for record in records if not record.job.stored]
 
     def forget_upload(self, id_: str) -> Record | None:
-        """Remove and return an upload's record, and its review unless the run is stored; None if there is none."""
+        """Remove an upload's record and the review under the upload's id; return the record.
+
+        Return None if there is no such upload, or if it has not ended.
+        """
         record = self.upload(id_)
         if record is None or not record.job.has_ended:
             return None

@@ -1,4 +1,4 @@
-"""The uploads: their files, and the result of each, in the folder `uploads` of the data folder."""
+"""The uploads, in the folder `uploads` of the data folder: the files of each, and a record of its result."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ _ENDED_EARLY = "plimsoll up ended before it was done, and what was uploaded is r
 
 @dataclass(frozen=True)
 class Record:
-    """An upload: when it arrived (UTC ns), the names of its files, their total bytes, and its job with the same id."""
+    """An upload: when it arrived (UTC ns), the names of its files, their total bytes, and the job with its id."""
 
     at: int
     files: tuple[str, ...]
@@ -31,35 +31,35 @@ _RECORDS = TypeAdapter(Record)
 
 
 class UploadRecords:
-    """Stores a JSON file for each upload, beside the folder of its files while these are needed."""
+    """Stores a JSON file for each upload and, until the upload is processed, the folder of its files."""
 
     def __init__(self, data: Path) -> None:
         self._folder = data / _FOLDER
         self._folder.mkdir(mode=0o700, exist_ok=True)
 
     def new_folder(self) -> Path:
-        """Create a folder for the files of an upload. Its name is the id of the upload."""
+        """Create a folder for the files of an upload; the folder's name is the upload's id."""
         folder = self._folder / uuid4().hex
         folder.mkdir(mode=0o700)
         return folder
 
     def free(self) -> int:
-        """Return the free space of the disk in bytes."""
+        """Return the free space on the data folder's disk in bytes."""
         return shutil.disk_usage(self._folder).free
 
     def save(self, record: Record) -> None:
-        """Save the record of an upload; the oldest records are deleted."""
+        """Save the record of an upload, and delete the oldest records beyond a hundred."""
         with atomic_write(self._folder / f"{record.job.id}.json") as partial:
             partial.write_bytes(_RECORDS.dump_json(record))
         for old in self.all()[_MOST_RECORDS:]:
             self.forget(old.job.id)
 
     def find(self, id_: str) -> Record | None:
-        """Return the upload of an id; None if there is none."""
+        """Return the record of an upload; None if it is missing or cannot be read."""
         return _read(self._folder / f"{id_}.json") if id_.isalnum() else None
 
     def all(self) -> list[Record]:
-        """Return all uploads, the latest first."""
+        """Return the records of all uploads, the latest first."""
         records = map(_read, self._folder.glob("*.json"))
         return sorted(filter(None, records), key=lambda record: -record.at)
 
@@ -72,7 +72,7 @@ class UploadRecords:
         shutil.rmtree(self._folder / id_, ignore_errors=True)
 
     def clear_leftovers(self) -> None:
-        """Remove the files of uploads that an earlier process did not finish; these uploads count as failed."""
+        """Remove the files of uploads that an earlier process did not finish, and mark these uploads as failed."""
         for folder in [path for path in self._folder.iterdir() if path.is_dir()]:
             shutil.rmtree(folder, ignore_errors=True)
         for record in self.all():

@@ -1,7 +1,7 @@
 """The worker process: reads, reviews and stores a run without delaying the alerts of `plimsoll up`.
 
-It reads its task from stdin, pickled by the server that started it, and ends when the server closes that pipe. It
-reports on stdout, one JSON object per line.
+It reads a pickled task from stdin, ends when the server closes stdin, and reports its progress on stdout: a JSON
+object with changed fields of Job per line.
 """
 
 import json
@@ -68,7 +68,7 @@ Say = Callable[..., None]
 
 
 def main() -> None:
-    """Perform the task on stdin."""
+    """Perform the task on stdin, and report its progress, or why it failed, on stdout."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C, and ends this process
     task: Task = pickle.load(sys.stdin.buffer)
     Thread(target=_end_with_server, daemon=True).start()
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def work(task: Task, say: Say) -> None:
-    """Perform a task; `say` reports its progress. Raise Unreachable if the server has ended."""
+    """Perform a task. `say` is called with changed fields of the Job. Raise Unreachable if the server has ended."""
     say(stage="reading")
     data = task.setup.data
     server = running.find(data)
@@ -109,7 +109,7 @@ def work(task: Task, say: Say) -> None:
 
 
 def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> None:
-    """Read and review a run; store it if it was uploaded."""
+    """Read and review a run, store the review, and store the run if it was uploaded."""
     logs, run = _read_uploaded(task.upload, say) if task.upload else _read_stored(store, task.run)
     remarks = [*(remark for log in logs.logs for remark in log.remarks), *logs.remarks]
     say(stage="reviewing", done=0, total=0, remarks=_texts(remarks))
@@ -124,7 +124,7 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
 
 
 def _summarize(insights: Insights, rules: str) -> KeptReview:
-    """Return the summary of a review; `rules` is the hash of the rules it was made with."""
+    """Return the summary of a review. `rules` is the hash of the rules that made the review."""
     review = insights.review
     crossed = tuple(_crossed(review))
     severities = {signal.severity for signal in crossed}
@@ -142,7 +142,7 @@ def _summarize(insights: Insights, rules: str) -> KeptReview:
 
 
 def _crossed(review: Review) -> Iterator[Crossed]:
-    """Yield the worst finding of each crossed signal and subject, the worst first."""
+    """Yield each crossed signal of a host or instance with its worst finding, the worst first."""
     seen_keys: set[object] = set()
     for finding in review.of(*CROSSED):
         subject = finding.subject
@@ -160,7 +160,7 @@ def _crossed(review: Review) -> Iterator[Crossed]:
 
 
 def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> None:
-    """Read and review stored runs, and compare them with the first run."""
+    """Review stored runs, compare them with the first run, and store the comparison."""
     read: list[tuple[Review, settings.Settings]] = []
     for number, name in enumerate(task.runs):
         say(stage="reading", done=number, total=len(task.runs))
@@ -177,19 +177,19 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
 
 
 def _json(document: BaseModel) -> str:
-    """Return a document as JSON; messages name form fields in place of command-line options."""
+    """Return a document as JSON. Options of commands in its messages are replaced by labels of form fields."""
     return json.dumps(all_with_fields(json.loads(document.model_dump_json(by_alias=True))), ensure_ascii=False)
 
 
 def _review_run(logs: LogSet, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
-    """Return the review of a run by its own plimsoll.toml, and the settings in that file."""
+    """Return the review of a run by the plimsoll.toml that is stored with the run, and the settings in that file."""
     path = Path(settings.FILE_NAME)
     parsed = settings.parse(run.settings or "", path)
     return review_logs(logs, catalogue, parsed, path if run.settings else None), parsed
 
 
 def _read_uploaded(upload: Upload, say: Say) -> tuple[LogSet, StoredRun]:
-    """Read uploaded logs. A file that is not a log becomes a remark if there are other files."""
+    """Read uploaded logs. If there are several files, a file that is not a log becomes a remark."""
     paths = {upload.folder / str(number): name for number, name in enumerate(upload.names)}
     config = next((path for path, name in paths.items() if name == settings.FILE_NAME), None)
     zone = by_windows(upload.zone) or Zone.parse(upload.zone) if upload.zone else None
@@ -216,7 +216,7 @@ def _read_stored(store: Store, name: str) -> tuple[LogSet, StoredRun]:
 def _save_run(
     store: Store, reviews: KeptReviews, task: ToReview, upload: Upload, logs: LogSet, run: StoredRun, say: Say
 ) -> None:
-    """Store a run. If that is refused, its review remains under the id of the upload."""
+    """Store a run, and rename its review to the run's id. If the run is refused, the review keeps the upload's id."""
     last_report = time.monotonic()
 
     def progress(done: int) -> None:

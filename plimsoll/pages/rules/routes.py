@@ -1,4 +1,4 @@
-"""The page of all rules, and the page of one: its documentation, sources, overrides, current values and alerts."""
+"""The page of all rules, and the page of a rule: documentation, overrides, current values, alerts, limit form."""
 
 import math
 import re
@@ -55,9 +55,9 @@ _LONGEST = 100
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A rule in the list: the number of hosts or instances for which it is judged now, and for which it fires.
+    """A rule in the list of rules. `judged` and `firing` are the numbers of hosts or instances.
 
-    `text` is searched; `is_shown` means that it contains the search words in the address.
+    `text` is the text that the search compares; `is_shown` means that it contains all search words.
     """
 
     rule: Rule
@@ -75,7 +75,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
     catalogue = watched.site.catalogue
 
     def show_all(request: Request) -> Response:
-        """Return the page of all rules, filtered by the search words."""
+        """Return the page of all rules; rules without the search words are hidden."""
         words = request.query_params.get("q", "").strip()[:_LONGEST]
         judged = Counter[str]()
         for states in watched.judged().rules:
@@ -151,7 +151,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 
 
 def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
-    """Return the variables of the form that changes a limit: the rule's hosts, changed limits, the usual limit."""
+    """Return the variables of the form that changes a limit: hosts of the rule, limits changed here, usual limit."""
     hosts = {state.subject.host for state in watched.judged() if state.rule.id == rule.id}
     try:
         here = overlay.changed_here(watched.folder, rule.id)
@@ -163,7 +163,7 @@ def _limit_content(watched: Watched, rule: Rule) -> dict[str, Any]:
 
 
 def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
-    """Change the limit of a rule on a host. Return why that was refused; empty if it succeeded."""
+    """Change the limit of a rule on a host, as the form says. Return why this was refused; empty if it was not."""
     if not form["host"]:
         return "give the host"
     names = {host.name for host in watched.health().hosts} | {state.subject.host for state in watched.judged()}
@@ -183,7 +183,10 @@ def change(watched: Watched, rule: Rule, form: Form, actor: Actor) -> str:
 
 
 def preview_rule(watched: Watched, rule: Rule, values: Mapping[str, str], start: int, end: int, host: str) -> Preview:
-    """Return how often a rule fired, and would have with other `values`. Raise Unusable if they are invalid."""
+    """Return how often a rule fired from `start` to `end` (UTC ns), and how often it would have with other `values`.
+
+    Raise Unusable if `values` are invalid, or if there are too many samples.
+    """
     settings = settings_of(values, rule, watched.site) if any(values.values()) else None
     check = within(_LONGEST_PREVIEW_S, check_nothing)
     try:
@@ -193,7 +196,10 @@ def preview_rule(watched: Watched, rule: Rule, values: Mapping[str, str], start:
 
 
 def _perform(watched: Watched, actor: Actor, change_file: Callable[[], str]) -> str:
-    """Change the file of limits and reload the settings. If refused, restore the file and return why, else empty."""
+    """Change the file of limits and reload the settings. Return why this was refused; empty if it was not.
+
+    `change_file` returns the action for the audit log. If the settings are refused, the file is restored.
+    """
     with _one_at_a_time:
         try:
             before = overlay.text(watched.folder)
@@ -239,7 +245,7 @@ def rule_content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str
 
 
 def _rank(state: RuleState) -> tuple[int, float, str, str]:
-    """Return a sort key: the most severe states first, then the values furthest past their limit."""
+    """Return a sort key: the worst state first, then the value that is furthest past its limit."""
     over = state.value - state.healthy.limit
     excess: Mapping[str, float] = {"higher": over, "lower": -over, "either": abs(over)}
     furthest_first = math.inf if math.isnan(over) else -excess[state.healthy.worse]
@@ -248,7 +254,7 @@ def _rank(state: RuleState) -> tuple[int, float, str, str]:
 
 
 def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
-    """Return a host or instance of the rule for the page; `severity` is empty unless crossed."""
+    """Return the state of a rule on a host or instance as texts; `severity` is empty unless the limit is crossed."""
     is_crossed = state.state in (State.FIRING, State.PENDING)
     return {
         "host": state.subject.host,
@@ -263,7 +269,7 @@ def _judged(state: RuleState, unit: str, zone: Zone) -> dict[str, str]:
 
 
 def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
-    """Yield the changes of plimsoll.toml to a rule: for all hosts, then for single hosts."""
+    """Yield where plimsoll.toml changes a rule, with a note: host groups, then `all hosts`, then single hosts."""
     overrides = watched.site.overrides
     for group in overrides.groups:
         if rule.id in group.rules:
@@ -275,5 +281,5 @@ def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
 
 
 def render_markdown(text: str) -> Markup:
-    """Return Markdown as HTML, with its HTML escaped, no pictures, and links in docs/rules leading to pages."""
+    """Return Markdown as HTML without raw HTML and pictures; links between rules lead to the rules' pages."""
     return Markup(_MARKDOWN.render(_RULE_LINK.sub(r"](/rules/\1)", printable_lines(text))))

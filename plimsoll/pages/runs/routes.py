@@ -1,4 +1,4 @@
-"""The runs of the store: their list, the report of each, and the forms to review again or delete."""
+"""The runs of the store: their list, their reports, and the forms that review a run again or delete it."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,10 @@ _STATES = {
 
 
 def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
-    """Return the routes. A run is named in the query `run`, as its name could equal an action."""
+    """Return the routes of the runs.
+
+    Actions name the run in the query (`/runs/delete?run=NAME`), as a run can have the name of an action.
+    """
 
     def show_list(request: Request) -> Response:
         """Return the page of all runs, filtered by text, host and label."""
@@ -115,7 +118,7 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
 
 
 def _matches(run: RunSummary, text: str, host: str, label: str) -> bool:
-    """Return whether a run has the text in its name, hosts or labels, and has the host and the label."""
+    """Return whether a run has `text` in its name, hosts or labels, and has the host and the label (empty: any)."""
     labels = run_labels(run)
     return (
         text.casefold() in " ".join([run.name, *run.hosts, *labels]).casefold()
@@ -125,7 +128,7 @@ def _matches(run: RunSummary, text: str, host: str, label: str) -> bool:
 
 
 def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Return an endpoint that shows a page, or the reason why the store cannot be read."""
+    """Return an endpoint that calls `page`; if the store cannot be read, it shows the reason."""
 
     def answer(request: Request) -> Response:
         try:
@@ -137,7 +140,10 @@ def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Req
 
 
 def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
-    """Return the page of a comparison of the runs `b` with the baseline `a`. The list sends ids, as `run`."""
+    """Return the page that compares the runs `b` with the baseline `a`, which the query names.
+
+    Redirect a query with ids of runs (`run`), which the list of runs sends, to the address with names.
+    """
     query, runs = request.query_params, reviews.runs()
     if ids := query.getlist("run"):
         chosen = sorted((review for review in runs if review.id in ids), key=lambda review: review.run.start)
@@ -164,7 +170,7 @@ def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Respons
 
 
 def report_page(frame: Frame, request: Request, report: str, **bar: object) -> Response:
-    """Return a report with a bar of links. Its security policy allows only its own script and style."""
+    """Return a report with a bar of links above. Its Content-Security-Policy allows only its own script and style."""
     match = _POLICY.search(report)
     if match is None:
         return frame.missing(request, "Its report cannot be read.", "Have it reviewed again, on the page Runs.")

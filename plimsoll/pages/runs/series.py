@@ -1,6 +1,6 @@
-"""`/runs/series?label=NAME=VALUE`: the signals over the runs with these labels, and where they changed.
+"""`/runs/series?label=NAME=VALUE`: how each signal changed over the runs that have these labels.
 
-Each signal is a small chart: a dot for each run, the levels, and marks where these change.
+Each signal has a small chart: a dot per run, a line for each level, and a mark where the level changes.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _USUAL_TOLERANCE = 0.05  # of the level, for the load
 
 
 def series_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
-    """Return the page. Runs without a review, or without stored means, follow when they are reviewed."""
+    """Return the page of a series of runs. Runs without stored means are reviewed, and are shown later."""
     labels = [label for label in request.query_params.getlist("label") if label]
     complete = [review for review in reviews.runs() if review.run.complete]
     values: dict[str, set[str]] = {}
@@ -64,7 +64,7 @@ def run_labels(run: RunSummary) -> list[str]:
 
 
 def _trend_content(trend: HistoryTrend, *, show_all: bool) -> dict[str, Any]:
-    """Return the charts and sentences of a trend; unless `show_all`, only some unchanged signals are drawn."""
+    """Return the charts and sentences of a trend. Unless `show_all`, most of the unchanged signals are left out."""
     places = {id(run): at for at, run in enumerate(trend.runs)}
 
     def rank(course: Course) -> tuple[object, ...]:
@@ -89,7 +89,10 @@ def _trend_content(trend: HistoryTrend, *, show_all: bool) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SeriesChart:
-    """A chart: dots with a text, levels from `x1` to `x2` at `y`, marks of changes, and the range of the values."""
+    """A chart of a signal over runs: dots with texts, levels (`steps` from `x1` to `x2` at `y`), and marks of changes.
+
+    `low` and `high` are the smallest and largest value as text.
+    """
 
     title: str
     label: str
@@ -108,7 +111,7 @@ def _draw_course(course: Course, runs: Sequence[RunMeans]) -> SeriesChart:
 
 
 def _draw_load(trend: HistoryTrend) -> SeriesChart | None:
-    """Return the chart of the runs' load if all counted the same kind of operations, else None. It is not judged."""
+    """Return the chart of the runs' load, without changes; None unless all runs counted the same kind of operations."""
     loads = [run.load for run in trend.runs]
     names = {load[0] for load in loads if load}
     if None in loads or len(names) != 1:
@@ -124,7 +127,7 @@ def _draw_load(trend: HistoryTrend) -> SeriesChart | None:
 def _draw(
     title: str, unit: str, values: Values, tolerated: float, changes: tuple[Change, ...], runs: Sequence[RunMeans]
 ) -> SeriesChart:
-    """Return the chart of values over runs. The value axis spans at least four times the tolerance."""
+    """Return the chart of a value per run. The value axis spans at least four times the tolerated change."""
     low, high, last = float(values.min()), float(values.max()), len(values) - 1
     span = max(high - low, _LEAST_RANGE * tolerated) or 1.0
     bottom = (low + high - span) / 2

@@ -1,4 +1,4 @@
-"""Alerts as rows of lists."""
+"""Alerts and incidents as rows, for the lists of several pages."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -14,9 +14,9 @@ Row = dict[str, Any]
 
 
 def rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
-    """Return the rows of alerts for the macro `parts.list`; `active` are the active silences.
+    """Return a row for each alert, for the macro `parts.list`. `active` are the active silences.
 
-    `lasted` is empty while an alert fires, as the sentence includes it. `inside` are the incident's other alerts.
+    `lasted` is empty while an alert fires, as `sentence` says how long; `inside` and `cause` are empty.
     """
     return [
         {
@@ -34,18 +34,18 @@ def rows(alerts: Iterable[Alert], active: Sequence[Silence], zone: Zone, now: in
 
 
 def incident_rows(incidents: Iterable[Incident], active: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
-    """Return the rows of incidents, each containing the rows of its other alerts."""
+    """Return the row of each incident's worst alert; `inside` contains the rows of the incident's further alerts."""
     pairs = [(incident, rows(incident.alerts, active, zone, now)) for incident in incidents]
     return [{**row, "inside": rows, "cause": cause(incident.worst)} for incident, (row, *rows) in pairs]
 
 
 def sentence(alert: Alert, zone: Zone, now: int) -> str:
-    """Return a sentence on an alert that fires, or on how it ended."""
+    """Return a sentence that says how long an alert fires, or how it ended."""
     return still_sentence(alert, zone, now) if alert.firing else ended_sentence(alert, zone)
 
 
 def marks(alert: Alert, silenced: Sequence[Silence], zone: Zone) -> Iterator[str]:
-    """Yield the marks of an alert: `acknowledged by joe: disk is ordered`, `silenced until 10:22:00`."""
+    """Yield texts on the state of an alert: `acknowledged by joe: disk is ordered`, `silenced until 10:22:00`."""
     if alert.acked_at is not None:
         yield f"acknowledged by {alert.acked_by}{f': {alert.ack_note}' if alert.ack_note else ''}"
     until = [silence.until for silence in silenced if silence.matches(alert.rule, alert.host, alert.instance)]
@@ -58,7 +58,10 @@ def marks(alert: Alert, silenced: Sequence[Silence], zone: Zone) -> Iterator[str
 
 
 def alert_times(alert: Alert, crossed_since: int | None, zone: Zone) -> Iterator[tuple[str, str]]:
-    """Yield the times of an alert: first sample past the limit if known, begin of the crossing that counts, firing."""
+    """Yield names and texts of an alert's times: when it counts from, when it fired, and `crossed_since` if not None.
+
+    `crossed_since` is the time of the first sample past the limit (UTC ns).
+    """
     if crossed_since is not None:
         is_floor = Healthy.parse(alert.healthy).worse == "lower"
         yield "Below since" if is_floor else "Above since", zone.clock(crossed_since)

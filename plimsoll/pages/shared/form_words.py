@@ -13,12 +13,12 @@ _FIELDS = {
 
 
 def with_fields(text: str) -> str:
-    """Return a text in which options of commands are replaced by the labels of form fields."""
+    """Replace the command-line options that a message names by the labels of form fields."""
     return worded(text, lambda parameter: _FIELDS.get(parameter, f"the command's option {parameter.plain}"))
 
 
 def all_with_fields(value: Any) -> Any:
-    """Return a JSON value with `with_fields` applied to every text."""
+    """Apply `with_fields` to every text in a JSON value, and return the new value."""
     match value:
         case str():
             return with_fields(value)

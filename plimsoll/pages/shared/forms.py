@@ -1,4 +1,4 @@
-"""The forms of pages and their senders, and numbers and addresses in requests."""
+"""Receives the forms of pages: routes, senders, and the numbers and addresses in requests."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -46,9 +46,9 @@ _bodies = Bodies(RequestLimits(body_s=20))
 
 
 def form_routes(path: str, handle: Callable[[Request, Fields], Response], page: str | None = None) -> list[Route]:
-    """Return the route that receives a form at `path`; with `page`, also one that redirects GET from there to `page`.
+    """Return the route that receives a form at `path`; `page` adds a route that redirects GET at `path` to `page`.
 
-    `handle` runs in a thread, with the fields, which have no spaces at their ends.
+    `handle` is called in a thread, with the form's fields, whose values are stripped of spaces.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -66,29 +66,29 @@ def form_routes(path: str, handle: Callable[[Request, Fields], Response], page: 
 
 
 def own_address(text: str) -> str:
-    """Return the path of a URL on this server; `/` for a URL of another server."""
+    """Return the path and query of a URL; the path is `/` if the URL is not on this server."""
     url = urlsplit(text[:_LONGEST_ADDRESS])
     path = url.path if url.path.startswith("/") and not url.path.startswith(("//", "/\\")) else "/"
     return f"{path}?{url.query}" if url.query else path
 
 
 def see(address: str) -> Response:
-    """Return the redirect to a page after a form has been accepted."""
+    """Return a redirect to a page, as the answer to an accepted form."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
 def count_before(page: str, at_once: int) -> int:
-    """Return how many entries of a list precede a page, given the page's number from an address."""
+    """Return how many entries precede a page of a list. `page` is the page's number from an address, 1 if invalid."""
     return (min(max(number(page) or 1, 1), _MOST_PAGES) - 1) * at_once
 
 
 def number(text: str) -> int | None:
-    """Return a text as a number; None if it is no number, or too long."""
+    """Return a text as a number; None if it is not a number, or too long."""
     return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None
 
 
 def actor_of(request: Request, typed: str = "", usual: str = "someone on the page") -> Actor:
-    """Return the sender of a form: by login, else by the typed name, else `usual`."""
+    """Return the sender of a form: the login, else the name `typed` in the form, else `usual`."""
     person = person_of(request)
     return Actor(person.name or typed or usual, person.how or _NO_LOGIN)
 

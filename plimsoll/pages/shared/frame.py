@@ -1,4 +1,4 @@
-"""The frame of every page: its template, the navigation, and the time zone."""
+"""The frame of every page: the base template, the navigation, and the time zone."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +34,10 @@ _UTC = Zone.parse("UTC")
 
 @dataclass(frozen=True)
 class Frame:
-    """The frame of the pages; the URL (`?zone=Europe/Berlin`), a cookie or else `zone` sets their time zone."""
+    """The frame of the pages. `zone` is the time zone from up.toml.
+
+    The URL (`?zone=Europe/Berlin`), else a cookie, can choose another time zone for a request.
+    """
 
     zone: Zone
 
@@ -46,14 +49,14 @@ class Frame:
         return HTMLResponse(text.encode(errors="replace"), status)
 
     def part(self, request: Request, template: str, **content: Any) -> str:
-        """Render a page, or a part of a page, that contains links."""
+        """Render a page, or a part of a page, with the navigation, and with links that keep the zone of the request."""
         zone = self.zone_of(request)
         links = self.links(request)
         page = _environment().get_template(template)
         return with_fields(page.render(zone=zone, links=links, navigation=NAVIGATION, **content))
 
     def fragment(self, template: str, **content: Any) -> str:
-        """Render a part of a page that scripts replace."""
+        """Render a part of a page without navigation and links, for a script to insert."""
         return with_fields(_environment().get_template(template).render(**content))
 
     def links(self, request: Request) -> "Links":
@@ -61,7 +64,7 @@ class Frame:
         return Links(request, self.zone_of(request), self.zone)
 
     def missing(self, request: Request, text: str, hint: str) -> Response:
-        """Return the page for something that does not exist: `text` says so, `hint` says where to look."""
+        """Return the page 404. `text` says what does not exist, `hint` where to look."""
         return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, text=text, hint=hint)
 
     def zone_of(self, request: Request) -> Zone:
@@ -75,50 +78,50 @@ class Frame:
 
 @dataclass(frozen=True)
 class Links:
-    """Links that preserve the zone of the request."""
+    """Makes links that keep the time zone of the request; `usual` is the time zone from up.toml."""
 
     request: Request
     zone: Zone
     usual: Zone
 
     def to(self, path: str, **parameters: str | int | None) -> str:
-        """Return the link to a page with these parameters and the zone of the request."""
+        """Return the link to a path with the parameters that are not None, and with the zone of the request."""
         chosen = {"zone": self.kept_zone} if self.kept_zone else {}
         texts = {name: str(value) for name, value in parameters.items() if value is not None}
         query = urlencode({**texts, **chosen}, errors="replace")
         return f"{path}?{query}" if query else path
 
     def kept(self, address: str) -> str:
-        """Return an address with the zone of the request added."""
+        """Return an address of this server with the zone of the request added."""
         zone = urlencode({"zone": self.kept_zone}) if self.kept_zone else ""
         return f"{address}{'&' if '?' in address else '?'}{zone}" if zone else address
 
     @property
     def here(self) -> str:
-        """The address of this page, without the server."""
+        """The path and query of the request."""
         url = self.request.url
         return f"{url.path}?{url.query}" if url.query else url.path
 
     @property
     def kept_zone(self) -> str:
-        """The zone to preserve in a hidden form field; empty if it is the usual zone."""
+        """The name of the request's zone, for links and hidden form fields; empty if it is the usual zone."""
         return self.zone.name if self.zone != self.usual else ""
 
     def is_current(self, path: str) -> bool:
-        """Return whether the request is for a page of this part of the navigation."""
+        """Return whether the request is for `path`, or below it; for marking the current entry of the navigation."""
         text = self.request.url.path
         return text == path or (path != "/" and text.startswith(f"{path}/"))
 
     @property
     def zones(self) -> list[tuple[str, str, bool]]:
-        """The zones to choose from: name, link to this page in that zone, and whether it is the current one."""
+        """The zones to choose from: name, link to this page in the zone, and whether it is the request's zone."""
         kept = [(name, value) for name, value in self.request.query_params.multi_items() if name != "zone"]
         zones = {zone.name: zone for zone in (self.usual, _UTC, self.zone)}
         return [(name, f"?{urlencode([*kept, ('zone', name)])}", zone == self.zone) for name, zone in zones.items()]
 
 
 def iana(zone: Zone) -> str:
-    """Return the name of a zone for browsers: an IANA name, or an offset."""
+    """Return a zone's name for browsers: an IANA name, or an offset to UTC."""
     return zone.rule.key if isinstance(zone.rule, ZoneInfo) else zone.rule.tzname(datetime.now(zone.rule)) or "UTC"
 
 
@@ -129,10 +132,13 @@ def _environment() -> Environment:
 
 
 def asset(name: str) -> str:
-    """Return the text of a shipped file of the pages, such as a style or a script."""
+    """Return the text of a file below the folder plimsoll/pages, such as a style or a script."""
     return files("plimsoll.pages").joinpath(name).read_text(encoding="utf-8")
 
 
 def run_path(name: str) -> str:
-    """Return the address of a run's page. Names like `..` are put in the query, as browsers resolve them in a path."""
+    """Return the address of a run's page.
+
+    A name of dots only, such as `..`, is put in the query, as browsers would resolve it in a path.
+    """
     return f"/runs/{quote(name, safe='')}" if name.strip(".") else f"/runs/show?{urlencode({'run': name})}"

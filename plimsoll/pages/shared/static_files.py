@@ -1,4 +1,4 @@
-"""Scripts, styles and pictures of the pages, from this package and from the report."""
+"""The scripts, styles and pictures of the pages, from plimsoll/pages and from the report."""
 
 from functools import cache
 from http import HTTPStatus
@@ -14,7 +14,7 @@ _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
 def routes() -> list[Route]:
-    """Return the route of all files."""
+    """Return the route `/static/NAME`, which serves all files."""
 
     def file(request: Request) -> Response:
         name = request.path_params["name"]

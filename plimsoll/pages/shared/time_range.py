@@ -1,4 +1,4 @@
-"""The time range of a page, as in its address: `from=now-6h&to=now`, or ms since 1970."""
+"""The time range of a page, from the page's address: `from=now-6h&to=now`, or ms since 1970."""
 
 import re
 import time
@@ -16,7 +16,7 @@ _KEYS = ("from", "to")
 
 @dataclass(frozen=True)
 class PageRange:
-    """A time range (UTC ns), with the texts of both ends in the address."""
+    """A time range (UTC ns), and the texts of its begin and end in the address."""
 
     start: int
     end: int
@@ -30,7 +30,10 @@ class PageRange:
 
     @classmethod
     def parse(cls, start: str | None, end: str | None, zone: Zone, now: int | None = None) -> "PageRange":
-        """Parse both ends, by default the last hour. Raise Unusable if an end is invalid, or the range is empty."""
+        """Parse the begin and end of a range; None stands for the begin or end of the last hour.
+
+        Raise Unusable if either is invalid, or the range is empty.
+        """
         at = time.time_ns() if now is None else now
         start, end = start or USUAL, end or NOW
         first, last = instant_of(start, zone, at), instant_of(end, zone, at)
@@ -39,7 +42,7 @@ class PageRange:
         return cls(first, last, start, end)
 
     def words(self, zone: Zone) -> str:
-        """Return the range as text: `Last 6 h`, or both ends in the zone."""
+        """Return the range as text: `Last 6 h`, or begin and end in the zone."""
         if self.live and self.start_text.startswith(NOW):
             return f"Last {duration_text(self.end - self.start)}"
         return zone.span(self.start, self.end)
@@ -47,7 +50,10 @@ class PageRange:
 
 @dataclass(frozen=True)
 class RangePicker:
-    """The time range of a page, and links to other ranges. `problem` says why the range in the address is not used."""
+    """The time range of a page, and links to the page with different ranges.
+
+    `problem` says why the range in the address is invalid, so that the last hour is shown; empty if it is valid.
+    """
 
     request: Request
     zone: Zone
@@ -64,24 +70,24 @@ class RangePicker:
             return cls(request, zone, PageRange.parse(None, None, zone), str(error))
 
     def last(self) -> list[tuple[str, str, bool]]:
-        """Return the offered ranges that end now: text, link, and whether it is the current one."""
+        """Return the offered ranges that end now: text, link, and whether it is the range of the page."""
         chosen = self.chosen.start_text if self.chosen.live else ""
         return [(text, self._link(start, NOW), start == chosen) for start, text in LAST]
 
     def moved(self, share: float) -> str:
-        """Return the link to the range moved by a share of its length."""
+        """Return the link to the range moved by a share of its length: -1 is the range before."""
         step = round((self.chosen.end - self.chosen.start) * share)
         start, end = ((at + step) // MILLISECOND for at in (self.chosen.start, self.chosen.end))
         return self._link(str(start), str(end))
 
     def ends(self) -> tuple[str, str]:
-        """Return the begin and end of the range as text, to the second, for fields of a form."""
+        """Return begin and end of the range as `2026-03-01T10:22:00` in the zone, for the fields of a form."""
         start, end = (self.zone.local(at // SECOND * SECOND) for at in (self.chosen.start, self.chosen.end))
         return start.strftime("%Y-%m-%dT%H:%M:%S"), end.strftime("%Y-%m-%dT%H:%M:%S")
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """The URL parameters other than the range, for hidden form fields."""
+        """The names and values of the URL parameters other than the range, for hidden fields of a form."""
         return [(name, value) for name, value in self.request.query_params.multi_items() if name not in _KEYS]
 
     @property
@@ -111,7 +117,7 @@ _FURTHEST = 2**62
 
 
 def instant_of(text: str, zone: Zone, now: int) -> int:
-    """Return the instant (UTC ns) of a text in an address. Raise Unusable if it is invalid."""
+    """Return the time (UTC ns) that a text such as `now-6h` means at `now`. Raise Unusable if the text is invalid."""
     match = _AGO.fullmatch(text)
     if match:
         try:

@@ -1,6 +1,6 @@
 """Parses logs sent as a form (`multipart/form-data`, RFC 7578), as by `curl -F files=@log.csv`.
 
-The form is parsed as it arrives, and its files are written to disk: at most one piece is in memory.
+The form is parsed as it arrives, and its files are written to disk; only a chunk at a time is in memory.
 """
 
 import re
@@ -24,17 +24,18 @@ FormItem = tuple[str, str | UploadFile]
 
 
 class _StoredFile(UploadFile):
-    """A file of a form, on disk, which is closed once complete. The parser may still call `seek`."""
+    """A file of a form that is written to disk. It is closed when the parser calls `seek`, as it is then complete."""
 
     async def seek(self, offset: int) -> None:
         await self.close()
 
 
 class UploadParser(MultiPartParser):
-    """Starlette's parser of forms, which writes the files of the field `files` to a folder, numbered from 0.
+    """Starlette's form parser; it writes the files of the field `files` to `folder` under the names `0`, `1` and so on.
 
-    `check` is called with the known fields when the first file begins. `parse` raises MultiPartException if the body is
-    not such a form, or has more files or text than allowed; OSError if a file cannot be written.
+    `check` is called with the fields so far when the first file begins, and may raise an error to refuse the form.
+    `items_of_form` raises MultiPartException if the body is not such a form, or has too many files or too long text;
+    OSError if a file cannot be written.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class UploadParser(MultiPartParser):
         self._has_ended = False
 
     def on_headers_finished(self) -> None:
-        """Begin a part."""
+        """Begin a field or file of the form. Raise MultiPartException for a file in a field other than `files`."""
         super().on_headers_finished()
         part = self._current_part
         if (part.field_name == FILES) != (part.file is not None):
@@ -73,7 +74,7 @@ class UploadParser(MultiPartParser):
         self._has_ended = True
 
     async def items_of_form(self) -> Sequence[FormItem]:
-        """Return the fields and files, in their order."""
+        """Parse the form; return its fields and files in their order."""
         try:
             await self.parse()
         finally:
@@ -85,9 +86,9 @@ class UploadParser(MultiPartParser):
 
 
 def describe(items: Sequence[FormItem]) -> dict[str, Any]:
-    """Return the fields and files of a form as for UploadDescription. Raise MultiPartException for a repeated field.
+    """Return the fields and files of a form as arguments of UploadDescription.
 
-    Without a name, the upload is named after its first log, as on the page.
+    A form without a name gets the name of its first log. Raise MultiPartException if a field is repeated.
     """
     files = [{"name": value.filename or "", "size": value.size} for _, value in items if isinstance(value, UploadFile)]
     names = [str(file["name"]).replace("\\", "/").rpartition("/")[2] for file in files]

@@ -1,4 +1,4 @@
-"""`POST /api/logs`: the logs of a run, sent as a form and streamed to disk; `GET /api/logs/ID`: their progress."""
+"""`POST /api/logs`: receives the logs of a run as a form, to disk; `GET /api/logs/ID`: the progress of an upload."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -37,7 +37,7 @@ _SEE = "; see docs/pages.md"
 
 
 class UploadedFile(BaseModel):
-    """A file of an upload as the sender describes it."""
+    """A file of an upload, as the sender describes it; `size` is in bytes."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -58,7 +58,7 @@ class UploadDescription(BaseModel):
 
 
 class UploadRefused(Exception):
-    """The error that an upload is refused: the HTTP status and the reason."""
+    """The error that an upload is refused: the reason, and the HTTP status to answer with."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
@@ -66,7 +66,7 @@ class UploadRefused(Exception):
 
 
 class Uploads:
-    """Receives uploads: their files are written to disk as they arrive, never completely in memory."""
+    """Receives uploads. Files are written to disk as they arrive, and are never completely in memory."""
 
     def __init__(self, watched: Watched, reviews: RunReviews) -> None:
         self._watched = watched
@@ -95,7 +95,7 @@ class Uploads:
         return JSONResponse({"id": job.id, "page": f"/uploads/{job.id}"}, HTTPStatus.ACCEPTED)
 
     async def check(self, request: Request) -> Response:
-        """Answer whether an upload would be accepted, from its description in JSON, before it is sent."""
+        """Answer whether an upload would be accepted. The request's body describes the upload as JSON."""
         text = b""
         async with aclosing(parts(request, self._limits.body_s, self._limits.pause_s)) as body:
             async for chunk in body:
@@ -108,7 +108,7 @@ class Uploads:
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
     def _check_room(self, size: int, files: int) -> None:
-        """Raise UploadRefused if this many bytes or files cannot be accepted now."""
+        """Raise UploadRefused if an upload of this size (bytes) and number of files cannot be accepted now."""
         limits = self._limits
         if size > limits.upload or files > limits.upload_files:
             most = f"{quantity(limits.upload, 'bytes')} in {limits.upload_files:,} files"
@@ -129,7 +129,10 @@ class Uploads:
             )
 
     async def _receive(self, request: Request) -> tuple[Upload, int]:
-        """Write the files of a form to a new folder. Return the upload and its size. On failure nothing is left."""
+        """Write the files of a form to a new folder; return the upload and the size of its files in bytes.
+
+        If this fails, the folder is removed.
+        """
         uploads, limits = self._reviews.uploads, self._limits
         folder = await run_in_threadpool(uploads.new_folder)
         try:
@@ -149,7 +152,7 @@ class Uploads:
 
 
 def _answering(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that answers refusals with the reason."""
+    """Return an endpoint that calls `handle`, and answers with the reason if the upload is refused."""
 
     async def endpoint(request: Request) -> Response:
         try:
@@ -164,7 +167,7 @@ def _answering(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
 
 
 def _validated(parse: Callable[[], UploadDescription]) -> UploadDescription:
-    """Return the description from `parse`. Raise UploadRefused, naming the first mistake, if it is invalid."""
+    """Return the result of `parse`. Raise UploadRefused, naming the first mistake, if the description is invalid."""
     try:
         return parse()
     except ValidationError as error:
@@ -174,13 +177,13 @@ def _validated(parse: Callable[[], UploadDescription]) -> UploadDescription:
 
 
 def _parse_items(items: Sequence[FormItem]) -> tuple[Upload, int]:
-    """Return the upload described by a form, without a folder yet, and the total size of its files."""
+    """Return the upload that a form describes, without its folder, and the size of its files in bytes."""
     about = _validated(lambda: UploadDescription.model_validate(describe(items)))
     return _described(about), sum(file.size for file in about.files)
 
 
 def _described(about: UploadDescription) -> Upload:
-    """Return the described upload, without a folder yet. Raise UploadRefused if a text is invalid."""
+    """Return the upload that a description describes, without its folder. Raise UploadRefused if a text is invalid."""
     try:
         refuse_name(about.name, "the name")
         labels = tuple(run_label(text, "the label") for text in about.labels)
@@ -193,12 +196,12 @@ def _described(about: UploadDescription) -> Upload:
 
 
 def _shown(name: str, number: int) -> str:
-    """Return the name of an uploaded file for display, without folders that some clients put before it."""
+    """Return the name of an uploaded file for display, without folders; `file NUMBER` if the name is empty."""
     return short(printable(name.replace("\\", "/").rpartition("/")[2]).strip(), _LONGEST_NAME) or f"file {number}"
 
 
 def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
-    """Return the routes for programs, for the upload form, and for the upload pages."""
+    """Return the routes of the upload API and of the upload pages."""
     uploads = Uploads(watched, reviews)
 
     def progress(request: Request) -> Response:
