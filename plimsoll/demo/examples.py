@@ -33,13 +33,13 @@ EXPECTED = "expected.json"
 def write_examples(out: Path) -> list[Path]:
     """Write the runs of all systems to `out`; return their folders, each with a log per host and `plimsoll.toml`.
 
-    A run with trouble also has `expected.json`: the crossings that a review must find, with their times.
+    The folder of a run with trouble also has `expected.json`: the crossings that a review must find, with their times.
     """
     return [folder for name in SITES for folder in _write_site(out / name, load_site(name))]
 
 
 def _write_site(out: Path, site: DemoSite) -> Iterator[Path]:
-    """Write both runs of a system, and yield their folders."""
+    """Write the healthy run and the run with trouble of a system, and yield the folder of each run."""
     for run in (HEALTHY, TROUBLE):
         folder = out / run
         for host in site.hosts:
@@ -77,10 +77,10 @@ def _write_site(out: Path, site: DemoSite) -> Iterator[Path]:
 
 
 def write_sadf(path: Path, site: DemoSite, host: str, columns: DemoRecording) -> None:
-    """Write simulated counters as `sadf -d` prints them, each section with a header line.
+    """Write a host's simulated counters as `sadf -d` prints them: sections of rows, each below a header line.
 
     `columns` are named by section and column, those of processors with a number (`CPU 0 %user`). A row covers the
-    interval before its time, so there is no row at the start.
+    interval before its time, so there is no row for the start of the run.
     """
     stamps = [f"{utc(int(at)):%Y-%m-%d %H:%M:%S} UTC" for at in site.times]
     server = site.hosts[host]
@@ -98,7 +98,7 @@ def write_sadf(path: Path, site: DemoSite, host: str, columns: DemoRecording) ->
 
 
 def _processors(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
-    """Return the header and the rows of all processors together (-1) and of each; the remaining time is idle."""
+    """Return the header and the rows of the section on processors, for all together (-1) and for each."""
     processors = [[columns[f"CPU {number} {use}"] for use in _CPU_USE] for number in range(count)]
     together = [added(use) / count for use in zip(*processors, strict=True)]
     rows: list[_Row] = [(f"{at};", [*uses, 100 - added(uses)]) for at, uses in ((-1, together), *enumerate(processors))]
@@ -106,7 +106,7 @@ def _processors(count: int, columns: DemoRecording) -> tuple[str, list[_Row]]:
 
 
 def _host(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_Row]]]:
-    """Yield the sections of `-w -r`, and those of `-W -S -q -d -n DEV,EDEV -F -q PSI` that `columns` simulate."""
+    """Yield the other sections, as (header, rows); those beyond `sadf -d -- -w -r` only if `columns` simulate them."""
     yield "proc/s;cswch/s", [("", [columns["task proc/s"], columns["task cswch/s"]])]
     free, available = columns["mem_util kbmemfree"], columns["mem_util kbavail"]
     if "swap pswpin/s" not in columns:
@@ -148,7 +148,7 @@ def _host(columns: DemoRecording, memory_kb: int) -> Iterator[tuple[str, list[_R
 
 
 def _disk(columns: DemoRecording, none: Values) -> list[Values]:
-    """Return a disk's columns: 16 KB per request, a third of them reads; the queue follows Little's law."""
+    """Return a disk's columns, with 16 KB per request, a third of the requests reads, and the queue by Little's law."""
     requests, wait = columns[f"disk {_DISK} tps"], columns[f"disk {_DISK} await"]
     queue = requests * wait / 1000
     read = requests * 16 / 3

@@ -1,7 +1,7 @@
 """The simulated host of `plimsoll up --demo`: a SQL Server on which a report sometimes reads whole tables.
 
-During a report, SQL Server evicts pages from memory too soon (rule sql-page-life-expectancy). Afterwards page life
-grows again, by a second per second.
+During a report, SQL Server evicts pages from memory too soon (rule sql-page-life-expectancy). Afterwards the page life
+expectancy grows again, by one second per second.
 """
 
 import zlib
@@ -32,7 +32,10 @@ PAGE_LIFE_GOOD_S, PAGE_LIFE_BAD_S = 3900.0, 3500.0  # the limit is 3,600 s
 
 @dataclass(frozen=True)
 class LiveLevel:
-    """A simulated counter: its value without a report, its value during one, and its random spread as a share."""
+    """The level of a simulated counter, `usual` and while a report runs; None if a report does not change it.
+
+    Samples vary randomly around the level by `spread`, a share of the level.
+    """
 
     usual: float
     in_report: float | None = None
@@ -46,8 +49,8 @@ _BUSY = "\\Processor(_Total)\\% Processor Time"  # the mean of the processors
 def demo_points(start_ns: int, from_ns: int, to_ns: int) -> Points:
     """Return the host's samples at each multiple of 10 s from `from_ns` to `to_ns`, both included.
 
-    The demo starts at `start_ns`; an alert fires half a minute later, then every 24 minutes. A sample depends only on
-    its time and `start_ns`.
+    The demo starts at `start_ns`; an alert fires half a minute later, and then every 24 minutes. A sample depends only
+    on its own time and on `start_ns`.
     """
     times = np.arange(-(-from_ns // INTERVAL) * INTERVAL, to_ns + 1, INTERVAL, dtype=np.int64)
     since = times - (start_ns // INTERVAL * INTERVAL + FIRST_REPORT)
@@ -71,14 +74,14 @@ def _series(path: str) -> Series:
 
 
 def _page_life(since: Times) -> Values:
-    """Return the page life expectancy (s): low during a report, then growing by one second per second."""
+    """Return the page life expectancy (s), which is low during a report, then grows by one second per second."""
     phase = since % CYCLE
     grown = PAGE_LIFE_BAD_S + np.maximum(phase - REPORT, 0) / SECOND
     return np.where(since < 0, PAGE_LIFE_GOOD_S, np.minimum(grown, PAGE_LIFE_GOOD_S))
 
 
 def _chance(path: str, times: Times) -> Values:
-    """Return pseudo-random numbers between -1 and 1, always the same for a path and a time."""
+    """Return pseudo-random numbers between -1 and 1, which are always the same for a path and a time."""
     seeds = (times // INTERVAL).astype(np.uint64) + np.uint64(zlib.crc32(path.encode()) << 24)
     mixed = seeds * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,4 +1,4 @@
-"""Simulates the messaging system of the study: a SQL Server, and the front ends that use it."""
+"""Simulates the messaging system of the study (`demo/study.py`), a SQL Server and two front ends that use it."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def simulate(setup: StudySetup) -> dict[str, DemoRecording]:
 
 
 def _chance(setup: StudySetup, host: int) -> np.random.Generator:
-    """Return a random generator for one host, so that a change to one host does not affect other hosts."""
+    """Return the random generator of one host, separate so that a change to a host does not affect other hosts."""
     return np.random.Generator(np.random.PCG64([SEED, setup.sql_memory_mb, host]))
 
 
@@ -44,7 +44,7 @@ def _curve(points: Points) -> Values:
 
 
 def _load(level: StudyLevel) -> Values:
-    """Return a level over the run: idle, then growing while users log on, then steady."""
+    """Return the level at each sample of the run, first idle, then growing while users log on, then steady."""
     ramp, steady = _curve(study.RAMP_LOAD), _curve(study.STEADY_LOAD)
     return level.idle + (level.ramp - level.idle) * ramp + (level.steady - level.idle) * steady
 
@@ -54,18 +54,18 @@ def _logged_on() -> Values:
 
 
 def _wander(rng: np.random.Generator, spread: float, every_s: int = 120) -> Values:
-    """Return a slow random drift around 0 of at most `spread` to either side."""
+    """Return a random drift around 0, at most `spread` to either side, with a new direction every `every_s` s."""
     knots = np.arange(0, DURATION_S + every_s, every_s)
     return np.interp(TIME_S, knots, rng.uniform(-spread, spread, len(knots)))
 
 
 def _around(rng: np.random.Generator, mean: Values | float, share: float) -> Values:
-    """Return random values around a mean, within a share of it."""
+    """Return random values around a mean, at most a share of the mean away from it."""
     return mean * (1 + share * rng.uniform(-1, 1, SAMPLES))
 
 
 def _counted(rng: np.random.Generator, per_second: Values | float) -> Values:
-    """Return a rate per second, computed from a random whole number of events in each interval."""
+    """Return the events per second in each interval, random whole numbers of events around a mean rate."""
     return rng.poisson(np.full(SAMPLES, INTERVAL_S) * per_second) / INTERVAL_S
 
 
@@ -83,7 +83,7 @@ def _system_disk(rng: np.random.Generator, reads: Values) -> Disk:
 
 
 def _sql_server(setup: StudySetup, rng: np.random.Generator) -> tuple[DemoRecording, Values]:
-    """Return the SQL Server's counters, and its database disk's seconds per write, which the front ends need."""
+    """Return the SQL Server's counters, and the seconds per write to its database disk, which slow the front ends."""
     out = DemoRecording()
     calendar = added(_curve(((at, 0), (at + 15, p), (at + 60, p), (at + 75, 0))) for at, p in study.CALENDAR_S.items())
     switches = _load(StudyLevel(900, 9200, 5200)) + 60 * calendar
@@ -120,7 +120,7 @@ def _sql_server(setup: StudySetup, rng: np.random.Generator) -> tuple[DemoRecord
 
 
 def _flushes(rng: np.random.Generator) -> tuple[Values, Values]:
-    """Return writes per second and seconds per write of the database disk, which only flushes write to."""
+    """Return the writes per second and the seconds per write of the database disk, which has writes only in flushes."""
     writes, seconds = NONE.copy(), NONE.copy()
     for number, start in enumerate(range(study.FLUSH_FIRST_S, DURATION_S, study.FLUSH_EVERY_S)):
         length = len(study.FLUSH_WRITES) - (number % study.FLUSH_SHORT_EVERY == study.FLUSH_SHORT_EVERY - 1)
@@ -134,7 +134,7 @@ def _flushes(rng: np.random.Generator) -> tuple[Values, Values]:
 
 
 def _page_life(rng: np.random.Generator, setup: StudySetup, burst: Values) -> Values:
-    """Return the page life expectancy (s): it grows by a second per second, unless pages are evicted."""
+    """Return the page life expectancy (s), which grows by one second per second unless pages are evicted."""
     if not setup.evicting:
         flushes = np.maximum(0, (TIME_S - study.FLUSH_FIRST_S) // study.FLUSH_EVERY_S + 1)
         return setup.page_life_start_s + TIME_S - 4 * flushes + _wander(rng, 3)
@@ -148,7 +148,7 @@ def _page_life(rng: np.random.Generator, setup: StudySetup, burst: Values) -> Va
 
 
 def _front_end(setup: StudySetup, rng: np.random.Generator, neighbour: str, write_s: Values) -> DemoRecording:
-    """Return a front end's counters; `write_s` are the seconds per write to the database."""
+    """Return the counters of one front end; `write_s` are the seconds per write to the database disk."""
     out = DemoRecording()
     cpu = _processors(out, rng, _load(study.FRONT_END_CPU), 0.8, _load(StudyLevel(500, 2900, 6400)))
     paging = _counted(rng, 0.2)

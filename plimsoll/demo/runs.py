@@ -1,4 +1,4 @@
-"""Writes the simulated runs of the study: one folder per run, with a log per host and plimsoll.toml."""
+"""Writes the two simulated runs of the study, each a folder with a log per host and plimsoll.toml."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -20,9 +20,9 @@ _FRONT_END = DemoServer(processors=CORES, clock_mhz=2800, memory_mb=4096, disks=
 
 
 def write_runs(out: Path) -> list[Path]:
-    """Write the healthy run and the run with trouble to `out`; return their folders.
+    """Write the healthy run and the run with trouble to `out`; return the folder of each run.
 
-    Each contains a PDH-CSV log per host, and `plimsoll.toml`. The output is always the same, byte for byte.
+    Each folder contains a PDH-CSV log per host, and `plimsoll.toml`. The output is always the same, byte for byte.
     """
     # On different days, so that a store can hold both.
     return [_write_run(out / setup.memory, setup, FIRST_DAY + timedelta(days=day)) for day, setup in enumerate(SETUPS)]
@@ -62,7 +62,10 @@ def write_facts(
     times: list[datetime],
     hosts: Mapping[str, DemoServer],
 ) -> None:
-    """Write a run's plimsoll.toml. `times` are the start and the end of the ramp-up, then of the steady phase."""
+    """Write the plimsoll.toml of a run.
+
+    `times` are four: the start and the end of the ramp-up phase, then of the steady phase.
+    """
     listed = ", ".join(f'{label} = "{value}"' for label, value in labels.items())
     lines = [f'# Simulated data, modelled on "{document}', "[run]", f'name = "{name}"', "simulated = true"]
     lines.append(f"labels = {{ {listed} }}")

@@ -1,4 +1,4 @@
-"""Reads a system's description in `sites/`, and simulates its hosts in a healthy run and in one with trouble."""
+"""Reads a system's description in `sites/`, and simulates its hosts in a healthy run and in a run with trouble."""
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,10 +41,10 @@ class _StrictSite(BaseModel):
 
 
 class DemoCounter(_StrictSite):
-    """A simulated counter, near `level`, or near `trouble` in the run with trouble.
+    """A simulated counter, whose samples are near `level`, or in the run with trouble near `trouble` (if set).
 
-    It may also be a mean or sum of other counters. Samples vary by `spread`: a share of the level, or of the level's
-    distance to 100 %.
+    With `mean` or `sum`, it is computed from the counters with these paths. Samples vary by `spread`, a share of the
+    level; for percentages, a share of the distance to 0 % or 100 %, whichever is nearer.
     """
 
     level: float | Points = 0.0
@@ -64,10 +64,11 @@ class Array(_StrictSite):
 
 
 class Breach(_StrictSite):
-    """A crossing that a review must find in the run with trouble, in seconds of the run; by default until its end.
+    """A crossing that a review must find in the run with trouble; times in seconds from the start of the run.
 
-    If a counter jumps from a to b, the mean over a window crosses the limit after (limit - a) / (b - a) of the window,
-    and likewise on the way back. `host` is set if the crossing is on another host than the one that lists it.
+    Without `end` it lasts until the end of the run. If a counter jumps from a to b, the mean over a window crosses the
+    limit after (limit - a) / (b - a) of the window, and likewise on the way back. `host` is set if the crossing is on
+    another host than the one that lists it.
     """
 
     rule: str
@@ -81,9 +82,9 @@ class Breach(_StrictSite):
 class DemoServer(_StrictSite):
     """A simulated computer with its counters.
 
-    With `busy` (percent of each processor) it has the usual counters of a Windows host, and those of its `volumes`
-    (percent and MB free); `trouble` changes these counters in the run with trouble. `counters` are listed by quantity,
-    `details` one by one.
+    If `busy` (percent of each processor) is set, it has the usual counters of a Windows host and of its `volumes`
+    (percent and MB free); `trouble` has new levels of these counters for the run with trouble. Further counters are
+    listed by quantity in `counters`, and one by one in `details`.
     """
 
     processors: int = 8
@@ -100,7 +101,7 @@ class DemoServer(_StrictSite):
 
 
 class DemoSite(_StrictSite):
-    """A simulated system with two runs: a healthy one, and one with trouble."""
+    """A simulated system, which has a healthy run and a run with trouble."""
 
     title: str
     document: str
@@ -114,7 +115,7 @@ class DemoSite(_StrictSite):
 
     @property
     def begin(self) -> datetime:
-        """The start of both runs, in the time zone of all sites."""
+        """The time at which both runs start, in the time zone that all sites share."""
         return self.start.replace(tzinfo=ZONE)
 
     @property
@@ -129,7 +130,7 @@ class DemoSite(_StrictSite):
 
     @property
     def breaches(self) -> Iterator[Breach]:
-        """The crossings on all hosts, with host and end filled in."""
+        """The crossings on all hosts in the run with trouble, with `host` and `end` filled in."""
         for name, server in self.hosts.items():
             for breach in server.crossed:
                 end = 60 * self.minutes if breach.end is None else breach.end
@@ -167,7 +168,7 @@ def _listed(site: DemoSite, server: DemoServer) -> Iterator[tuple[str, DemoCount
 
 
 def _windows(busy: float, available_mb: float) -> dict[str, DemoCounter]:
-    """Return the usual counters of a Windows host in a healthy run; `busy` is percent of each processor."""
+    """Return the usual counters of a Windows host by path; `busy` is the percentage of each processor in use."""
     adapter = f"\\Network Interface({NIC})\\"
     return {
         **{path: DemoCounter(level=busy, kind="percent", spread=0.15) for path in PROCESSORS},

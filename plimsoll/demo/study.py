@@ -37,7 +37,7 @@ BURST_READS = 280.0  # per s on top of the usual, at most: the peak "at over 250
 
 @dataclass(frozen=True)
 class StudyLevel:
-    """The values of a quantity in three phases: without users, while users log on, and in steady state."""
+    """The values of a quantity in the three phases of a run: without users, while users log on, and in steady state."""
 
     idle: float
     ramp: float
@@ -51,7 +51,7 @@ FRONT_END_CPU = StudyLevel(1, 6.2, 20)
 
 @dataclass(frozen=True)
 class StudySetup:
-    """The settings that differ between the two runs: the SQL Server's memory, and its effects."""
+    """The SQL Server's memory, and the effects of that memory, which are all that differs between the two runs."""
 
     memory: str
     sql_memory_mb: int

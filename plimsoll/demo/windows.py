@@ -14,24 +14,24 @@ NIC = "HP NC373i Multifunction Gigabit Server Adapter"
 
 
 class DemoRecording(dict[str, Values]):
-    """The simulated columns of one host by counter path, for `write_pdh`."""
+    """The simulated columns of one host by counter path, as `write_pdh` takes them."""
 
     def gauge(self, path: str, values: Values) -> None:
-        """Add a counter of instantaneous values, rounded to whole numbers."""
+        """Add a column of instantaneous values, rounded to whole numbers."""
         self[path] = np.rint(values)
 
     def fraction(self, path: str, values: Values) -> None:
-        """Add a counter of instantaneous values with decimals."""
+        """Add a column of instantaneous values, not rounded to whole numbers."""
         self[path] = significant(values)
 
     def interval(self, path: str, values: Values) -> None:
-        """Add a counter over intervals (a rate, time or average), which has no value in the first row."""
+        """Add a column of values over intervals (rates, times, averages), which is empty in the first row."""
         self[path] = significant(values)
         self[path][0] = np.nan
 
 
 def significant(values: Values, digits: int = 6) -> Values:
-    """Return values rounded to significant digits, so that all platforms give the same output."""
+    """Return values rounded to `digits` significant digits, so that all platforms give the same output."""
     magnitude = np.floor(np.log10(np.abs(values), out=np.zeros_like(values), where=values != 0))
     decimals = digits - 1 - magnitude
     up, down = 10.0 ** np.maximum(decimals, 0), 10.0 ** np.maximum(-decimals, 0)
@@ -39,7 +39,7 @@ def significant(values: Values, digits: int = 6) -> Values:
 
 
 def added(parts: Iterable[Values]) -> Values:
-    """Return the sum of arrays, added in a fixed order; numpy's order differs between processors."""
+    """Return the elementwise sum of arrays, added in their order, so that all platforms give the same sum."""
     total, *rest = parts
     for part in rest:
         total = total + part
@@ -48,7 +48,7 @@ def added(parts: Iterable[Values]) -> Values:
 
 @dataclass(frozen=True)
 class Disk:
-    """The load of one disk or array: operations per second, and seconds per operation."""
+    """The load on one disk or array, as reads and writes per second, and seconds per read and write, at each sample."""
 
     instance: str
     reads: Values
@@ -63,12 +63,15 @@ class Disk:
 
     @property
     def busy(self) -> Values:
-        """The share of time with a request in service, if requests arrive independently."""
+        """The share of time in which a request is in service, assuming that requests arrive independently."""
         return 1 - np.exp(-self.queue)
 
 
 def disks(out: DemoRecording, all_disks: Sequence[Disk]) -> None:
-    """Add the PhysicalDisk counters. In `_Total`, rates and queues are sums, times per operation weighted means."""
+    """Add the PhysicalDisk counters of each disk and of `_Total`.
+
+    For `_Total`, rates and queues are summed; times per operation are means weighted by the operations.
+    """
     reads, writes = added(d.reads for d in all_disks), added(d.writes for d in all_disks)
     read_s = _ratio(added(d.reads * d.read_s for d in all_disks), reads)
     write_s = _ratio(added(d.writes * d.write_s for d in all_disks), writes)
@@ -105,7 +108,7 @@ def processors(out: DemoRecording, busy: Sequence[Values], switches: Values, wai
 
 @dataclass(frozen=True)
 class DemoService:
-    """The main process of a host: its share of the processor time, and its memory (bytes)."""
+    """The main process of a host, with its share of the processor time in use, and its memory (bytes)."""
 
     process: str
     share_of_busy: float
@@ -115,7 +118,11 @@ class DemoService:
 def memory_and_processes(
     out: DemoRecording, installed: int, system: Values, service: DemoService, pages: Values, cpu: Values, cores: int
 ) -> None:
-    """Add the Memory and Process counters. Available memory is what the service and the system leave (bytes)."""
+    """Add the Memory and Process counters.
+
+    `installed`, and `system` (memory in use by everything but the service), are in bytes; `cpu` is in percent, and
+    `pages` per second.
+    """
     private = service.private_bytes
     out.gauge("\\Memory\\Available Bytes", PAGE * np.rint((installed - system - private) / PAGE))
     out.interval("\\Memory\\Pages/sec", pages)
@@ -133,7 +140,7 @@ def memory_and_processes(
 
 
 def network(out: DemoRecording, bytes_per_s: Values) -> None:
-    """Add the Network Interface counters, without errors."""
+    """Add the Network Interface counters for a number of bytes per second, without errors."""
     path = f"\\Network Interface({NIC})\\"
     out.interval(path + "Bytes Total/sec", bytes_per_s)
     out.gauge(path + "Packets Outbound Errors", np.zeros_like(bytes_per_s))

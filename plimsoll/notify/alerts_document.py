@@ -124,7 +124,7 @@ def document(
     zone: Zone,
     now: int,
 ) -> AlertsDocument:
-    """Return alerts, silences, targets and hosts as a document."""
+    """Return the JSON document's model for these alerts, silences, targets and hosts."""
     return AlertsDocument(
         alerts=[alert_part(alert, silences, zone, now) for alert in alerts],
         silences=[SilencePart.model_validate(silence) for silence in silences],
@@ -144,7 +144,7 @@ def document(
 
 
 def alert_part(alert: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:
-    """Return an alert as in the document; `silences` are the active silences."""
+    """Return an alert for the document; `silences` are the active silences, which decide whether it is silenced."""
     return AlertPart.model_validate(
         {
             **asdict(alert.details),

@@ -1,7 +1,7 @@
 """Sends messages with apprise: mail, webhooks, chat, pagers.
 
-PagerDuty and Opsgenie handle incidents by a key: they get an event when an incident fires, and another when it is over.
-A JSON webhook gets the fields of all alerts besides the text.
+PagerDuty and Opsgenie handle incidents by a key: they get an event when an incident fires, and a second event when it
+is over. A JSON webhook gets the fields of all alerts besides the text.
 """
 
 import logging
@@ -37,7 +37,7 @@ Send: TypeAlias = Callable[[Message], str | None]
 
 
 def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
-    """Return a sender for each target of up.toml. Raise Unusable, naming the setting, for an invalid address."""
+    """Return the sender of each target of up.toml. Raise Unusable, naming the setting, for an invalid address."""
     hide_in_logs(settings.addresses)
     return {
         name: sender(target_settings.url.get_secret_value(), f"{file_name}: notify.{name}.url")
@@ -46,7 +46,7 @@ def senders(settings: NotifySettings, file_name: str) -> dict[str, Send]:
 
 
 def sender(address: str, setting: str) -> Send:
-    """Return the sender for one address. Raise Unusable, naming the setting, if apprise cannot use it."""
+    """Return the sender for an address, whose errors do not show secrets. Raise Unusable if apprise cannot use it."""
     webhook = WEBHOOKS.get(address.strip().partition("://")[0].casefold())
     send = webhook(address.strip(), setting) if webhook else _apprise_sender(address, setting)
 
@@ -59,7 +59,7 @@ def sender(address: str, setting: str) -> Send:
 
 
 def _apprise_sender(address: str, setting: str) -> Send:
-    """Return a sender whose errors may show the address. Raise Unusable, naming the setting, if it is invalid."""
+    """Return apprise's sender for an address; its errors may show secrets. Raise Unusable if it is invalid."""
     asset = apprise.AppriseAsset(
         app_id="Plimsoll", app_desc="Plimsoll", app_url="", image_url_mask="", image_url_logo="", plugin_paths=()
     )
@@ -115,7 +115,7 @@ def _apprise_sender(address: str, setting: str) -> Send:
         return deliver(Message(event.title, event.text, event.worst.severity))
 
     def deliver(message: Message) -> str | None:
-        """Send a message; return apprise's warnings if that fails, else None."""
+        """Send a message as text. Return None, or apprise's warnings if that fails."""
         warnings: list[str] = []
         try:
             done = target.notify(
@@ -135,9 +135,9 @@ def _apprise_sender(address: str, setting: str) -> Send:
 
 
 def _each(message: Message, send: Callable[[MessageEvent], str | None]) -> str | None:
-    """Send the events of a message one by one; return why an event failed, or None.
+    """Send a message's events one by one. Return None, or why an event failed.
 
-    After a failure all events are sent again; receivers recognise repeated events by their keys.
+    The next attempt sends all events again; receivers recognise repeated events by their keys.
     """
     return next((why for why in map(send, message.events) if why is not None), None)
 

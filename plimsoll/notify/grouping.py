@@ -1,7 +1,7 @@
 """Grouping and throttling: which alerts the next message to a target contains, and when it is sent.
 
-A message has the alerts whose firing or end the target has not yet been notified of. Nothing is sent twice. News that
-had to wait is sent in its latest state: an alert that fired and recovered in the meantime is one line. docs/alerts.md
+A message has the alerts of whose firing or end the target was not notified yet. No news is sent twice. News that had
+to wait is sent in its latest state: an alert that fired and recovered in the meantime is one line. docs/alerts.md
 states the rules and the numbers.
 """
 
@@ -40,7 +40,11 @@ ENDED = ("ended", "fired and ended")
 
 @dataclass(frozen=True, slots=True)
 class Notified:
-    """The last notification of an alert to a target, when it was sent (UTC ns), and the number sent while it fires."""
+    """A target's last notification of an alert.
+
+    `news` is whether the alert fired or ended, `at` when the message was sent (UTC ns), and `times` how often the
+    target was notified since the alert fired.
+    """
 
     news: Literal["fired", "ended"]
     at: int
@@ -49,7 +53,7 @@ class Notified:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The alerts that a target wants, by its settings, and its quiet hours.
+    """The alerts that a target is to get by its settings, and its quiet hours.
 
     `packs_of` has the pack of each rule, `labels_of` the labels of each host (case-folded).
     """
@@ -60,7 +64,7 @@ class Policy:
     labels_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def wants(self, alert: Alert) -> bool:
-        """Return whether the target wants an alert."""
+        """Return whether the target's settings select an alert, whatever its state."""
         target, labels = self.target, self.labels_of.get(host_key(alert.host), {})
         if alert.severity not in target.severities or alert.kind in _OF_NO_HOST:
             return alert.severity in target.severities
@@ -83,7 +87,10 @@ class Policy:
                 raise Unusable(f'{setting}.labels: no host of plimsoll.toml has the label {name} = "{pattern}"')
 
     def spares(self, alert: Alert, now: int) -> bool:
-        """Return whether an alert is not sent because it was acknowledged, or still may be within `after`."""
+        """Return whether a target with `after` is not notified of an alert.
+
+        It is not if the alert was acknowledged, or has fired for less than `after`.
+        """
         lasted = (now if alert.ended_at is None else alert.ended_at) - alert.fired_at
         return self.target.after > 0 and (alert.acked_at is not None or lasted < self.target.after)
 
@@ -93,10 +100,9 @@ class Situation:
     """Everything that the next message to a target depends on. Times are in UTC ns.
 
     `alerts` are the alerts of the target's severities that fire, or ended recently; `firing` are all firing alerts.
-    `notified` has the last notification of each alert by its id, `hosts` the time of the last notification about each
-    host
-    (case-folded), `sent` the times of messages in the last hour. `silences` are the active silences. Alerts that ended
-    before `since`, when the target was added, are not sent.
+    `notified` has the last notification of each alert by the alert's id, `hosts` the time of the last notification
+    about each host (case-folded), `sent` the times of messages in the last hour. `silences` are the active silences.
+    Alerts that ended before `since`, when the target was added, are not sent.
     """
 
     alerts: Sequence[Alert]
@@ -114,17 +120,17 @@ class Situation:
 
     @cached_property
     def silent(self) -> frozenset[str]:
-        """The silent hosts, case-folded; "" if all are."""
+        """The hosts (case-folded) that fell silent; it contains "" if all hosts did."""
         return frozenset(host_key(alert.host) for alert in self.firing if alert.kind.endswith("-silent"))
 
     @cached_property
     def past(self) -> Mapping[IncidentKey, Sequence[Alert]]:
-        """All warning and critical rule alerts that fire, by incident."""
+        """The firing rule alerts of severity warning or critical, by incident."""
         return _by_incident(alert for alert in self.firing if alert.severity != "info")
 
     @cached_property
     def notified_limits(self) -> Mapping[IncidentKey, Sequence[Alert]]:
-        """The firing rule alerts, by incident, that are not muted and that the target was notified of."""
+        """The firing rule alerts, by incident, of which the target was notified and that are not muted."""
         alerts = (
             alert for alert in self.firing if alert.id in self.notified and self.notified[alert.id].news == "fired"
         )
@@ -139,7 +145,7 @@ def _by_incident(alerts: Iterable[Alert]) -> dict[IncidentKey, list[Alert]]:
 class Item:
     """An alert in a message, and its news.
 
-    `remains` is the most severe alert of the incident that still fires after this alert ended. The target may not have
+    If the alert ended, `remains` is the most severe alert of its incident that still fires. The target may not have
     been notified of `remains`: it may be silenced, or a warning while the target gets critical alerts only.
     """
 
@@ -150,7 +156,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class AlertGroup:
-    """The alerts of one message. `held_back`: quiet hours delayed some; `paced`: messages are throttled."""
+    """The alerts of one message to a target.
+
+    `held_back`: quiet hours delayed some of the alerts; `paced`: messages are throttled.
+    """
 
     items: tuple[Item, ...]
     held_back: bool = False
@@ -158,7 +167,7 @@ class AlertGroup:
 
 
 def next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | None:
-    """Return the alerts to send to the target now; None if there are none, or if they must wait."""
+    """Return the alerts to send to the target now; None if there are none, or if all must wait."""
     items = list(_due(situation, policy, now))
     if not any(_is_urgent(item, situation, now) for item in items):
         return None
@@ -181,7 +190,7 @@ def next_group(situation: Situation, policy: Policy, now: int) -> AlertGroup | N
 
 
 def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
-    """Yield the alerts with news for the target that it may get now."""
+    """Yield the alerts that have news of which the target may be notified now."""
     for alert in situation.alerts:
         news = _find_news(alert, situation, now)
         if alert.id in situation.notified:  # even if the target no longer wants the alert: it must not stay open there
@@ -199,7 +208,7 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
 
 
 def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
-    """Return the news of an alert for the target; None if there is none, or if it must wait."""
+    """Return the news of an alert that the target lacks; None if there is none, or if it must wait."""
     notified = situation.notified.get(alert.id)
     if alert.hold:
         return None
@@ -218,9 +227,9 @@ def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
 
 
 def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
-    """Return whether an alert justifies a separate message; other alerts wait for the next message.
+    """Return whether a message is sent for this alert; other alerts wait until a message is sent anyway.
 
-    Early repetitions wait, and so do alerts of an incident of which the target already has an equally severe alert.
+    An early repetition waits, and so does an alert if the target already has an equally severe alert of the incident.
     """
     if item.news == "fired":
         rank = SEVERITIES.index(item.alert.severity)
@@ -230,7 +239,7 @@ def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
 
 
 def _other_limits(alert: Alert, situation: Situation) -> list[Alert]:
-    """Return the incident's other firing alerts that are not muted and that the target was notified of."""
+    """Return the incident's further firing alerts of which the target was notified and that are not muted."""
     alerts = situation.notified_limits.get(alert.incident, ()) if alert.kind == "rule" else ()
     return [other for other in alerts if other.id != alert.id]
 
@@ -248,12 +257,12 @@ def _is_muted(alert: Alert, situation: Situation) -> bool:
 
 
 def _repeat_after(alert: Alert, notified: Notified) -> int:
-    """Return the time (ns) until the next repetition; longer for a flapping alert, which may end soon."""
+    """Return how long (ns) after the last notification the next repetition is due; longer for a flapping alert."""
     times = notified.times + (alert.kind == "flapping")
     return _REPEATS[min(times, len(_REPEATS)) - 1]
 
 
 def policy_of(target: TargetSettings, quiet: QuietHours, site: Site) -> Policy:
-    """Return the policy of a target at a site."""
+    """Return the policy of a target in a site."""
     packs_of = {rule.id: pack.pack for pack in site.catalogue.packs for rule in pack.rules}
     return Policy(target, quiet, packs_of, site.labels)

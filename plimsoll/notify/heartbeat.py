@@ -1,4 +1,4 @@
-"""A dead man's switch: requests an address every minute while evaluations and notifications work.
+"""A dead man's switch, which requests an address every minute while evaluations and notifications work.
 
 The service at the address (such as healthchecks.io) notifies somebody when the requests stop.
 """
@@ -22,7 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """Requests `address` every minute. `trouble` returns why it must not be requested, or None if everything works."""
+    """Requests `address` every minute while everything works.
+
+    `trouble` returns what does not work, so that the address must not be requested; None if everything works.
+    """
 
     def __init__(self, address: str, trouble: Callable[[int], str | None]) -> None:
         self._address = address

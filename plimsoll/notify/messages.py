@@ -37,10 +37,10 @@ Value: TypeAlias = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class MessageEvent:
-    """An incident that fires or is over, for programs: in a few words (`title`) and in full (`text`).
+    """The firing or the end of an incident, for programs: in a few words (`title`) and in full (`text`).
 
-    All events of the incident have the same `key`: `plimsoll:web01/cpu`. `link` is its page, or the command that shows
-    it. `alerts` are its alerts, the most severe first.
+    All events of the incident have the same `key`, such as `plimsoll:web01/cpu`. `link` is the incident's page, or the
+    command that shows the incident. `alerts` are the incident's alerts, the most severe first.
     """
 
     key: str
@@ -67,7 +67,7 @@ _LINK = re.compile(r"\](?=[(\[:])|<(?=\s*[a-zA-Z][\w+.-]*:)|<(?=\s*/)")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message in plain text. `level` is the highest firing severity, or "recovered".
+    """A message in plain text. `level` is the highest severity that fires, or "recovered" if no alert fires.
 
     `events` have the same content for programs, one event for each incident.
     """
@@ -80,9 +80,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The settings of a target's messages: the time zone, and the address of the pages if known.
+    """What the wording of a target's messages depends on: the time zone, and the URL of Plimsoll's pages, if any.
 
-    `after`: how long (ns) an alert must be unacknowledged before the target is notified.
+    `after` is how long (ns) an alert must be unacknowledged before the target is notified.
     """
 
     zone: Zone
@@ -91,7 +91,10 @@ class Style:
 
 
 def message(group: AlertGroup, style: Style, now: int, failing_since: int | None = None) -> Message:
-    """Return the message for a group. `failing_since` is the time from which messages to this target failed."""
+    """Return the message for a group of alerts.
+
+    `failing_since` is the time (UTC ns) since which messages to this target failed; None if the last was sent.
+    """
     groups = _by_incident(group.items)
     firing = [items for items in groups if items[0].news not in ENDED]
     remain: list[Severity] = [item.remains.severity for items in groups for item in items if item.remains is not None]
@@ -119,7 +122,7 @@ def message(group: AlertGroup, style: Style, now: int, failing_since: int | None
 def _events(
     groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]], style: Style, now: int
 ) -> Iterator[MessageEvent]:
-    """Yield an event for each incident. An incident is resolved only when none of its alerts fires."""
+    """Yield an event for each incident. The state is resolved only if none of the incident's alerts fires."""
     fires = {items[0].alert.incident for items in firing}
     for items in groups:
         worst, ended = items[0], items[0].news in ENDED
@@ -136,13 +139,13 @@ def _plain(text: str) -> str:
 
 
 def _by_incident(items: Sequence[Item]) -> list[list[Item]]:
-    """Return the items by incident, with firing and ended items apart, the most severe first."""
+    """Return the items of each incident, the most severe first; firing and ended items are in separate lists."""
     groups = group_pairs(((item.news in ENDED, item.alert.incident), item) for item in sorted(items, key=_rank))
     return [*groups.values()]
 
 
 def _title(groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -> str:
-    """Return the name of the most severe incident, and the counts of other incidents by severity."""
+    """Return the message's title without its level: the most severe incident, and the counts of the others."""
     worst = groups[0][0]
     if len(groups) == 1 or firing:
         named = printable(_firing_title(worst.alert) if firing else _ended_title(worst))
@@ -152,7 +155,7 @@ def _title(groups: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -
 
 
 def _others(groups: Sequence[Sequence[Item]]) -> str:
-    """Return the counts of the other incidents as text: ` (also 2 critical, 1 warning on 2 hosts, 1 recovered)`."""
+    """Return the counts of incidents besides the first: ` (also 2 critical, 1 warning on 2 hosts, 1 recovered)`."""
     firing = [items[0].alert for items in groups if items[0].news not in ENDED]
     levels = [alert.severity for alert in firing]
     counts = [f"{levels.count(severity):,} {severity}" for severity in SEVERITIES if severity in levels]
@@ -169,7 +172,7 @@ def _where(alerts: Sequence[Alert]) -> str:
 
 
 def _block(items: Sequence[Item], style: Style, now: int) -> Iterator[str]:
-    """Yield the lines on an incident: its cause, its most severe alert in full, a line for each other alert."""
+    """Yield the lines about an incident: the cause, the most severe alert in full, and a line per further alert."""
     worst = items[0].alert
     if worst.kind == "rule" and items[0].news not in ENDED:
         yield printable(f"{cause(worst)}; {certainty(Incident([item.alert for item in items]))}.")
@@ -207,7 +210,7 @@ def _ended_title(item: Item) -> str:
 
 
 def _lines(item: Item, style: Style, now: int) -> Iterator[str]:
-    """Yield the lines on an alert in full: what happened, its limit, document, notes, and what to look at."""
+    """Yield the lines about an alert in full, from what happened and the limit to what to look at, and a link."""
     alert, zone = item.alert, style.zone
     sentence = _sentence(item, style, now)
     yield sentence
@@ -237,7 +240,7 @@ def _link_of(alert: Alert, style: Style) -> str:
 
 
 def _sentence(item: Item, style: Style, now: int) -> str:
-    """Return the sentence on the news of an alert."""
+    """Return the sentence that states an alert's news."""
     match item.news:
         case "fired":
             text = fired_sentence(item.alert, style.zone)
@@ -253,7 +256,7 @@ def _sentence(item: Item, style: Style, now: int) -> str:
 
 
 def _remarks(group: AlertGroup, style: Style, failing_since: int | None) -> Iterator[str]:
-    """Yield remarks on held back, throttled and failed messages."""
+    """Yield sentences on why messages come late or seldom, such as quiet hours, throttling, or failed messages."""
     if group.held_back:
         yield "Some of this was held back during quiet hours."
     if style.after and any(item.news == "fired" for item in group.items):
@@ -280,7 +283,7 @@ def _rank(item: Item) -> tuple[bool, int, bool, int, str, str, int]:
 
 
 def incident_key(alert: Alert) -> str:
-    """Return the key of an alert's incident, at most 255 characters as pagers require."""
+    """Return the key of an alert's incident, shortened to the 255 characters that pagers permit."""
     parts = [part for part in alert.incident if part]
     key = f"plimsoll:{'/'.join(parts)}"
     if len(key) <= 255 and key.isprintable():
@@ -289,7 +292,7 @@ def incident_key(alert: Alert) -> str:
 
 
 def alert_fields(alert: Alert, event: MessageEvent) -> dict[str, Value]:
-    """Return an alert of an event for programs. Times are ISO 8601 in UTC, values in the signal's unit."""
+    """Return the fields of an event's alert, for programs. Times are ISO 8601 in UTC, values in the signal's unit."""
     return {
         "id": alert.id,
         "key": event.key,

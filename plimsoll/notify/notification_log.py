@@ -1,4 +1,4 @@
-"""The notification log: the news that each target received, in alerts.db.
+"""The notification log in alerts.db, with the news that each target received.
 
 There is no queue of messages: the next message is computed from the alerts and the log, so a waiting message is never
 out of date. An attempt is recorded before it is made, and its news after it succeeded: if the process is killed in
@@ -24,7 +24,10 @@ LONGEST_WAIT = _WAITS[-1]
 
 @dataclass(frozen=True, slots=True)
 class TargetState:
-    """The delivery state of a target. `address` is redacted; `attempts` counts consecutive failures."""
+    """Whether messages to a target arrive. Times are in UTC ns.
+
+    `address` is redacted; `attempts` counts the failures since the last success.
+    """
 
     name: str
     address: str
@@ -50,11 +53,11 @@ class NotificationLog:
             )
 
     def state(self) -> TargetState:
-        """Return the delivery state of the target."""
+        """Return whether messages to the target arrive."""
         return next(state for state in states(self._file) if state.name == self._name)
 
     def situation(self, policy: Policy, now: int) -> Situation:
-        """Return the situation on which the next message to the target depends."""
+        """Return everything that the next message to the target depends on."""
         alerts = firing(self._file).all_alerts
         query = f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE"
         ended = self._file.rows(
@@ -88,13 +91,13 @@ class NotificationLog:
         )
 
     def attempt(self, group: AlertGroup, title: str, now: int) -> int:
-        """Record that a message is about to be sent. Return the id of the attempt."""
+        """Record that a message with these alerts is about to be sent. Return the id of the attempt."""
         alerts = json.dumps([item.alert.id for item in group.items])
         with self._file.transaction() as connection:
             return _log(connection, self._name, now, title, alerts, "sending")
 
     def succeeded(self, attempt: int, group: AlertGroup, now: int) -> None:
-        """Record that a message was sent, so that its alerts count as received by the target."""
+        """Record that an attempt succeeded, so that the target counts as notified of its alerts."""
         with self._file.transaction() as connection:
             connection.execute("UPDATE notifications SET outcome = 'sent' WHERE id = ?", (attempt,))
             self._knows(connection, group, now)
@@ -106,12 +109,12 @@ class NotificationLog:
             count(connection, "messages sent")
 
     def left(self, group: AlertGroup, now: int) -> None:
-        """Record that another `plimsoll up` has sent these alerts to the target."""
+        """Record that the target was notified of these alerts by another `plimsoll up`."""
         with self._file.transaction() as connection:
             self._knows(connection, group, now)
 
     def failed(self, attempt: int, error: str, now: int) -> None:
-        """Record why a message could not be sent, and when to try again."""
+        """Record why an attempt failed, and when to try again."""
         wait = _WAITS[min(self.state().attempts, len(_WAITS) - 1)]
         with self._file.transaction() as connection:
             connection.execute("UPDATE notifications SET outcome = 'failed', error = ? WHERE id = ?", (error, attempt))
@@ -123,7 +126,7 @@ class NotificationLog:
             count(connection, "messages failed")
 
     def give_up(self, policy: Policy, now: int) -> int:
-        """Give up alerts that ended a day ago and could not be sent since. Return their number."""
+        """Record alerts that ended over a day ago, and could not be sent, as given up. Return their number."""
         severities = ", ".join(f"'{severity}'" for severity in sorted(policy.target.severities))
         query = (
             f"SELECT {COLUMNS} FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ?"
@@ -150,13 +153,13 @@ class NotificationLog:
 
 
 def states(file: AlertsFile) -> list[TargetState]:
-    """Return the delivery state of each target in the log."""
+    """Return the state of each target in the log, by name in order."""
     return [TargetState(**dict(row)) for row in file.rows("SELECT * FROM targets ORDER BY name")]
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """An attempt to send a message: to whom, when (UTC ns), and the result."""
+    """An attempt to send a message to a target, when it was made (UTC ns), and its result."""
 
     target: str
     at: int
@@ -166,7 +169,7 @@ class Notification:
 
 
 def notifications(file: AlertsFile, alert: int) -> list[Notification]:
-    """Return the messages about an alert."""
+    """Return the attempts to send messages that contained an alert (by id), in order of time."""
     rows = file.rows(
         "SELECT target, at, title, outcome, error FROM notifications"
         " WHERE EXISTS (SELECT 1 FROM json_each(alerts) WHERE value = ?) ORDER BY id",
@@ -176,7 +179,7 @@ def notifications(file: AlertsFile, alert: int) -> list[Notification]:
 
 
 def forget_others(file: AlertsFile, names: set[str]) -> None:
-    """Delete the log of targets that up.toml no longer names."""
+    """Delete what is logged of all targets except those with these names."""
     gone = [state.name for state in states(file) if state.name not in names]
     with file.transaction() as connection:
         for name in gone:

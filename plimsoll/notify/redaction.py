@@ -1,7 +1,7 @@
 """Keeps the secrets of notification addresses out of messages, pages and logs.
 
-Apprise's own privacy form still shows some paths, headers and parameters, which often are tokens. Of such addresses
-only the kind and the server are shown here.
+Apprise's own privacy form still shows some paths, headers and parameters, which often are tokens. So for these
+addresses only the scheme and the server are shown.
 """
 
 import logging
@@ -21,7 +21,7 @@ _COMMON = {"http", "https", "json", "post", "get", "services", "api", "hooks", "
 
 
 def redacted(address: str) -> str:
-    """Return an address for people: `slack://****`, `jsons://alerts.example.com/****`."""
+    """Return an address without its secrets: `slack://****`, `jsons://alerts.example.com/****`."""
     match = _ADDRESS.fullmatch(address.strip())
     if match is None:
         return _HIDDEN
@@ -34,7 +34,7 @@ def redacted(address: str) -> str:
 
 
 def hide(text: str, addresses: Iterable[str]) -> str:
-    """Return the text without the addresses, and without any secret part of them."""
+    """Return the text with these addresses, and the secret parts of them, replaced."""
     for secret in sorted({part for address in addresses for part in _secrets(address)}, key=len, reverse=True):
         text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)
     return text
@@ -53,7 +53,7 @@ def _hide_in_record(record: logging.LogRecord) -> bool:
 
 
 def hide_in_logs(addresses: Iterable[str]) -> None:
-    """Hide the secrets of these addresses in the logs of libraries; they replace the addresses of earlier calls."""
+    """Hide the secrets of these addresses, instead of those of earlier calls, in the logs of libraries."""
     _HIDDEN_IN_LOGS[:] = addresses
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_hide_in_record)  # once, also if it is called again

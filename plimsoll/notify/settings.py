@@ -43,15 +43,15 @@ ZoneName = Annotated[Zone, BeforeValidator(_parse_zone)]
 
 
 class Strict(BaseModel):
-    """A section of up.toml; an unknown setting is an error."""
+    """The base of sections of up.toml; an unknown setting is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, hide_input_in_errors=True)
 
 
 class QuietWindow(Strict):
-    """A part of certain days in which alerts are held back; a whole day by default.
+    """A time of day, on some days of the week, in which alerts are held back; by default the whole day.
 
-    It begins on each of `days`; if it ends before it begins, it ends on the next day.
+    It begins on each of `days`; if `end` is not after `begin`, it ends on the next day.
     """
 
     days: tuple[Day, ...] = Field(default=DAYS, min_length=1)
@@ -59,7 +59,7 @@ class QuietWindow(Strict):
     end: Clock = Field(default=time(), alias="to")
 
     def covers(self, today: str, yesterday: str, clock: time) -> bool:
-        """Return whether a time is in the window, by the weekday, the previous weekday, and the time of day."""
+        """Return whether the time `clock` on the weekday `today` is in the window, which may have begun `yesterday`."""
         if self.begin < self.end:
             return today in self.days and self.begin <= clock < self.end
         if self.begin == self.end:
@@ -68,7 +68,7 @@ class QuietWindow(Strict):
 
 
 class QuietSettings(Strict):
-    """The quiet hours in up.toml, and the severities that are notified even then."""
+    """The quiet hours in up.toml, and the severities of which targets are notified even then."""
 
     passes: Literal["critical", "nothing"] = "critical"
     hours: tuple[QuietWindow, ...] = ()
@@ -76,13 +76,13 @@ class QuietSettings(Strict):
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Quiet hours in a time zone."""
+    """Quiet hours, and the time zone in which they are meant."""
 
     zone: Zone
     settings: QuietSettings = field(default_factory=QuietSettings)
 
     def hold(self, severity: Severity, at: int) -> bool:
-        """Return whether an alert of this severity is held back at `at` (UTC ns)."""
+        """Return whether an alert of this severity is held back at the time `at` (UTC ns)."""
         passes = severity == "critical" and self.settings.passes == "critical"
         moment = self.zone.local(at)
         today, yesterday = (DAYS[day.weekday()] for day in (moment, moment - timedelta(days=1)))
@@ -90,7 +90,7 @@ class QuietHours:
 
 
 class TargetSettings(Strict):
-    """A target of notifications. `url` is an address in apprise's form.
+    """The settings of a notification target. `url` is an address as apprise writes it.
 
     `after`: only alerts that nobody has acknowledged for this many ns are sent. `quiet`: the target's own quiet hours.
     """
@@ -123,10 +123,10 @@ class NotifySettings(Strict):
 
     @property
     def secrets(self) -> Sequence[SecretStr]:
-        """All notification addresses and passwords; they must not be shown."""
+        """All addresses and passwords of notifications, which must not be shown."""
         return [target.url for target in self.notify.values()]
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """All notification addresses and passwords as plain text."""
+        """All addresses and passwords of notifications in plain text, to be hidden elsewhere."""
         return tuple(secret.get_secret_value() for secret in self.secrets)

@@ -1,4 +1,4 @@
-"""Notifies people, with a thread for each target in up.toml, so that a slow target delays no other, nor the loop."""
+"""Notifies people, in a thread per target of up.toml, so that a slow target delays neither others nor the loop."""
 
 import logging
 import time
@@ -26,10 +26,10 @@ _log = logging.getLogger(__name__)
 
 
 class NotifyTarget:
-    """One target: composes and sends its messages.
+    """Composes and sends the messages to one target.
 
     While this process is not `on_duty`, another `plimsoll up` that judges the same hosts notifies the target. Problems
-    of this process itself are notified in any case.
+    of this process itself are sent in any case.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class NotifyTarget:
         self._said_at = 0
 
     def tick(self, now: int) -> None:
-        """Send due messages."""
+        """Send the next message to the target, if one is due."""
         try:
             self._tick(now)
         except NotKept as error:
@@ -65,11 +65,11 @@ class NotifyTarget:
                 _log.warning("%s: a notification could not be sent: %s", self.name, error)
 
     def say(self, title: str, body: str) -> None:
-        """At the next tick, send a message that needs no alerts.db, such as on a full disk; at most one an hour."""
+        """Send a message at the next tick, without alerts.db (such as on a full disk); at most one an hour."""
         self._to_say = Message(f"CRITICAL: {title}", body, "critical")
 
     def _tick(self, now: int) -> None:
-        """Send the next message if one is due; record each attempt first, then its result."""
+        """Send the next message if one is due; record the attempt before, and the result afterwards."""
         self._keep()
         if given_up := self._outbox.give_up(self._policy, now):
             _log.warning("%s: gave up telling of %d alerts that ended a day ago", self.name, given_up)
@@ -99,7 +99,7 @@ class NotifyTarget:
             state = self._outbox.state()
 
     def _is_notified(self, group: AlertGroup, now: int) -> bool:
-        """Return whether another `plimsoll up` should have notified the target by now."""
+        """Return whether the `plimsoll up` on duty must have sent these alerts by now; if so, record them as sent."""
         keys = [(item.alert.id, item.news) for item in group.items]
         if now - max(self._due.setdefault(key, now) for key in keys) < LEFT_AFTER:
             return False
@@ -109,16 +109,19 @@ class NotifyTarget:
         return True
 
     def _keep(self) -> None:
-        """Record the result of the last message. Until that succeeds, nothing is sent, as it would be sent twice."""
+        """Record the last message's result, if that failed before.
+
+        Until it succeeds, nothing is sent, as the same message would be sent twice.
+        """
         if self._unkept is not None:
             self._unkept()
             self._unkept = None
 
 
 class Notifier:
-    """All targets, for the rules and hosts of `site`. Raise Unusable if a target names an unknown pack or label.
+    """Notifies all targets of the alerts of a site. Raise Unusable if a target names an unknown pack or label.
 
-    `on_duty` returns whether this `plimsoll up`, and no other, sends alerts.
+    `on_duty` returns whether this `plimsoll up`, and not another one, notifies the targets.
     """
 
     def __init__(
@@ -152,7 +155,7 @@ class Notifier:
         ]
 
     def start(self) -> None:
-        """Start the thread of each target."""
+        """Start a thread for each target."""
         self._threads = [
             Thread(target=self._run, args=(target,), name=f"notify {target.name}") for target in self.targets
         ]
@@ -161,7 +164,7 @@ class Notifier:
             thread.start()
 
     def stop(self, patience_s: float = 5.0) -> None:
-        """End the threads. Unsent alerts are sent after the next start."""
+        """End the threads, waiting at most `patience_s`. Unsent alerts are sent after the next start."""
         self._stop.set()
         for event in self._wake.values():
             event.set()
@@ -170,19 +173,19 @@ class Notifier:
             thread.join(max(0.0, until - time.monotonic()))
 
     def stepped(self, now: int) -> None:
-        """Wake the targets after an evaluation. The loop calls this, so it never waits."""
+        """Wake all targets after an evaluation, without waiting for them."""
         self._stepped = now
         for event in self._wake.values():
             event.set()
 
     def say(self, title: str, body: str) -> None:
-        """Send every target a message that does not need alerts.db, at most one an hour."""
+        """Send a message to all targets, without alerts.db; at most one an hour to each."""
         for target in self.targets:
             target.say(title, body)
             self._wake[target.name].set()
 
     def states(self) -> list[TargetState]:
-        """Return the delivery state of each target."""
+        """Return whether messages arrive, for each target."""
         return states(self._file)
 
     def trouble(self, now: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Test messages to single targets, on request; at most one a minute, as every viewer of the pages may request them."""
+"""Sends test messages to single targets on request, at most one a minute, as every viewer may request them."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -19,9 +19,9 @@ MESSAGE = Message("Plimsoll: a test", "This is a test message of Plimsoll. Nothi
 
 @dataclass(frozen=True, slots=True)
 class DeliveryTest:
-    """A test message: when it was requested (UTC ns), whether it is `done`, and why it failed.
+    """A test message: when it was requested (UTC ns), whether sending is `done`, and why it failed.
 
-    `error` is None if it was sent, and while it is being sent.
+    `error` is None after a success, and until sending is done.
     """
 
     at: int
@@ -31,7 +31,7 @@ class DeliveryTest:
 
 @dataclass(frozen=True, slots=True)
 class TestedTarget:
-    """A target: its name, its redacted address, the alerts it wants, and its last test message since the start."""
+    """A target with its redacted address, the alerts it gets in words, and its last test message since the start."""
 
     name: str
     address: str
@@ -40,7 +40,7 @@ class TestedTarget:
 
 
 class TargetTester:
-    """Sends test messages to the targets in `settings`, with separate senders."""
+    """Sends test messages to the targets in `settings`, independently of their alerts."""
 
     def __init__(
         self,
@@ -57,19 +57,22 @@ class TargetTester:
         self._lock = Lock()
 
     def use(self, settings: NotifySettings) -> None:
-        """Use the targets of other settings from now on. The last test messages are kept."""
+        """Replace the targets by those of other settings. The last test messages are kept."""
         self._targets = settings.notify
 
     @property
     def targets(self) -> Sequence[TestedTarget]:
-        """The targets, in the order of the file."""
+        """The targets, in the order of up.toml."""
         return [
             TestedTarget(name, redacted(target.url.get_secret_value()), target.wants, self._tried.get(name))
             for name, target in self._targets.items()
         ]
 
     def send(self, name: str) -> str | None:
-        """Send a test message; return why it failed, or None. Raise Unusable for an unknown target, or if too soon."""
+        """Send a test message to a target. Return None, or why that failed.
+
+        Raise Unusable if there is no such target, or if its last test was less than a minute ago.
+        """
         target = self._targets.get(name)
         if target is None:
             raise Unusable(f"{Path(self._file_name).name} names no target {name[:100]!r}")

@@ -1,4 +1,4 @@
-"""Sends events to programs: to pagers by the incident's key, and in the format of Alertmanager's webhooks."""
+"""Sends events to programs, to pagers by the incident's key, and in the format of Alertmanager's webhooks."""
 
 import json
 import time
@@ -42,7 +42,7 @@ class Alertmanager:
         self._name = setting.removesuffix(".url").rpartition("notify.")[2]
 
     def __call__(self, message: Message) -> str | None:
-        """Send a message. Return why that failed, or None."""
+        """Send a message. Return None, or why that failed."""
         alerts = [_alert(event) for event in message.events] or [_plain(message)]
         firing = any(alert["status"] == "firing" for alert in alerts)
         document: dict[str, object] = {
@@ -65,13 +65,13 @@ WEBHOOKS = dict.fromkeys(Alertmanager.schemes, Alertmanager)
 
 
 def close_opsgenie(address: str, api_key: str, event: MessageEvent) -> str | None:
-    """Close an event's alert by alias, at Opsgenie's `address` of alerts. Return why that failed, or None."""
+    """Close the alert with the event's key, by POST to Opsgenie's `address`. Return None, or why that failed."""
     url = f"{address}/{quote(event.key, safe='')}/close?identifierType=alias"
     return post(url, {"source": "Plimsoll", "note": event.text[:25_000]}, {"Authorization": f"GenieKey {api_key}"})
 
 
 def open_pool(address: str) -> urllib3.PoolManager:
-    """Return a pool for requests to an address, through the proxy set in the environment or the system."""
+    """Return a connection pool for an address, through the proxy set in the environment or the system, if any."""
     parts = urlsplit(address)
     proxy = getproxies().get(parts.scheme)
     if proxy and not proxy_bypass(parts.netloc):
@@ -80,7 +80,7 @@ def open_pool(address: str) -> urllib3.PoolManager:
 
 
 def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]) -> str | None:
-    """POST JSON. Return why that failed, or None. Redirects are not followed."""
+    """POST JSON, without following redirects. Return None, or why that failed."""
     try:
         with open_pool(address) as pool:
             answer = pool.request(
@@ -97,7 +97,7 @@ def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]
 
 
 def _alert(event: MessageEvent) -> dict[str, Any]:
-    """Return an event as an alert of Alertmanager: labels, annotations, and times."""
+    """Return an event as an alert in Alertmanager's format, with labels, annotations and times."""
     labels = {
         "alertname": event.worst.rule,
         "severity": event.worst.severity,
@@ -119,7 +119,7 @@ def _alert(event: MessageEvent) -> dict[str, Any]:
 
 
 def _plain(message: Message) -> dict[str, Any]:
-    """Return the alert for a message without an incident: a test, or a problem with alerts.db."""
+    """Return the alert for a message that is not about incidents, such as a test."""
     return {
         "status": "firing",
         "labels": {"alertname": "plimsoll", "severity": message.level},

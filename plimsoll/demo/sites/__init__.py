@@ -1,1 +1,1 @@
-"""The systems of the examples as YAML files; `plimsoll.demo.site` says what their fields mean."""
+"""The systems of the examples, one YAML file each; `plimsoll.demo.site` explains the fields."""

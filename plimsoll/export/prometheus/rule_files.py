@@ -171,9 +171,7 @@ def export(
     site: SiteSettings | None = None,
     options: PrometheusOptions | None = None,
 ) -> RuleExport:
-    """Return the files: `PACK.rules.yaml` with each pack's rules, and recording rules for the exporters in the
-    options.
-    """
+    """Return the files: `PACK.rules.yaml` with each pack's rules, and recording rules for the options' exporters."""
     site, options = site or SiteSettings(), options or PrometheusOptions()
     files: dict[str, str] = {}
     refused: list[Refusal] = []

@@ -48,8 +48,9 @@ _TINY = 1e-6  # of a limit, as a division by 0 gives 0 in InfluxDB
 
 
 class LimitLevel(NamedTuple):
-    """A limit on a host. `factor` multiplies the limit; `place` is the value in the column `State` where it is
-    crossed.
+    """A limit on a host.
+
+    `factor` multiplies the limit; `place` is the value of the column `State` at which the limit is crossed.
     """
 
     rule: Rule
