@@ -22,7 +22,8 @@ SubjectKey = tuple[str, str | None]
 class Heading:
     """A heading of the outputs; neighbouring insights with the same heading share it.
 
-    `place` says where: with the causes of crossed limits, or after the limits that were not crossed (`beside`).
+    `place` is where the heading stands: with the causes of crossed limits, or after the limits that were not crossed
+    (`beside`).
     """
 
     anchor: str
@@ -45,7 +46,7 @@ _MOST_STATEMENTS = 5
 
 @dataclass(frozen=True)
 class JsonField:
-    """A field of the JSON: its name, and its type, whose fields are read from the result of the insight."""
+    """An insight's field in the JSON: its name, its description, and its type, which reads the insight's result."""
 
     name: str
     type: Any
@@ -64,7 +65,7 @@ class LimitedValue:
 
 @dataclass(frozen=True)
 class News:
-    """A fact that only the second of two runs shows: the title of its signal, and a sentence."""
+    """A fact that only the second of two compared runs shows: the title of its signal, and a sentence."""
 
     title: str
     sentence: str
@@ -72,22 +73,22 @@ class News:
 
 @dataclass(frozen=True)
 class Insight(Generic[F]):
-    """One kind of insight.
+    """A search of runs for something beyond limits, and its wording in the outputs; `find` returns a result.
 
     Attributes:
         name: The folder; the models of the JSON are in its module `json`, which is imported only for the JSON.
-        heading: The heading of its section.
-        find: Returns the insight of a review.
-        blocks: Returns its part of the document; empty if there is nothing to say.
+        heading: The heading of the insight's section.
+        find: Returns the result of the insight for a review.
+        blocks: Returns the part of the document on a result; empty if there is nothing to say.
         cause: Returns, in a sentence, what makes the second of two runs worse than the first; empty if unknown.
-        news: Returns the harmful facts that only the second of two runs shows; the last argument translates subjects
-            of the second run to those of the first.
-        summary: Returns the cause in one sentence, for the first screen; empty if there is none.
+        news: Returns the harmful facts that only the second of two runs shows; the last argument translates subjects of
+            the second run to those of the first.
+        summary: Returns the cause of trouble in one sentence, for the first screen; empty if there is none.
         short: Returns the resource that the insight names as the cause, and its host.
         ahead: Returns sentences for the headline on what no crossed limit shows, such as a limit soon to be crossed.
         step: Returns the next step, in a sentence or two; empty if unknown.
         doubt: Returns why a run without a crossed limit is not known to be healthy; empty if there is no doubt.
-        doubted_value: Returns the value on which the doubt rests.
+        doubted_value: Returns the value on which the doubt rests; None if there is none.
     """
 
     name: str
@@ -105,7 +106,7 @@ class Insight(Generic[F]):
 
     @property
     def json(self) -> JsonField:
-        """The field of the JSON."""
+        """The insight's field in the JSON."""
         return import_module(f"{__package__}.{self.name}.json").FIELD
 
 
@@ -120,9 +121,9 @@ def insights() -> tuple[Insight[Any], ...]:
 
 @dataclass(frozen=True)
 class Insights:
-    """A review and its insights, from which the outputs are made; each insight is computed when first needed.
+    """A review and the insights on it, from which the outputs are made; each insight is computed when first needed.
 
-    `judged` is the review by its limits alone. `review` includes the doubts of insights, and decides the verdict.
+    `judged` is the review by its limits alone; `review` includes the doubts of insights, and decides the verdict.
     """
 
     judged: Review
@@ -130,7 +131,7 @@ class Insights:
 
     @cached_property
     def review(self) -> Review:
-        """The review with sentences on limits soon reached; unless Not healthy, also with the doubts of insights."""
+        """The review with sentences on limits soon reached, and with doubts unless its verdict is Not healthy."""
         ahead = tuple(text for insight in insights() if insight.ahead for text in insight.ahead(self.of(insight)))
         not_healthy = self.judged.verdict == Verdict.NOT_HEALTHY
         texts = [] if not_healthy else [insight.doubt(self.of(insight)) for insight in insights() if insight.doubt]
@@ -138,13 +139,13 @@ class Insights:
         return replace(self.judged, insight_doubts=doubts, ahead=ahead) if doubts or ahead else self.judged
 
     def of(self, insight: Insight[F]) -> F:
-        """Return the result of an insight for the review."""
+        """Return the result of an insight for the review by its limits alone."""
         if insight.name not in self._results:
             self._results[insight.name] = insight.find(self.judged)
         return self._results[insight.name]
 
     def sections(self, place: Literal["causes", "beside"], zone: Zone) -> Iterator[Section]:
-        """Yield the sections for a place, one for each heading that has content."""
+        """Yield the sections that stand at `place`, one for each heading that has content."""
         of_place = (insight for insight in insights() if insight.heading.place == place)
         for heading, group in groupby(of_place, lambda insight: insight.heading):
             blocks = tuple(b for insight in group for b in insight.blocks(self.of(insight), self.review, zone))
@@ -155,9 +156,9 @@ class Insights:
 def statements(
     title: str, results: Sequence[F], statement: Callable[[F, bool], Statement], charts: int = BRIEF
 ) -> tuple[Section, ...]:
-    """Return a section of statements on the first results; no section without results.
+    """Return a section with statements on the first results; an empty tuple without results.
 
-    `statement` makes the blocks of a result; its second argument says whether to add a chart.
+    `statement` makes the statement on a result; its second argument says whether to add a chart.
     """
     shown = tuple(statement(result, at < charts) for at, result in enumerate(results[:_MOST_STATEMENTS]))
     section = Section(title, shown, level=3, style="told", brief=BRIEF, hidden=len(results) - len(shown))

@@ -18,7 +18,10 @@ _TOTAL = "_total"
 
 
 def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
-    """Yield a signal's samples: of each host's instances with the highest values; of a total only without instances."""
+    """Yield the samples of a signal for at most eight instances of each host: those with the highest values.
+
+    Totals are left out for hosts with samples of single instances.
+    """
     by_host = group_pairs(
         (host_key(subject.host), (subject, samples)) for subject, samples in review.signals.of(name).items()
     )
@@ -31,28 +34,31 @@ def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
 
 
 def plain(signals: Mapping[str, Signal]) -> list[tuple[str, Signal]]:
-    """Return the signals of which high values may be bad, except facts and signals computed from other signals."""
+    """Return the signals whose high values may be bad, without facts and without signals computed from others."""
     return [
         (n, signal) for n, signal in signals.items() if not (signal.derived or signal.fact or signal.worse == "lower")
     ]
 
 
 def upper_limits(review: Review) -> list[tuple[Finding, Subject, float]]:
-    """Return the judged warning and critical findings with an upper limit, with that limit, the lowest first."""
+    """Return the judged warning and critical findings with an upper limit: finding, subject and limit.
+
+    The lowest limit is first.
+    """
     judged = [(f, f.subject, limit_of(f)) for f in review.findings if f.track and f.severe and f.subject]
     upper = [(finding, subject, limit.limit) for finding, subject, limit in judged if limit.worse == "higher"]
     return sorted(upper, key=lambda pair: pair[2])
 
 
 def _has_instances(review: Review, name: str, host: str) -> bool:
-    """Return whether a signal of the same kind and unit was recorded for instances of the host."""
+    """Return whether single instances of the host have a signal of the same area and unit as the signal `name`."""
     signals, area = review.question.signals, name.partition(".")[0] + "."
     alike = [n for n, of in signals.items() if n.startswith(area) and of.unit == signals[name].unit]
     return any(signals[other].instances == "each" and review.signals.on(other, host) for other in alike)
 
 
 def response_times(signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Return the names of response times: whole requests before their parts, as in the files."""
+    """Return the names of the signals that are response times: whole requests before parts, as in the catalogue."""
     return tuple(name for name, signal in signals.items() if signal.response_time)
 
 

@@ -1,8 +1,9 @@
-"""Averages that mislead: signals whose mean is far from their values most of the time, or when it matters.
+"""Averages that mislead: means of signals that come in bursts, have a long tail, or alternate between two levels.
 
 "Analyzing averages over a long period of time will not be useful in finding bottlenecks" (OCS 2007 on HP BladeSystem,
-Test results). The study's example: of 2,331 samples of a database disk's writes only 190 are not zero; these samples
-average 462/s and reach 1,230/s. (It prints 32/s for all samples, but 190 x 462 / 2,331 is 37.7, which is used here.)
+Test results). The study's example: of 2,331 samples of a database disk's writes only 190 are not zero; these 190
+average 462/s and reach 1,230/s. (The study prints 32/s for all samples, but 190 x 462 / 2,331 is 37.7, which is used
+here.)
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ _MOST = 10
 class MisleadingAverage:
     """A signal whose mean misleads.
 
-    With two levels, `low` and `high` are their usual values, and `share` is the share of samples at the higher one.
+    With two levels, `low` and `high` are the mean values at the levels, and `share` is the share of samples at `high`;
+    for other kinds all three are None.
     """
 
     kind: Kind
@@ -49,7 +51,10 @@ class MisleadingAverage:
 
 
 def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
-    """Return the averages that mislead most: first those that hide a crossed limit, then by the hidden amount."""
+    """Return the averages that mislead most: first averages that hide a crossed limit, then averages of bursts.
+
+    Averages of one kind are sorted by how far the hidden values are from the mean.
+    """
     limits = {(finding.rule.signal, subject.key): limit for finding, subject, limit in reversed(upper_limits(review))}
 
     def rank(average: MisleadingAverage) -> tuple[bool, bool, float]:
@@ -72,7 +77,7 @@ def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
 
 
 def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -> MisleadingAverage | None:
-    """Return why the mean of some samples misleads, with figures; None if it does not."""
+    """Return how a signal's mean misleads, with the signal's figures; None if the mean does not mislead."""
     values = samples.present.values
     if len(values) < _FEWEST_SAMPLES:
         return None
@@ -97,10 +102,10 @@ def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -
 
 
 def _two_levels(values: Values) -> tuple[float, float, float] | None:
-    """Return the lower and the higher level, and the share of the higher; None unless values alternate between two
-    levels.
+    """Return the mean values at a lower and a higher level, and the share of values at the higher; None without levels.
 
-    The border between the levels explains most of the variance (Otsu, "A threshold selection method from gray-level
+    Values have two levels if hardly any lie between, and if the values change level several times. The border between
+    the levels is where it explains most of the variance (Otsu, "A threshold selection method from gray-level
     histograms", IEEE Transactions on Systems, Man and Cybernetics 9, 1979).
     """
     mean, deviation = float(values.mean()), float(values.std())

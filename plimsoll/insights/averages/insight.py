@@ -10,12 +10,12 @@ from plimsoll.review.sentences import titled
 
 
 def _blocks(averages: tuple[MisleadingAverage, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
-    """Return a section with a statement on each of the first averages; no section without averages."""
+    """Return a section with a sentence on each of the most misleading averages; an empty tuple without averages."""
     return statements("Averages that mislead", averages, lambda average, _: Statement((sentence(average),)))
 
 
 def sentence(average: MisleadingAverage) -> str:
-    """Return why an average says little, with the figures that say more."""
+    """Return a sentence on why an average says little, with the figures that say more."""
 
     def text(value: float | None) -> str:
         return quantity(float("nan") if value is None else value, average.signal.unit)

@@ -23,7 +23,7 @@ _TOTAL = {  # totals, and the figures of a single disk that replace them
 
 
 def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """Return the use of the disk of a host that is nearest to its capacity."""
+    """Return the use of a host's disk that is nearest to its capacity; of all disks together without single ones."""
     by_disk: dict[Subject, dict[str, Figure]] = {}
     for signal in _OF_A_DISK:
         for subject, values in measured.on(signal, host).items():
@@ -50,7 +50,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
 
 
 def _nearness(use: ResourceUse) -> tuple[int, int, float]:
-    """Return a sort key of how near a disk is to its capacity: its state, then its busy time or queue.
+    """Return a sort key for how near a disk is to its capacity: the state, then the value of the main figure.
 
     A slow disk ranks above disks with room, even if its counters do not tell why it is slow.
     """
@@ -63,7 +63,7 @@ def _nearness(use: ResourceUse) -> tuple[int, int, float]:
 def is_exact(measured: Measured, subject: Subject) -> bool:
     """Return whether a disk's busy time is a true share of the time: on Linux, or if it never exceeds 100 %.
 
-    Elsewhere the counter may add up overlapping requests.
+    On other systems the counter may add up the times of overlapping requests.
     """
     busy = measured.on("disk.busy", subject.host).get(subject)
     on_linux = is_linux(subject.host, measured.review.applied)
@@ -72,9 +72,10 @@ def is_exact(measured: Measured, subject: Subject) -> bool:
 
 @dataclass(frozen=True)
 class _Levels:
-    """The busy times (%) from which a disk is high, near its capacity and full, and below which it is hardly busy.
+    """The values from which a disk is busy (busy times in %, a queue length and a latency).
 
-    With fewer requests than `queue` and times shorter than `latency`, no request waits for the disk.
+    Below `hardly` the disk is hardly busy; from `high`, `near` and `full` on it is high, near its capacity and full. A
+    queue shorter than `queue` means that the disk has room; requests faster than `latency` do not wait.
     """
 
     hardly: float
@@ -99,7 +100,10 @@ def _levels(measured: Measured, subject: Subject) -> _Levels:
 
 @dataclass(frozen=True)
 class _Disk:
-    """The figures of one disk or of all disks together. `exact`: the busy time is a true share of the time."""
+    """The figures of one disk, or (if `together`) of all disks of a host, by signal.
+
+    `exact` means that the busy time is a true share of the time.
+    """
 
     host: str
     figures: dict[str, Figure]
@@ -145,7 +149,7 @@ class _Disk:
 
     @property
     def shown(self) -> tuple[Figure, ...]:
-        """The most telling figures: use, queue and latency; figures past their limits are first."""
+        """The recorded figures among use, queue and latency; figures past their limits are first."""
         use = self.figures.get("disk.idle") or self.figures.get("disk.busy")
         figures = [figure for figure in (use, self.queue, self.latency) if figure is not None]
         return tuple(sorted(figures, key=lambda figure: not figure.is_beyond))

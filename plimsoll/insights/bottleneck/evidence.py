@@ -36,7 +36,10 @@ _CAPACITIES: tuple[tuple[Resource, str], ...] = (
 
 @dataclass(frozen=True)
 class NearForATime:
-    """A signal near its capacity in parts of the run, `duration` ns in all; `worst` is the mean in the worst part."""
+    """A signal that was near its capacity in some parts of the run.
+
+    `duration` is the length of all these parts together (ns), and `worst` the mean in the worst of them.
+    """
 
     resource: Resource
     name: str
@@ -58,7 +61,7 @@ _OTHER_NAMES = {"paging_file": "memory", "process": "cpu", "tcp": "network", "nu
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The load of a run, its resources at the highest load, and waits inside the software."""
+    """The load of a run, the use of its resources at the highest load, and the waits `inside` the software."""
 
     measured: Measured
     load: LoadResponse
@@ -69,8 +72,8 @@ class Evidence:
     def used_up(self) -> list[ResourceUse]:
         """The resources that may be the bottleneck, the nearest to their capacity first.
 
-        Left out are resources that are used up even under low load, and disks of hosts that lack memory, as they read
-        what memory could not hold.
+        Left out are resources that are used up even under low load, and disks of hosts that lack memory: such disks
+        read what memory could not hold.
         """
         short = {use.host for use in self.resources if use.resource == "memory" and use.used_up}
         uses = [
@@ -84,7 +87,10 @@ class Evidence:
 
     @cached_property
     def used_up_at_any_load(self) -> list[ResourceUse]:
-        """The resources that were as near their capacity under low load, although the work still grew."""
+        """The used-up resources, except memory, that were past their limit even under low load.
+
+        Empty unless the work still grew from low load to the highest load.
+        """
         work, low = self.load.work, self.load.low
         if work is None or low is None:
             return []
@@ -96,7 +102,7 @@ class Evidence:
 
     @cached_property
     def episodes(self) -> list[Finding]:
-        """The most severe crossed limit of each resource and host that was near its capacity for part of the run."""
+        """For each resource of a host, the worst crossed limit that shows that the resource was near its capacity."""
         pressures = {name: of for name, of in self.measured.pressures.items() if of.resource != "software"}
         near_rules = {rule for pressure in pressures.values() for rule in pressure.rules}
         findings: dict[tuple[str, str], Finding] = {}
@@ -109,34 +115,34 @@ class Evidence:
 
     @property
     def longest_short(self) -> Finding | None:
-        """The finding in `episodes` that lasted longest; None if it was only a small part of the run."""
+        """The finding in `episodes` that lasted longest; None unless it lasted for more than a fifth of the run."""
         whole = self.measured.parts.end - self.measured.parts.start
         longest = max(self.episodes, key=lambda finding: finding.time_crossed, default=None)
         return longest if longest is not None and longest.time_crossed > _SMALL_PART * whole else None
 
     @property
     def open(self) -> list[ResourceUse]:
-        """The resources that were not recorded, or not by counters that show their use."""
+        """The resources whose use is unknown: not recorded, or recorded by counters that do not show the use."""
         return [resource for resource in self.resources if resource.state <= UseState.UNCLEAR]
 
     @property
     def mostly_recorded(self) -> bool:
-        """Whether the use of all resources except networks is known."""
+        """Whether the use of every resource is known, except perhaps that of networks."""
         return all(use.resource == "network" for use in self.open)
 
     @cached_property
     def crossed(self) -> list[Finding]:
-        """The warning and critical limits that were crossed, worst first."""
+        """The findings with a crossed warning or critical limit, worst first."""
         return [finding for finding in self.measured.review.of(*CROSSED) if finding.severe and finding.subject]
 
     @cached_property
     def inside_crossed(self) -> list[Finding]:
-        """The crossed limits on waits or failures inside the software, not on a resource of a host."""
+        """The crossed limits that are not on a resource of a host, but on waits or failures inside the software."""
         return [finding for finding in self.crossed if _resource(finding) is None]
 
     @cached_property
     def near_for_a_time(self) -> tuple[NearForATime, ...]:
-        """For each resource of a host, the subject that was near its capacity for longest during parts of the run."""
+        """For each resource of a host, the signal that was near its capacity for the longest part of the run."""
         longest: dict[tuple[str, str], NearForATime] = {}
         for period in _near_periods(self.measured):
             key = period.resource, period.subject.key[0]
@@ -160,12 +166,12 @@ class Evidence:
 
     @property
     def waits(self) -> list[Waiting]:
-        """The queues and times inside the software that were past their limit; without a limit, that grew."""
+        """The queues and times inside the software that were past their limit, or that grew and have no limit."""
         return [waiting for waiting in self.inside if waiting.long or (waiting.grew and waiting.figure.limit is None)]
 
     @cached_property
     def phase(self) -> str | None:
-        """The phase in which most of the highest load lies."""
+        """The phase that contains more than half of the highest load; None if no phase does."""
         middles = [sum(self.measured.parts.edges(part)) // 2 for part in np.flatnonzero(self.load.top).tolist()]
         phases = self.measured.review.phases
         counts = Counter(phase.name for middle in middles for phase in phases if phase.start <= middle <= phase.end)
@@ -173,9 +179,9 @@ class Evidence:
 
     @cached_property
     def why_not_too_small(self) -> str | None:
-        """The reason why it is unknown whether the load was too small to reach a limit.
+        """The reason why the load may not have been too small to reach a limit; None if the load was too small.
 
-        None if response times stayed as low as under low load: then the load was too small.
+        The load was too small if the work followed it, and response times stayed about as short as under low load.
         """
         load, loss = self.load, self.measured.review.throughput_loss
         if loss and loss.offered:
@@ -194,7 +200,7 @@ class Evidence:
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """The times of the highest load (UTC ns); adjacent times are joined."""
+        """The ranges of time with the highest load (start and end, UTC ns); adjacent ranges are joined."""
         spans: list[tuple[int, int]] = []
         for part in np.flatnonzero(self.load.top).tolist():
             start, end = self.measured.parts.edges(part)
@@ -206,10 +212,10 @@ class Evidence:
 
 
 def evidence(review: Review) -> Evidence:
-    """Return the evidence of a run at its highest load, or while a resource was used up.
+    """Return the evidence of a run at its highest load, or else while a resource was used up.
 
-    If the offered load is not recorded, and nothing was used up at the highest work, the time after that is examined:
-    the work may have fallen because something was used up. Without any load, the busiest part of the run is used.
+    If nothing was used up at the highest load and the offered load is not recorded, two other times are examined: after
+    the highest work, which may have fallen because a resource was used up; then the longest time near a capacity.
     """
     measured = Measured(review)
     load = load_response(measured, review.loads)
@@ -220,7 +226,7 @@ def evidence(review: Review) -> Evidence:
 
 
 def _resource(finding: Finding) -> str | None:
-    """Return the resource of a finding's signal, else the resource its name begins with; None for the software."""
+    """Return the resource that a finding's signal measures, by its definition or its name; None for the software."""
     signal = finding.signal
     if signal.resource:
         return "disk" if signal.resource == "space" else signal.resource
@@ -236,7 +242,7 @@ def _at(measured: Measured, load: LoadResponse) -> Evidence:
 
 
 def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, float]]:
-    """Yield each response time of the front end: under low load, and in the slowest third of the highest."""
+    """Yield each response time of the front end: under low load, and in the slowest third of the highest load."""
     at = np.arange(len(load.top))
     thirds = [np.isin(at, third) for third in np.array_split(at[load.top], 3)]
     hosts = {host_key(host) for host in load.offered.hosts} if load.offered else set()
@@ -251,7 +257,7 @@ def _answers(measured: Measured, load: LoadResponse) -> Iterator[tuple[float, fl
 
 
 def _near_periods(measured: Measured) -> Iterator[NearForATime]:
-    """Yield each subject of a resource that was near its capacity in some parts of the run."""
+    """Yield each signal and subject of a resource that was near its capacity in some parts of the run."""
     start, end = measured.parts.edges(0)
     for resource, name in _CAPACITIES:
         signal = measured.review.question.signals.get(name)

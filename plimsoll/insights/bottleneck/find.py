@@ -1,11 +1,11 @@
-"""Infers the bottleneck of a run: a resource; the software or something not recorded; or none, as the load was small.
+"""Infers the bottleneck of a run: a resource, a queue inside the software, or none because the load was too small.
 
 The method is that of "Microsoft Windows NT Server File Server Scalability" (System Bottlenecks). A resource that is
-near its capacity while the work no longer follows the load is the bottleneck. A resource with room is ruled out; one
-that was not recorded is not. If the counters do not tell, the answer says so, and names the counters to record.
-Something that is not recorded (a called service, another host, a quota of processor time) looks like a queue inside the
-software. So without a limiting resource, the software is never certain to be the bottleneck. That the load was too
-small is certain only if response times did not grow with it.
+near its capacity while the work no longer follows the load is the bottleneck. A resource with room is ruled out, but a
+resource that was not recorded is not. If the counters do not tell, the answer says so, and names the counters to
+record. Something that is not recorded (a called service, another host, a quota of processor time) looks like a queue
+inside the software. So without a limiting resource, the software is never certain to be the bottleneck. That the load
+was too small is certain only if response times did not grow with the load.
 """
 
 from dataclasses import dataclass, replace
@@ -37,10 +37,10 @@ class Bottleneck:
 
     Attributes:
         evidence: The figures that the conclusion rests on.
-        kind: The resource; `queue`: the software, or something not recorded; `load`: no limit reached; or
-        `unknown`.
-        confident: Whether the figures exclude all other explanations that were looked for.
-        limiting: The resource that is the bottleneck; None for queue, load and unknown.
+        kind: A resource; `queue` (the software, or something not recorded); `load` (no limit was reached); or
+            `unknown`.
+        confident: Whether the figures exclude every explanation but this one.
+        limiting: The resource that is the bottleneck; None for the kinds `queue`, `load` and `unknown`.
     """
 
     evidence: Evidence
@@ -50,19 +50,19 @@ class Bottleneck:
 
     @property
     def host(self) -> str | None:
-        """The host of the bottleneck, or on which a queue grew; None if there is none."""
+        """The host of the limiting resource, or of the queue; None if there is neither."""
         if self.limiting is not None:
             return self.limiting.host
         return self._queue.figure.subject.host if self._queue is not None else None
 
     @property
     def instance(self) -> str | None:
-        """The disk, adapter, processor or process that is the bottleneck."""
+        """The disk, adapter, processor or process that is the bottleneck; None if it is no single one of several."""
         return self.limiting.instance if self.limiting else None
 
     @property
     def main(self) -> Figure | None:
-        """The main figure of the bottleneck; if it has none, that of the resource nearest to its limit."""
+        """The main figure of the bottleneck, else of the resource nearest to its capacity; None without figures."""
         if self._queue is not None:
             return self._queue.figure
         uses = [self.limiting] if self.limiting else [use for use in self.evidence.resources if use.figures]
@@ -71,12 +71,15 @@ class Bottleneck:
 
     @property
     def _queue(self) -> Waiting | None:
-        """The queue inside the software that is the bottleneck; None for other bottlenecks."""
+        """The queue or waiting time inside the software that is the bottleneck; None if the kind is not `queue`."""
         return next(iter(self.evidence.waits), None) if self.kind == "queue" else None
 
 
 def find_bottleneck(review: Review) -> Bottleneck | None:
-    """Return the bottleneck of a run (the clearest of any host, if they are not one system); None without samples."""
+    """Return the bottleneck of a run; None without samples.
+
+    If the hosts are not one system, the bottleneck of each host is sought, and the clearest of these is returned.
+    """
     if review.start is None or review.end is None or review.end <= review.start:
         return None
     if review.is_apart:
@@ -89,7 +92,10 @@ def find_bottleneck(review: Review) -> Bottleneck | None:
 
 
 def _of_a_resource(case: Evidence) -> Bottleneck:
-    """Return the resource nearest to its capacity as the bottleneck; confident if no other was as near."""
+    """Return the resource nearest to its capacity as the bottleneck; `unknown` if too many are as near.
+
+    The conclusion is confident only if no other resource is as near.
+    """
     first, *others = case.used_up
     rivals = [other for other in others if other.state == first.state]
     if len(rivals) > 1 and case.load.follows is not False:
@@ -98,7 +104,7 @@ def _of_a_resource(case: Evidence) -> Bottleneck:
 
 
 def _is_sure(case: Evidence, first: ResourceUse) -> bool:
-    """Return whether nothing else that was looked for, such as another resource, can be the bottleneck."""
+    """Return whether the resource `first` is certainly the bottleneck: the figures exclude other explanations."""
     load = case.load
     # If free memory is not recorded, a busy disk may read what memory could not hold.
     may_be_paging = first.resource == "disk" and any(
@@ -113,7 +119,7 @@ def _is_sure(case: Evidence, first: ResourceUse) -> bool:
 
 
 def _without_a_resource(case: Evidence) -> Bottleneck:
-    """Return the bottleneck if no resource is near its capacity: a queue, a small load, or unknown."""
+    """Return the bottleneck of a run without a used-up resource: of the kind `queue`, `load` or `unknown`."""
     load, mostly = case.load, case.mostly_recorded
     if load.follows:
         queues = any(wait.stands for wait in case.waits)

@@ -1,4 +1,4 @@
-"""The counters whose ranks are correlated with response times; this does not say which causes which."""
+"""The counters that are correlated (by ranks) with a response time; a correlation does not say which causes which."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -48,14 +48,17 @@ _WITH = (  # the counters that are tried
 
 @dataclass(frozen=True)
 class GoesWith:
-    """A response time and the counters correlated with it, the strongest first; `lag_s` is their lead in seconds."""
+    """A response time, and the counters correlated with it, the strongest first.
+
+    `related` has for each counter its figure, its correlation, and how long it leads the response time (s).
+    """
 
     response: Figure
     related: tuple[tuple[Figure, RankCorrelation, float], ...]
 
 
 def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
-    """Return the counters correlated with the response time that varies most; None if there are none."""
+    """Return the response time that varies most, with its correlated counters; None without such counters."""
     responses = [
         (signal, subject, values)
         for signal in response_times(measured.review.question.signals)

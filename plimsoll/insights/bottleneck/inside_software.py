@@ -24,7 +24,11 @@ _OF_DEVICES = ("PhysicalDisk", "LogicalDisk", "Network Interface", "Network Adap
 
 @dataclass(frozen=True)
 class Waiting:
-    """A queue or waiting time inside the software. `grew` means with the load, `long` means above its limit."""
+    """A queue or waiting time inside the software.
+
+    `grew` means that it is far above its value under low load, `long` that it is above its limit (or, without a limit,
+    not about 0).
+    """
 
     figure: Figure
     grew: bool
@@ -32,7 +36,7 @@ class Waiting:
 
     @property
     def stands(self) -> bool:
-        """Whether the wait counts: it grew beyond its limit, or was far beyond; without a limit, it grew much."""
+        """Whether the wait is large: grown and above its limit, or far above it; without a limit, grown many times."""
         value, before = self.figure.value, self.figure.before
         if self.figure.limit is None:
             return self.grew and before is not None and value >= max(_FAR, _MANY_TIMES * before)
@@ -40,7 +44,7 @@ class Waiting:
 
 
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
-    """Return all queues and waiting times inside the software: grown or long waits first, and queues before times."""
+    """Return the waits inside the software: first waits that grew and are long, then by growth; queues before times."""
 
     def order(wait: Waiting) -> tuple[int, float, bool]:
         value, before = wait.figure.value, wait.figure.before
@@ -51,7 +55,7 @@ def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
 
 
 def _of_signals(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
-    """Yield the waits that signals of the software measure."""
+    """Yield the waits that are measured by signals of the software."""
     inside = [name for name, pressure in measured.pressures.items() if pressure.resource == "software"]
     for signal in inside:
         for subject, values in measured.of(signal).items():
@@ -69,7 +73,7 @@ def _of_signals(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
 
 
 def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
-    """Yield counters without signal and limit whose names say that they count waiting requests."""
+    """Yield as waits the counters that no signal uses, and whose names say that they count waiting requests."""
     if load.low is None:
         return
     for series in measured.review.signals.unused_counters():

@@ -1,4 +1,4 @@
-"""The document's part on the bottleneck: reasons, a chart with the load, the resources ruled out, the next step."""
+"""The bottleneck in the outputs: reasons, charts, a table of the resources, the next step, and a doubt about health."""
 
 import numpy as np
 
@@ -58,7 +58,7 @@ _TO_SPARE = 0.5
 
 
 def _blocks(bottleneck: Bottleneck | None, review: Review, zone: Zone) -> tuple[Block, ...]:
-    """Return the reasons, the charts, and the resources; nothing if the run has no samples."""
+    """Return a section with the reasons, the charts, and the table of resources; empty if the run has no samples."""
     if bottleneck is None:
         return ()
     statement = Statement(tuple(sentence.text for sentence in sentences(bottleneck)), flush=True)
@@ -71,7 +71,7 @@ def _blocks(bottleneck: Bottleneck | None, review: Review, zone: Zone) -> tuple[
 
 
 def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Section:
-    """Return a section on every resource, with the figures that rule it out or not."""
+    """Return a folded section with a table of all resources, and the figures by which each was ruled out or not."""
     resources = sorted(bottleneck.evidence.resources, key=lambda use: -use.state)
     shown = resources[: 4 * _MOST_HOSTS]
     load = bottleneck.evidence.load
@@ -94,7 +94,10 @@ def _resources(review: Review, bottleneck: Bottleneck, *, shaded: bool) -> Secti
 
 
 def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
-    """Return a row for each figure of a resource; the first has the resource's name."""
+    """Return the table rows of a resource, one for each figure; only the first row names the host and the resource.
+
+    If the use is not clear, a last row names the counters to record.
+    """
     rows: list[tuple[Text, ...]] = [
         (
             figure.title + ("" if figure.subject.instance is None else f", {figure.subject.instance}"),
@@ -113,7 +116,7 @@ def _rows(use: ResourceUse) -> list[tuple[Text, ...]]:
 
 
 def _charts(review: Review, bottleneck: Bottleneck, spans: tuple[Span, ...]) -> list[ChartBlock]:
-    """Return a chart of the bottleneck's main figure and one of the load, with `spans` shaded."""
+    """Return a chart of the bottleneck's main figure and a chart of the load, both with `spans` shaded, if recorded."""
     drawn: list[ChartBlock] = []
     figure = bottleneck.main
     if figure is not None and (lines := _lines(review, figure)):
@@ -143,7 +146,7 @@ def _lines(review: Review, figure: Figure) -> tuple[ChartSeries, ...]:
 
 
 def _doubt(bottleneck: Bottleneck | None) -> str:
-    """Return a doubt about health, as the bottleneck is certain: `the processors of WEB01 limit this run`; or empty."""
+    """Return a certain bottleneck as a doubt about health: `the processors of WEB01 limit this run`; else ""."""
     if bottleneck is None or not bottleneck.confident or bottleneck.limiting is None:
         return ""
     reason = summary(bottleneck).removesuffix(".")
@@ -151,7 +154,7 @@ def _doubt(bottleneck: Bottleneck | None) -> str:
 
 
 def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
-    """Return the median of the bottleneck's main figure, with the limit beyond which it is near its capacity."""
+    """Return the main figure of the limiting resource, with its limit; None without such a resource or limit."""
     figure = bottleneck.main if bottleneck is not None and bottleneck.limiting is not None else None
     if bottleneck is None or figure is None or figure.limit is None:
         return None
@@ -161,7 +164,7 @@ def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
 
 
 def _ahead(bottleneck: Bottleneck | None) -> tuple[str, ...]:
-    """Return a sentence that one processor is full, if no limit was crossed and it may not be the bottleneck."""
+    """Return a sentence on a full processor that is not certainly the bottleneck; empty if a limit was crossed."""
     use = bottleneck.limiting if bottleneck is not None else None
     if bottleneck is None or use is None or bottleneck.confident or bottleneck.evidence.crossed:
         return ()
@@ -180,7 +183,7 @@ def summary(bottleneck: Bottleneck) -> str:
 
 
 def _step(bottleneck: Bottleneck | None) -> str:
-    """Return the next step in a sentence; empty if the figures do not tell."""
+    """Return what to do next about the bottleneck, in a sentence; empty if the figures do not tell."""
     use = bottleneck.limiting if bottleneck is not None else None
     if bottleneck is None or use is None:
         return ""
@@ -203,7 +206,7 @@ def _step(bottleneck: Bottleneck | None) -> str:
 
 
 def _cause(first: Bottleneck | None, second: Bottleneck | None) -> str:
-    """Return the bottleneck of the second run if the first did not have it; else empty."""
+    """Return a sentence on the resource that limits the second run; empty if the first has that kind of bottleneck."""
     if second is None or second.limiting is None or (first is not None and first.kind == second.kind):
         return ""
     return summary(second).replace("this run", "it")

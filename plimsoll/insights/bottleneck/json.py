@@ -15,7 +15,7 @@ from plimsoll.model.json_part import Finite, Instant, JsonPart, attribute, optio
 
 
 def _with_phase(parts: Iterable[Sentence | ResourceUse], bottleneck: Bottleneck) -> list[Any]:
-    """Return sentences or resources whose figures have the phase of the highest load."""
+    """Return the sentences or resources with the phase of the highest load added to their figures."""
     phase = bottleneck.evidence.phase
     return [with_fields(part, figures=[with_fields(figure, phase=phase) for figure in part.figures]) for part in parts]
 

@@ -39,15 +39,18 @@ class LoadResponse:
     """The load of a run, and how the work followed it.
 
     Attributes:
-        offered: The load on the system (connections), if it is recorded and was changed.
-        work: The throughput: operations, else bytes.
-        top: The part to examine: with the highest load, or the part that `busy` or `fell` names; else the whole run.
-        low: The part to compare with `top`: with at most half of the highest load, or not busy; None if there is none.
+        offered: The load put on the system (connections); None if it was not recorded, or hardly changed.
+        work: The throughput (operations, else bytes); None if it was not recorded.
+        top: The part of the run to examine: with the highest load, or as `busy` or `fell` say; without a load, the
+            whole run.
+        low: The part of the run to compare with `top`: with at most half of the highest load, or not busy; None without
+            it.
         constant: Whether the work hardly changed.
-        follows: Whether the work followed the load up to the highest; None if unknown.
-        response: How the work grew with the load, if the offered load is recorded.
-        busy: Whether `top` is the longest part in which a resource was near its capacity, as no load is recorded.
-        fell: The highest work and the work during `top`, if `top` is the time after the highest work.
+        follows: Whether the work followed the load up to the highest load; None if unknown.
+        response: How the work grew with the offered load; None if that is not known.
+        busy: Whether `top` is the longest part of the run in which a resource was near its capacity, as no load is
+            recorded.
+        fell: The highest work and the work during `top`, if `top` is the time after the highest work; else None.
     """
 
     offered: Load | None
@@ -62,15 +65,15 @@ class LoadResponse:
 
     @property
     def load(self) -> Load | None:
-        """The signal by which the highest load is found."""
+        """The load whose highest values define `top`: the offered load, else the work; None if neither is recorded."""
         return self.offered or self.work
 
 
 def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
-    """Find the highest load of a run, and whether the work followed it.
+    """Find the part of a run with the highest load, and whether the work still followed the load there.
 
-    The offered load is the connections, if their number changed during the run, and the work, if recorded, changed with
-    it.
+    The offered load is the number of connections, if that number changed during the run, and if the work (where
+    recorded) changed with it.
     """
     works = (load for kind in ("operations", "bytes") for load in loads if load.kind == kind)
     work = next(works, None)
@@ -91,7 +94,7 @@ def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
 
 
 def _go_together(put: Values, done: Values) -> bool:
-    """Return whether the work grew with the connections, at least until it levelled off."""
+    """Return whether the work (`done`) grew with the connections (`put`), at least until the work levelled off."""
     both = np.isfinite(put) & np.isfinite(done)
     lower = both & (put <= _BEFORE * highest(put))
     return any(  # constant values have no rank correlation
@@ -104,9 +107,10 @@ def _go_together(put: Values, done: Values) -> bool:
 
 
 def _low(load: Values, before: Mask | None = None) -> Mask | None:
-    """Return where the load is at most half of its highest; None if hardly anywhere.
+    """Return the rows in which the load is at most half of its highest value; None if there are fewer than two.
 
-    Of the work, only the part `before` its highest counts, as later it may be low because of trouble.
+    If the load is the work, only rows earlier than those in `before` (of the highest work) count: later, trouble may
+    have lowered the work.
     """
     mask = np.isfinite(load) & (load <= _LOW * highest(load)) & (load > 0)
     if before is not None:
@@ -115,16 +119,17 @@ def _low(load: Values, before: Mask | None = None) -> Mask | None:
 
 
 def _follows(grown: Response | None) -> bool | None:
-    """Return whether the work certainly followed the load (True) or certainly did not (False); else None."""
+    """Return True if the work certainly followed the load, False if it certainly did not, None if neither is sure."""
     if grown and grown.elasticity >= _FOLLOWS and grown.elasticity - grown.error >= _AT_LEAST:
         return True
     return False if grown and grown.elasticity <= _FLAT and grown.elasticity + grown.error <= _AT_MOST else None
 
 
 def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:
-    """Return the load response after the highest work, if the work fell; None if the offered load is recorded.
+    """Return the load response for the time after the highest work; None if the work did not fall for long.
 
-    A resource that is used up in that time explains the fall; otherwise the load may have been removed.
+    A resource that is used up in that time explains the fall; otherwise the load may have been removed. None also if
+    the offered load is recorded, which would tell.
     """
     if load.offered is not None or load.work is None:
         return None
@@ -137,9 +142,9 @@ def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | Non
 
 
 def busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | None:
-    """Return the load response in the longest part in which a resource was near its capacity.
+    """Return the load response for the longest part of the run in which a resource was near its capacity.
 
-    None without such a part, or if a load is recorded.
+    None if there is no such part, or if a load other than bytes is recorded.
     """
     if load.offered is not None or (load.work is not None and load.work.kind != "bytes"):
         return None
@@ -151,7 +156,7 @@ def busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | None:
 
 
 def _near(measured: Measured) -> Iterator[Mask]:
-    """Yield, for each resource, the part of the run in which it was near its capacity."""
+    """Yield the rows in which a resource was near its capacity, for each signal and subject that shows it."""
     for signal in (*_HIGH_IS_NEAR, *_LOW_IS_NEAR):
         for subject, values in measured.of(signal).items():
             bound = measured.bound(signal, subject)

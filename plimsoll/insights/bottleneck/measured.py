@@ -1,4 +1,4 @@
-"""The signals of a run in equal parts of its time, and the values from which they are near a capacity."""
+"""The signals of a run, averaged over equal parts of its time, and the values from which resources are near full."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ _HARDLY_EVER = 0.1  # our choice: of the evaluations
 
 @dataclass(frozen=True)
 class Bound:
-    """A value from which a resource is near its capacity, and the document that gives it."""
+    """A value from which a resource is near its capacity, and the document that states the value."""
 
     limit: float
     document: str
 
 
 class Measured:
-    """A review's signals, as means over equal parts of the run."""
+    """The signals of a review as means over equal parts of the run, and their limits."""
 
     def __init__(self, review: Review) -> None:
         self.review = review
@@ -48,22 +48,22 @@ class Measured:
         self._means: dict[str, Mapping[Subject, Values]] = {}
 
     def of(self, signal: str) -> Mapping[Subject, Values]:
-        """Return the means of a signal for each subject."""
+        """Return the means of a signal in the parts of the run, by subject."""
         if signal not in self._means:
             recorded = self.review.signals.of(signal)
             self._means[signal] = {subject: self.parts.means(samples) for subject, samples in recorded.items()}
         return self._means[signal]
 
     def on(self, signal: str, host: str) -> dict[Subject, Values]:
-        """Return the means of a signal for each subject of one host."""
+        """Return the means of a signal in the parts of the run, by subject of one host."""
         return {s: values for s, values in self.of(signal).items() if host_key(s.host) == host_key(host)}
 
     def of_host(self, signal: str, host: str) -> tuple[Subject, Values] | None:
-        """Return the subject and means of a signal without instances on a host; None if it was not recorded."""
+        """Return a host's subject and means of a signal that has no instances; None if it was not recorded."""
         return next(iter(self.on(signal, host).items()), None)
 
     def bound(self, signal: str, subject: Subject) -> Bound | None:
-        """Return the value from which a signal is near its capacity, or requests wait; None if it has none."""
+        """Return the value from which a signal shows a used-up resource or waiting requests; None without one."""
         pressure = self.pressures.get(signal)
         if pressure is None:
             return None
@@ -81,19 +81,22 @@ class Measured:
         return None if unknown else self.documented(name, subject)
 
     def counting(self, signal: str, subject: Subject, part: Mask) -> Bound | None:
-        """Return the limit of the first rule of a signal whose other conditions were met in `part` of the run."""
+        """Return the limit of a signal's first rule that applied in `part`; None without such a rule.
+
+        A rule applies if its conditions besides the limit were met in at least half of the judged samples.
+        """
         for finding, track in self._judged(signal, subject):
             if self._others_hold(track, part):
                 return Bound(limit_of(finding).limit, document_of(finding.rule))
         return None
 
     def excused(self, signal: str, subject: Subject, part: Mask) -> bool:
-        """Return whether a signal was judged, but other conditions of its rules were not met in `part` of the run."""
+        """Return whether a signal was judged, but none of its rules applied in `part`; see `counting`."""
         judged = self._judged(signal, subject)
         return bool(judged) and not any(self._others_hold(track, part) for _, track in judged)
 
     def is_idle(self, signal: str, subject: Subject, part: Mask) -> bool:
-        """Return whether `part` of the run nearly always had no requests, or too few to measure latency."""
+        """Return whether `part` of the run nearly always had too few requests to measure latency, or none."""
         judged_tracks = self._judged(signal, subject)
         track = next((track for f, track in judged_tracks if f.subject and f.subject.key == subject.key), None)
         if track is None:
@@ -102,19 +105,19 @@ class Measured:
         return bool(judged.any()) and float(np.isfinite(track.values[judged]).mean()) < _HARDLY_EVER
 
     def _judged(self, signal: str, subject: Subject) -> list[tuple[Finding, RuleEvaluation]]:
-        """Return the finding of each rule of a signal, with its evaluation: for a subject, else for its host."""
+        """Return the finding and evaluation of each rule on a signal: for the subject, else for its host."""
         pressure = self.pressures.get(signal)
         keys = [((rule, *subject.key), (rule, host_key(subject.host))) for rule in pressure.rules] if pressure else []
         findings = [self._findings.get(of_subject) or self._findings.get(of_host) for of_subject, of_host in keys]
         return [finding for finding in findings if finding]
 
     def _others_hold(self, track: RuleEvaluation, part: Mask) -> bool:
-        """Return whether the other conditions of a rule were met in at least half of the judged `part`."""
+        """Return whether a rule's conditions besides the limit were met in at least half of the judged `part`."""
         judged = np.isfinite(track.values) & np.append(part, [False])[self.parts.places(track.times)]
         return not judged.any() or 2 * int((track.other_conditions_hold & judged).sum()) >= int(judged.sum())
 
     def level(self, signal: str, which: Literal["low", "high", "full"], default: float) -> float:
-        """Return the value below which a signal is low, or from which it is high or full, as `which` says."""
+        """Return the value below which a signal is low, or from which it is high or full; else `default`."""
         pressure = self.pressures.get(signal)
         level = getattr(pressure, which) if pressure else None
         if isinstance(level, str):
@@ -122,7 +125,7 @@ class Measured:
         return default if level is None else level
 
     def documented(self, rule: str, subject: Subject) -> Bound:
-        """Return the documented limit of a shipped rule, times its fact of the host; an unknown fact counts as 1."""
+        """Return the limit of a shipped rule, times the fact of the host that scales it (1 if unknown)."""
         shipped = load().rules[rule]
         scale = (self.review.facts.find(subject, shipped.scale) or 1.0) if shipped.scale else 1.0
         return Bound(shipped.healthy.limit * scale, document_of(shipped))
@@ -134,17 +137,17 @@ class Measured:
 
     @cached_property
     def pressures(self) -> dict[str, Pressure]:
-        """The values from which signals are near a capacity, or requests wait inside the software, by signal."""
+        """For each signal that shows a capacity or waiting requests, the values from which it does."""
         signals = self.review.question.signals
         return {name: signal.pressure for name, signal in signals.items() if signal.pressure is not None}
 
     def needed(self, resource: str, host: str) -> str:
-        """Return the counters that tell how near a resource is to its capacity."""
+        """Return the counters to record to know how near a resource is to its capacity, as text."""
         return needed(resource, host, self.review.applied)
 
     @cached_property
     def _findings(self) -> dict[tuple[str | None, ...], tuple[Finding, RuleEvaluation]]:
-        """The judged findings by rule and subject; also the first finding by rule and host."""
+        """The judged findings and evaluations, by rule and subject; and the first by rule and host."""
         findings: dict[tuple[str | None, ...], tuple[Finding, RuleEvaluation]] = {}
         for finding in self.review.findings:
             if finding.subject is not None and finding.track is not None:
@@ -154,10 +157,10 @@ class Measured:
 
 
 def median_in(values: Values, part: Mask) -> float:
-    """Return the median in a part of the run; NaN without values."""
+    """Return the median of the values in a part of the run, without NaN; NaN without values."""
     return median(values[part & np.isfinite(values)])
 
 
 def document_of(rule: Rule) -> str:
-    """Return the first document of a rule, with the place in it."""
+    """Return the title of the first document of a rule, and the place in the document that states the rule."""
     return f"{rule.sources[0].document}, {rule.sources[0].place}"

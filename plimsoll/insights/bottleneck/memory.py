@@ -61,9 +61,10 @@ def _state(left: Figure | None, paging: list[Figure], little: float, level: floa
 
 
 def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
-    """Return the free memory, with its limit; None if it was not recorded.
+    """Return the free memory as a figure with its limit; None if free memory was not recorded.
 
-    A host has at least as much memory as was once available, so the documented share of that amount is a limit as well.
+    The limit is the larger of the rule's and of the documented share of the host's memory, which is at least the most
+    memory that was ever available.
     """
     left = _first(measured, host, load, ("memory.available_percent", "memory.available"))
     if left is not None and left.signal == "memory.available_percent":
@@ -86,7 +87,7 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
 
 
 def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, ...]) -> Figure | None:
-    """Return the figure of the first of these signals that was recorded."""
+    """Return the figure of the first signal in `names` that was recorded; None if none was."""
     for name in names:
         if (recorded := measured.of_host(name, host)) is not None:
             figure = figure_of(measured, load, name, *recorded)
@@ -98,7 +99,7 @@ def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, 
 def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Figure, ...] | None:
     """Return page life expectancy and disk reads if they show that SQL Server's cache is too small; else None.
 
-    Pages are evicted too soon, and read from disk again.
+    With too small a cache, pages are evicted too soon, and read from disk again.
     """
     recorded = measured.of_host("sql.page_life_expectancy", host)
     reads = measured.on("disk.reads", host)
@@ -122,7 +123,7 @@ def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Fig
 
 
 def _climbs(measured: Measured, life: Values, load: LoadResponse) -> bool:
-    """Return whether page life expectancy grows with the clock, as it does while no page is evicted."""
+    """Return whether page life expectancy grows about as fast as time passes: then hardly any page is evicted."""
     filled = np.flatnonzero(load.top & np.isfinite(life))
     if len(filled) < 2:
         return False

@@ -25,7 +25,7 @@ _INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
 
 
 def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """Return how near the adapters of a host were to their links' speed, by the adapter that is nearest."""
+    """Return how near a host's network links were to their speed, by the adapter that was nearest."""
     recorded = list(_utilizations(measured, host, load))
     invented = {figure.subject for figure, _ in recorded if figure.value > _INVENTED}
     real = [pair for pair in recorded if pair[0].value >= 0 and pair[0].subject not in invented]
@@ -64,13 +64,16 @@ def _state(figure: Figure, measured: Measured, values: Values, part: Mask) -> Us
 
 
 def _is_steady(values: Values, part: Mask) -> bool:
-    """Return whether the throughput stayed constant, as at the limit of a link."""
+    """Return whether a throughput hardly varied in `part` of the run, as it does at the limit of a link."""
     chosen = values[part & np.isfinite(values)]
     return len(chosen) >= 5 and float(np.std(chosen)) <= _STEADY * float(np.mean(chosen))
 
 
 def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
-    """Yield each link's utilization (%) and throughput by direction; its median speed is used if sampled separately."""
+    """Yield the utilization (%) and the throughput of each link in each direction.
+
+    Where the speed of a link was not sampled together with its throughput, the median speed is used.
+    """
     links = {subject.key: values for subject, values in measured.on("network.link_percent", host).items()}
     for carried, utilization in _DIRECTIONS:
         for subject, values in measured.on(carried, host).items():
@@ -84,7 +87,7 @@ def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator
 
 
 def _carried(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
-    """Yield the throughput of each adapter, and of all together, as a figure and its values."""
+    """Yield the throughput of each adapter, and of all together: the figure, and the means in parts of the run."""
     for signal in ("network.bytes", "network.sent", "network.received", "network.bytes_total"):
         for subject, values in measured.on(signal, host).items():
             figure = figure_of(measured, load, signal, subject, values, compared=False)

@@ -39,7 +39,7 @@ _SHORT_TITLES = {
 
 
 def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
-    """Return the conclusion where a resource limits: `The processors of db1 limit this run.`"""
+    """Return the conclusion that a resource limits the run: `The processors of db1 limit this run.`"""
     host, instance = use.host, use.instance
     match use.resource:
         case "cpu" if use.aspect == ONE_PROCESSOR:
@@ -100,7 +100,8 @@ def figures_text(figures: Sequence[Figure], host: str | None, *, brief: bool = F
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
     """Return a figure in words: `processor time at 98.2 % (limit 90 %; 47 % at low load)`.
 
-    The caller has named `host` already. With `brief`, the value at low load is left out.
+    The host is not named if it is `host`, which the caller has named already. With `brief`, the value at low load is
+    left out.
     """
     is_known = host is not None and host_key(figure.subject.host) == host_key(host)
     where = figure.subject.instance if is_known else str(figure.subject)
@@ -116,7 +117,7 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
 
 
 def followed(load: LoadResponse) -> str:
-    """Return whether the work followed the load, with figures, or why that is unknown."""
+    """Return a sentence on whether the work followed the load, with figures, or on why that is unknown."""
     response, offered, work = load.response, load.offered, load.work
     if work is None:
         return "No load is recorded, so it is not known whether more was asked for than was done."
@@ -148,7 +149,7 @@ def _title(load: LoadResponse) -> str:
 
 
 def _of(value: float, load: Load) -> str:
-    """Return a value of a load; its unit is left out if it is in the load's title."""
+    """Return a value of a load as text; the unit is left out if the title of the load contains it."""
     unit = load.signal.unit
     return number(round(value)) if unit in load.signal.title.casefold() else quantity(value, unit)
 
@@ -164,7 +165,7 @@ def near_for_a_time(period: NearForATime) -> str:
 
 
 def room(case: Evidence, *, limited: bool) -> str:
-    """Return which resources had room, with the figure of the host that has the least; empty if none had."""
+    """Return a sentence on the resources with room, each with the figure nearest to its limit; empty if none."""
     nearest: dict[str, Figure] = {}
     for use in case.room:
         if use.figures:
@@ -180,7 +181,7 @@ def room(case: Evidence, *, limited: bool) -> str:
 
 
 def _nearness(figure: Figure) -> float:
-    """Return a value as a share of its limit."""
+    """Return how near a figure is to its limit: 1 at the limit, and 0 without a limit."""
     if not figure.limit:
         return 0.0
     over, under = (figure.limit, figure.value) if figure.lower else (figure.value, figure.limit)
@@ -188,7 +189,7 @@ def _nearness(figure: Figure) -> float:
 
 
 def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
-    """Return which resources were not recorded, or not by counters that show their use; empty if none."""
+    """Return which resources are of unknown use, and the counters to record; empty without such resources."""
     by_need: dict[tuple[str, str], list[str]] = {}
     for use in resources:
         why = "not recorded" if use.state == UseState.NOT_RECORDED else "not clear from what is recorded"
@@ -199,7 +200,7 @@ def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
 
 
 def goes_with(related: GoesWith) -> str:
-    """Return a sentence on the counters that a response time correlates with: how closely, and their lead or lag."""
+    """Return a sentence on the counters that are correlated with a response time: how closely, and how much earlier."""
     texts: list[str] = []
     for figure, correlation, lead_s in related.related:
         lead = f", {abs(lead_s):,.0f} s {'before' if lead_s > 0 else 'after'} it" if lead_s else ""
@@ -211,6 +212,6 @@ def goes_with(related: GoesWith) -> str:
 
 
 def lower(title: str) -> str:
-    """Return a title as used within a sentence: `processor time`, `LDAP searches`."""
+    """Return a title as written within a sentence: `processor time`, but `LDAP searches`."""
     first = title.split(" ", 1)[0]
     return title if not title or "\\" in title or any(c.isupper() for c in first[1:]) else title[0].lower() + title[1:]

@@ -1,4 +1,4 @@
-"""How near a host's processors were to their capacity: all, one of many, one process, or the hypervisor's share."""
+"""How near a host's processors were to their capacity: all of them, single processors, one process, or stolen time."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -68,7 +68,7 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
 
 
 def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
-    """Return the busy time of all processors; without their total, the mean over the processors."""
+    """Return the busy time of all processors: their total, else their mean; None if neither was recorded."""
     if (total := measured.of_host("cpu.busy", host)) is not None:
         return total
     values = measured.on("cpu.processor_busy", host)
@@ -76,7 +76,7 @@ def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
 
 
 def _full_processors(measured: Measured, host: str, load: LoadResponse) -> tuple[list[Figure], int]:
-    """Return the processors that were always busy while others were idle, and the number of all processors."""
+    """Return the processors at or past their limit, the busiest first, and the number of recorded processors."""
     values = measured.on("cpu.processor_busy", host)
     figures = [figure_of(measured, load, "cpu.processor_busy", *pair) for pair in values.items()]
     full = [figure for figure in figures if figure.value >= (figure.limit or 100)] if len(values) > 1 else []
@@ -84,7 +84,10 @@ def _full_processors(measured: Measured, host: str, load: LoadResponse) -> tuple
 
 
 def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float) -> Figure | None:
-    """Return a process that used exactly one of several processors, the maximum for a single thread."""
+    """Return the figure of a process that constantly used one of several processors, as a busy single thread does.
+
+    None without such a process, or if the number of processors is unknown.
+    """
     number = measured.review.facts.find(Subject(host), "processors")
     if number is None or number < 2 or busy < 80 / number:
         return None
@@ -102,7 +105,7 @@ def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float)
 
 
 def _supporting(measured: Measured, host: str, load: LoadResponse) -> Iterator[Figure]:
-    """Yield figures beside busy processors: waiting threads, stolen time, switches between threads."""
+    """Yield figures to show beside busy time: queue, load and stolen time if past their limit, and context switches."""
     for signal in ("cpu.queue_length", "cpu.load", "cpu.steal"):
         if (result := measured.of_host(signal, host)) is not None and not measured.excused(signal, result[0], load.top):
             figure = figure_of(measured, load, signal, *result)

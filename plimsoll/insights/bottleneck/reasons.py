@@ -1,4 +1,4 @@
-"""The conclusion on the bottleneck and its reasons, as sentences with the figures they rest on."""
+"""The conclusion on the bottleneck and the reasons, as sentences with the figures that they rest on."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -32,19 +32,19 @@ _NONE_KNOWN = "No resource is known to limit this run."
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, and the figures it rests on."""
+    """A sentence, and the figures that it rests on."""
 
     text: str
     figures: tuple[Figure, ...] = ()
 
 
 def sentences(bottleneck: Bottleneck) -> tuple[Sentence, ...]:
-    """Return the conclusion and its reasons: what was ruled out, and what was not."""
+    """Return the conclusion in the first sentence, then the reasons: what was ruled out, and what was not."""
     return tuple(_reasons(bottleneck))
 
 
 def _reasons(bottleneck: Bottleneck) -> Iterator[Sentence]:
-    """Yield the reasons, by the kind of bottleneck."""
+    """Yield the conclusion and the reasons, which depend on the kind of the bottleneck."""
     case = bottleneck.evidence
     when = phrases.highest_load(case)
     if bottleneck.limiting is not None:
@@ -81,7 +81,7 @@ def _reasons(bottleneck: Bottleneck) -> Iterator[Sentence]:
 
 
 def _of_a_resource(case: Evidence, bottleneck: Bottleneck, limiting: ResourceUse, when: str) -> Iterator[Sentence]:
-    """Yield the reasons why a resource is the bottleneck."""
+    """Yield the conclusion that a resource is the bottleneck, and the reasons; `when` tells the measured time."""
     yield Sentence(phrases.limited_by(limiting, case.load, confident=bottleneck.confident), limiting.figures[:1])
     past = [figure for figure in limiting.figures if figure.limit is None or figure.is_beyond]
     shown = tuple(past[:_MOST_FIGURES])
@@ -107,7 +107,7 @@ def _of_a_resource(case: Evidence, bottleneck: Bottleneck, limiting: ResourceUse
 
 
 def _of_the_software(case: Evidence, when: str) -> Iterator[Sentence]:
-    """Yield the reasons why the software, or something not recorded, is the bottleneck."""
+    """Yield the conclusion that the software, or something not recorded, is the bottleneck, and the reasons."""
     if (short := case.longest_short) is not None:
         past = f"{phrases.lower(subject_title(short))} was past its limit for {duration_text(short.time_crossed)}"
         yield Sentence(f"{_SOFTWARE}; but {past}, and may limit it, too.")
@@ -127,7 +127,7 @@ def _of_the_software(case: Evidence, when: str) -> Iterator[Sentence]:
 
 
 def _of_the_load(case: Evidence, when: str, *, confident: bool) -> Iterator[Sentence]:
-    """Yield the reasons why no limit was reached: the load was too small, or may have been."""
+    """Yield the conclusion that no limit was reached, as the load was (or may have been) too small, and the reasons."""
     if confident:
         yield Sentence("The load was too small to reach a limit.")
     elif case.crossed:
@@ -149,7 +149,7 @@ def _of_the_load(case: Evidence, when: str, *, confident: bool) -> Iterator[Sent
 
 
 def _undecided(case: Evidence, when: str) -> Iterator[Sentence]:
-    """Yield that the bottleneck is unknown, and which resource came nearest to a limit."""
+    """Yield the conclusion that the bottleneck is unknown, and the resources that came nearest to a limit."""
     if case.episodes and case.mostly_recorded and not (case.used_up or case.high or case.waits):
         yield Sentence(_NONE_KNOWN)
     else:
@@ -165,7 +165,7 @@ def _undecided(case: Evidence, when: str) -> Iterator[Sentence]:
 
 
 def _latency_knee(case: Evidence) -> Iterator[Sentence]:
-    """Yield the first response time that stayed flat up to some rate, and grew beyond it."""
+    """Yield a sentence on the first response time that stayed flat up to some throughput, and grew beyond."""
     work, measured = case.load.work, case.measured
     if work is None or work.kind != "operations":
         return

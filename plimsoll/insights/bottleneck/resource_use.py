@@ -12,10 +12,10 @@ from plimsoll.rules.subjects import Subject
 
 @dataclass(frozen=True)
 class Figure:
-    """The value of a signal at the highest load: the median of its means over equal parts of the run.
+    """The value of a signal at the highest load: the median of the signal's means over equal parts of the run.
 
-    `before` is its value under low load, or if no load is recorded, in the rest of the run (`elsewhen`); None if there
-    is neither. `limit` is None if the signal has none. `lower` means that low values are near the capacity.
+    `before` is the value under low load, or (if `elsewhen`, as no load is recorded) in the rest of the run; None
+    without either. `limit` is None if the signal has no limit. `lower` means that low values are near the capacity.
     """
 
     signal: str
@@ -30,14 +30,14 @@ class Figure:
     lower: bool = False
 
     def beyond(self, value: float | None) -> bool:
-        """Return whether a value is past the figure's limit."""
+        """Return whether a value is at or past the figure's limit; False without a limit."""
         if value is None or self.limit is None:
             return False
         return value <= self.limit if self.lower else value >= self.limit
 
     @property
     def is_beyond(self) -> bool:
-        """Whether the value is past its limit."""
+        """Whether the figure's own value is at or past its limit; False without a limit."""
         return self.beyond(self.value)
 
 
@@ -62,10 +62,11 @@ class UseState(IntEnum):
 
 @dataclass(frozen=True)
 class ResourceUse:
-    """A resource of a host at the highest load.
+    """The use of a resource of a host at the highest load.
 
-    `figures` are the most telling first. `aspect` names the part of the resource that is meant (`one processor`, `all
-    disks together`); empty for all of it, or for one disk. `needed` are the counters to record if its use is unknown.
+    `figures` are sorted, the most telling first. `aspect` names the scarce part of the resource (`one processor`, `all
+    disks together`); it is empty for the whole resource, and for a single disk. `needed` are the counters to record if
+    the use is unknown.
     """
 
     resource: Resource
@@ -77,12 +78,12 @@ class ResourceUse:
 
     @property
     def used_up(self) -> bool:
-        """Whether the resource was near its capacity."""
+        """Whether the resource was near its capacity, or full."""
         return self.state >= UseState.NEAR
 
     @property
     def instance(self) -> str | None:
-        """The disk, adapter, processor or process of the first figure."""
+        """The disk, adapter, processor or process of the first figure; None if that figure has no instance."""
         return self.figures[0].subject.instance if self.figures else None
 
     @property
@@ -94,7 +95,10 @@ class ResourceUse:
 def figure_of(
     measured: Measured, load: LoadResponse, signal: str, subject: Subject, values: Values, *, compared: bool = True
 ) -> Figure:
-    """Return the value of a signal in the judged part of the run; with `compared`, also the limit near its capacity."""
+    """Return a signal's value in the examined part of the run (`load.top`), and its value under low load.
+
+    With `compared`, the figure also has the limit near the capacity. `values` are the means in the parts of the run.
+    """
     described = measured.review.question.signals.get(signal)
     bound = measured.bound(signal, subject) if compared else None
     return Figure(

@@ -1,4 +1,4 @@
-"""The document on the load that a system can carry, with the answer, tables, and curves over the load."""
+"""The document on the load that a system can carry: the answer, tables, and curves over the load."""
 
 from collections.abc import Iterator, Sequence
 
@@ -53,7 +53,7 @@ _CURVES = (
 
 
 def blocks(capacity: Capacity, forecasts: Sequence[str] = ()) -> Iterator[Block | VerdictBlock]:
-    """Build the terminal's output: the answer, `forecasts` for a number of users, the basis, and tables."""
+    """Build the terminal's output: the answer, `forecasts` for a number of users, the answer's basis, and tables."""
     yield VerdictBlock(answer(capacity), "", paragraphs=tuple(forecasts))
     yield Section("What it rests on", (Bullets(sentences(capacity)),))
     yield Section("Resources", (resources_table(capacity),))
@@ -61,7 +61,7 @@ def blocks(capacity: Capacity, forecasts: Sequence[str] = ()) -> Iterator[Block 
 
 
 def page(capacity: Capacity, reviews: Sequence[Review], forecasts: Sequence[str] = ()) -> Document:
-    """Build the page: the terminal's output, then the curves, and the sources of the limits."""
+    """Build the page: the blocks of the terminal's output, then curves, and the sources of the limits."""
     resources = capacity.resources[:_MOST_CURVES]
     uses = Section("", tuple(_use_curve(capacity, resource) for resource in resources), style="demands")
     parts = [Section("Use over load", (Paragraph(_CURVES, "note"), uses))]
@@ -79,7 +79,7 @@ def page(capacity: Capacity, reviews: Sequence[Review], forecasts: Sequence[str]
 
 
 def resources_table(capacity: Capacity) -> DocumentTable:
-    """Build the table of resources: their use, their limits, and the loads at which they reach them."""
+    """Build the table of resources: the use of each, its limit, and the load at which the use reaches the limit."""
     rows: list[tuple[str, ...]] = []
     for resource in capacity.resources[:_MOST_ROWS]:
         use = f"{number(resource.use.value)} %"
@@ -99,7 +99,10 @@ def resources_table(capacity: Capacity) -> DocumentTable:
 
 
 def in_amounts(resource: Resource, use: Values) -> tuple[Values, str]:
-    """Return demands and their unit: s of a processor or disk, bytes of a link, else % at one operation a second."""
+    """Return use (%) at one operation a second as a demand, and its unit: s of a processor or disk, or bytes of a link.
+
+    The unit stays % if the number of processors or the speed of the link is unknown.
+    """
     if resource.signal.startswith("cpu.") and resource.processors:
         return use / 100 * resource.processors, "s"
     if resource.signal.startswith("disk."):
@@ -116,7 +119,7 @@ def _load_range(capacity: Capacity, load: Range) -> str:
 
 
 def _demands_table(capacity: Capacity) -> DocumentTable:
-    """Return the table of the demands of one operation on each resource."""
+    """Return a table of what one operation demands of each resource, with a row for each group of operations."""
     resources = capacity.resources[:_MOST_DEMANDS]
     columns = [
         Column(resource_text(resource.resource), numeric=True, optional=len(resources) - at if at else 0)
@@ -130,7 +133,7 @@ def _demands_table(capacity: Capacity) -> DocumentTable:
 
 
 def _demand_text(resource_capacity: ResourceCapacity, at: int) -> str:
-    """Return the demand of one operation, by its index: `29.6 ms (28.1 to 31)`."""
+    """Return what one operation of the group with index `at` demands of a resource: `29.6 ms (28.1 to 31)`."""
     if not resource_capacity.follows:
         return "not known"
     amounts, unit = in_amounts(resource_capacity.resource, resource_capacity.demand.per_operation[:, at])
@@ -141,7 +144,7 @@ def _demand_text(resource_capacity: ResourceCapacity, at: int) -> str:
 
 
 def _use_curve(capacity: Capacity, resource_capacity: ResourceCapacity) -> Curve:
-    """Return the use of a resource over the load, for the measured or requested mix."""
+    """Return a chart of a resource's use over the load, for the measured or requested mix of operations."""
     resource, follows = resource_capacity.resource, resource_capacity.follows
     loads = np.linspace(0, capacity.projected, _POINTS)
     uses = resource_capacity.demand.use(loads[:, None] * capacity.mix[None, :])
@@ -169,7 +172,7 @@ def _use_curve(capacity: Capacity, resource_capacity: ResourceCapacity) -> Curve
 
 
 def _response_curve(capacity: Capacity, curve: ResponseCurve) -> Curve:
-    """Return a response time over the load; beyond the measured loads it is projected from queues, if possible."""
+    """Return a chart of a response time over the load, if possible projected beyond the measured loads by queues."""
     loads = np.linspace(curve.loads[0], capacity.projected, _POINTS)
     times, limit, highest = curve.at(loads), curve.response.limit, float(curve.loads[-1])
     scale = 1.5 * max(float(curve.measured[-1]), limit or 0.0)

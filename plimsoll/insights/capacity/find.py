@@ -30,10 +30,10 @@ _HARDLY = 2.0  # %: the use of a resource below it is known too badly to compare
 
 @dataclass(frozen=True, eq=False)
 class Mix:
-    """Shares of the groups of operations, and the highest measured load of such a mix (operations a second).
+    """The share of each group of operations in the load, and the highest measured load with such shares (operations/s).
 
-    `as_measured` means that the shares are about those of the run, so that its response times and highest throughput
-    are valid. `left_out` are operations of the run that the profile does not have.
+    `as_measured` means that the shares are about those of the run, so that the run's response times and highest
+    throughput are valid. `left_out` are operations of the run that the profile does not have.
     """
 
     shares: Values
@@ -50,7 +50,7 @@ _THINKING = 0.7  # our choice: of the users under little load, who wait for an a
 
 @dataclass(frozen=True)
 class Range:
-    """A value and its 95 % interval; infinite if it is not reached within the projected loads."""
+    """A value and its 95 % interval; infinite where a load is not reached within the projected loads."""
 
     value: float
     low: float
@@ -58,14 +58,14 @@ class Range:
 
     @classmethod
     def of(cls, replicates: Values) -> "Range":
-        """Return the range of bootstrap replicates, of which the first is the value."""
+        """Return the first of some replicates as the value, with the interval of the other (bootstrap) replicates."""
         low, high = np.quantile(replicates[1:], [0.025, 0.975], method="nearest").tolist()
         value = float(replicates[0])
         return cls(value, min(low, value), max(high, value))
 
     @classmethod
     def exactly(cls, value: float) -> "Range":
-        """Return a range without an interval."""
+        """Return a value whose interval has no width."""
         return cls(value, value, value)
 
 
@@ -74,10 +74,10 @@ class ResourceCapacity:
     """A resource and the load it can carry.
 
     Attributes:
-        load: The load (operations a second) at which the resource reaches its limit.
+        load: The load (operations a second) at which the resource reaches its limit; infinite if that is not projected.
         use: The use (%) at the highest measured load; the measured use if it does not depend on the load.
         idle: The use (%) without load.
-        check: The prediction of the highest load from lower loads; None if there were too few.
+        check: The use at the highest load as predicted from lower loads; None if too few lower loads were measured.
         why_not: Why no load is projected; empty if `load` is a projection.
         follows: Whether the use depends on the load; if not, the demands of operations are unknown.
     """
@@ -94,7 +94,7 @@ class ResourceCapacity:
 
 @dataclass(frozen=True)
 class ObjectiveCapacity:
-    """The load up to which a response time is within its objective."""
+    """A response time, its objective (`limit`, s), and the load up to which the response time is within this."""
 
     curve: ResponseCurve
     limit: float
@@ -105,11 +105,10 @@ class ObjectiveCapacity:
 class Capacity:
     """The load that a system can carry, by its resources, its objectives, and its highest throughput.
 
-    `groups` are the operations as far as the data can tell them apart, `requested_mix` their mix in the question.
-    `overload` is the highest measured level of users, if fewer users got more done; no result depends on it. `limits`
-    are
-    the bottlenecks of the runs. `changed` are the assumed changes, in sentences; with them, only loads above `reach`
-    times the measured loads are projections.
+    `groups` are sets of operations (by index) whose demands the data can tell apart, and `requested_mix` are the shares
+    of the groups in the load that is asked about. `overload` is the highest measured level of users, if fewer users got
+    more done; no result depends on it. `limits` are the bottlenecks of the runs. `changed` are the assumed changes, in
+    sentences; with changes, only loads above `reach` times the measured loads are projections.
     """
 
     observed: Observed
@@ -130,22 +129,22 @@ class Capacity:
 
     @property
     def mix(self) -> Values:
-        """The share of each group among all operations."""
+        """The share of each group of operations in the load."""
         return self.requested_mix.shares
 
     @property
     def highest(self) -> float:
-        """The highest load of this mix that was measured."""
+        """The highest measured load of the requested mix (operations a second)."""
         return self.reach * self.requested_mix.highest
 
     @property
     def projected(self) -> float:
-        """The load up to which values are projected."""
+        """The highest load for which values are projected (operations a second)."""
         return BEYOND * self.highest
 
     @cached_property
     def reached(self) -> tuple["Limit", ...]:
-        """The limits within the projected load, and below the load of the highest throughput, sorted by load."""
+        """The limits that are reached within the projected loads and up to the highest throughput, sorted by load."""
         limits = [
             Limit(cause.load, cause) for cause in (*self.resources, *self.objectives) if np.isfinite(cause.load.value)
         ]
@@ -161,7 +160,7 @@ class Capacity:
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """The load (operations a second) at which a resource, an objective or the highest throughput is reached."""
+    """The load (operations/s) at which a resource or objective reaches its limit, or throughput its highest value."""
 
     load: Range
     cause: ResourceCapacity | ObjectiveCapacity | Saturation
@@ -173,12 +172,12 @@ def capacity(
     objectives: Mapping[str, float] | None = None,
     changes: Changes | None = None,
 ) -> Capacity:
-    """Return the load that a system can carry, from one or more runs of it.
+    """Return the load that a system can carry, from one or more runs of the system.
 
     Args:
         reviews: The runs.
         profile: The operations of users; by default the measured operations.
-        objectives: Limits (s) of response times by signal, besides those of the runs.
+        objectives: Objectives (s) of response times by signal, besides the objectives in the runs.
         changes: Assumed changes of the hosts; response times after a change are unknown.
 
     Raises:
@@ -249,7 +248,10 @@ def capacity(
 
 
 def _resource(resource: Resource, result: Demand, check: Check | None, mix: Values, most: float) -> ResourceCapacity:
-    """Return the load at which a resource reaches its limit, with its interval, if it can be projected."""
+    """Return the load at which a resource reaches its limit, or why that is not projected.
+
+    `mix` are the shares of the groups of operations, and `most` is the highest measured load.
+    """
     loads = np.linspace(0, BEYOND * most, _POINTS)
     curves = np.maximum.accumulate(result.use(loads[:, None] * mix[None, :]), axis=1)
     crossed = np.array([_reaches(curve, loads, resource.limit) for curve in curves])
@@ -273,7 +275,7 @@ def _reaches(curve: Values, loads: Values, limit: float) -> float:
 
 
 def _waiting_users(result: Observed, steps: Sequence[LoadLevel]) -> MeasuredUsers | None:
-    """Return the users if they wait for responses and think in between; None if requests come independently."""
+    """Return the measured users if they wait for responses and think in between; None if requests do not wait."""
     users = users_of(result, steps) if result.of_driver else None
     mean = next((response for response in result.responses if response.name == MEAN), None)
     if users is None or mean is None:
@@ -284,7 +286,7 @@ def _waiting_users(result: Observed, steps: Sequence[LoadLevel]) -> MeasuredUser
 
 
 def _station(resource_capacity: ResourceCapacity, mix: Values, users: MeasuredUsers | None, most: float) -> Station:
-    """Return the queue at a resource: its utilisation at a load, its servers, and its service time."""
+    """Return the queue at a resource: its utilisation as a function of the load, its servers, and its service time."""
 
     def busy(loads: Values) -> Values:
         return resource_capacity.demand.use(loads[:, None] * mix[None, :])[0] / 100
@@ -304,9 +306,9 @@ def _station(resource_capacity: ResourceCapacity, mix: Values, users: MeasuredUs
 def mix_of(
     result: Observed, groups: Sequence[tuple[int, ...]], profile: Profile | None, demands: Sequence[Demand]
 ) -> Mix:
-    """Return the measured mix, or that of a profile.
+    """Return the mix of the profile; without a profile, the measured mix.
 
-    The highest measured load of a profile's mix is the one that uses no resource more than the run did.
+    If the profile has another mix, its highest measured load is the load that uses no resource more than the run did.
 
     Raises:
         Unusable: The profile has an operation that the run lacks, or shares that the run cannot tell apart.
@@ -338,7 +340,7 @@ def mix_of(
 
 
 def _place(result: Observed, name: str) -> int:
-    """Return the index of a profile's operation in the run. Raise Unusable if the run lacks the operation."""
+    """Return the index in the run of the operation that a profile calls `name`. Raise Unusable if the run lacks it."""
     text, *plain = (raw.casefold().replace("_", " ").strip() for raw in (name, *result.names))
     if text in plain:
         return plain.index(text)

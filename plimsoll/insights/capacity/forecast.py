@@ -20,7 +20,7 @@ _FURTHEST = 5 * 365.25  # days; our choice: growth over a longer time cannot be 
 
 @dataclass(frozen=True, eq=False)
 class HostsNeeded:
-    """The number of equal hosts that an evenly spread load needs, and the resource (`by`) that runs out first."""
+    """The number of hosts like `host` that an evenly spread load needs, and the resource (`by`) that runs out first."""
 
     host: str
     count: int
@@ -33,9 +33,9 @@ class Needs:
 
     Attributes:
         users: The users, times the peak factor.
-        load: Their operations a second.
-        beyond: Whether that load is above the projected loads, so that uses and response times are unknown.
-        uses: The use (%) of each resource of `Capacity.resources`, NaN if it does not depend on the load; empty if
+        load: The operations a second of these users.
+        beyond: Whether `load` is above the projected loads, so that uses and response times are unknown.
+        uses: The use (%) of each resource of `Capacity.resources`; NaN if the use does not depend on the load. Empty if
             `beyond`.
         response: The response time (s); None if unknown.
         hosts: The number of hosts needed, for each host that cannot carry the load alone.
@@ -50,7 +50,7 @@ class Needs:
 
 
 def needs_of(capacity: Capacity, users: float, peak_factor: float = 1.0) -> Needs:
-    """Return the needs of a number of users. Raise Unusable if the operations of a user are not known."""
+    """Return the needs of a number of users. Raise Unusable if it is not known how much a user does."""
     if capacity.users is None:
         raise Unusable(
             "not known: how much users do; the run has no users of a load driver: give a profile of users, too"
@@ -79,7 +79,7 @@ def needs_of(capacity: Capacity, users: float, peak_factor: float = 1.0) -> Need
 
 
 def _use(resource_capacity: ResourceCapacity, at: Values, spread: float) -> Range:
-    """Return the use at the load `at`, which has the relative uncertainty `spread`."""
+    """Return a resource's use (%) at the rates of operations `at`, whose relative uncertainty is `spread`."""
     use = Range.of(resource_capacity.demand.use(at)[:, 0])
     ends = (float(resource_capacity.demand.use(at * far)[0, 0]) for far in (1 - spread, 1 + spread))
     below, above = (abs(end - use.value) for end in ends)
@@ -89,7 +89,7 @@ def _use(resource_capacity: ResourceCapacity, at: Values, spread: float) -> Rang
 
 @dataclass(frozen=True)
 class Growth:
-    """The growth of users: by a share (`percent`) or by a number, in each period of `days`."""
+    """The growth of the number of users in each period of `days`: by `amount` users, or by `amount` % if `percent`."""
 
     text: str
     amount: float
@@ -98,7 +98,7 @@ class Growth:
 
     @classmethod
     def parse(cls, typed: str) -> "Growth":
-        """Return a growth from text: `3%/month` or `200/week`. Raise Unusable if it is malformed."""
+        """Return a growth from text such as `3%/month` or `200/week`. Raise Unusable if the text is malformed."""
         match = _GROWTH.fullmatch(typed.strip())
         if match is None or not float(match["amount"]):
             raise Unusable(f'"{typed}" is no growth; write it like 3%/month or 200/week')
@@ -107,9 +107,10 @@ class Growth:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The day on which the first limit is reached, and its interval; None if unknown, or too far away.
+    """The day on which growing users reach the first limit, with its interval; None if unknown, or too far away.
 
-    With `at_least`, no limit is reached within the projected load, so none is reached before this day.
+    With `at_least`, no limit is reached within the projected loads, and `day` is when the users reach the highest of
+    these.
     """
 
     growth: Growth
@@ -121,10 +122,10 @@ class Forecast:
 
 
 def forecast(capacity: Capacity, growth: Growth, users: float, today: date) -> Forecast:
-    """Return when the users, `users` on the day `today`, have grown to as many as the system can carry.
+    """Return the day on which users, `users` of them `today`, will have grown to as many as the system can carry.
 
     Raises:
-        Unusable: The operations of a user are not known, or there are too many users already.
+        Unusable: It is not known how much a user does, or there are too many users already.
     """
     if capacity.users is None:
         raise Unusable("not known: how much users do; without that growth has no date; give a profile of users")

@@ -1,4 +1,4 @@
-"""How much load a system can carry, as JSON: docs/capacity.md describes the fields."""
+"""The load that a system can carry, as JSON: docs/capacity.md describes the fields."""
 
 from math import isnan
 from typing import Any
@@ -15,7 +15,7 @@ SCHEMA = "plimsoll.capacity/1"
 
 
 def document(capacity: Capacity) -> dict[str, Any]:
-    """Return the whole document; values that are unknown or not reached are null."""
+    """Return the whole JSON document on a capacity; values that are unknown or not reached are null."""
     observed, curve, stop = capacity.observed, capacity.response, capacity.saturation
     return {
         "schema": SCHEMA,
@@ -77,7 +77,7 @@ def _limit(capacity: Capacity, limit: Limit) -> dict[str, Any]:
 
 
 def _resource(capacity: Capacity, resource_capacity: ResourceCapacity) -> dict[str, Any]:
-    """Return a resource, with its demands and its check, as JSON."""
+    """Return a resource as JSON, with its demands and the check of the predicted use."""
     resource = resource_capacity.resource
     demands: list[dict[str, Any]] = []
     for at, group in enumerate(capacity.groups if resource_capacity.follows else ()):
@@ -139,6 +139,6 @@ def needs_json(capacity: Capacity, needs: Needs) -> dict[str, Any]:
 
 
 def growth_json(forecast: Forecast) -> dict[str, Any]:
-    """Return the forecast, for the field `growth` of the JSON."""
+    """Return the forecast of growing users, for the field `growth` of the JSON."""
     days = {name: day.isoformat() if (day := getattr(forecast, name)) else None for name in ("day", "low", "high")}
     return {"growth": forecast.growth.text, "users": forecast.now, "at_least": forecast.at_least, **days}

@@ -1,4 +1,4 @@
-"""The rows of a run by levels of its load, and the number of users of a load."""
+"""Levels of the load of a run, and the number of users at a load."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SAME_USERS = 1.15  # our choice: users are in proportion to the load if their r
 
 @dataclass(frozen=True, eq=False)
 class LoadLevel:
-    """A level: its rows, their mean load (operations a second), and their mean users, if recorded."""
+    """A level of the load: its rows, their mean load (operations/s), and their mean users (None if not recorded)."""
 
     rows: NDArray[np.intp]
     load: float
@@ -27,7 +27,7 @@ class LoadLevel:
 
 
 def levels(observed: Observed) -> tuple[LoadLevel, ...]:
-    """Return the levels in order of the users if these were recorded and vary, else of the load."""
+    """Return the levels of the load, in order: of the users if these were recorded and vary, else of the operations."""
     users = observed.users
     present = users[np.isfinite(users)] if users is not None else np.empty(0)
     low, high = np.quantile(present, [0.05, 0.95]) if len(present) else (0.0, 0.0)
@@ -49,7 +49,10 @@ def means(levels: Sequence[LoadLevel], values: Values) -> Values:
 
 
 class Users:
-    """The number of users at a load; whether it is `proportional` to the load; its relative error `spread` (95 %)."""
+    """The number of users at a load.
+
+    `proportional` says whether the number is in proportion to the load, and `spread` is its relative error (95 %).
+    """
 
     unit: str = "users"
     proportional: bool = True
@@ -60,13 +63,19 @@ class Users:
         raise NotImplementedError
 
     def between(self, load: float, low: float, high: float) -> tuple[float, float]:
-        """Return the interval of the users at a load with the interval `low` to `high`; infinite or NaN as in `at`."""
+        """Return the interval of the users at a load with the interval `low` to `high`; NaN if users are unknown.
+
+        An infinite end of the load's interval gives an infinite end.
+        """
         users = self.at(load)
         fewer, more = (abs(self.at(end) - users) if np.isfinite(end) else end for end in (low, high))
         return users - float(np.hypot(fewer, self.spread * users)), users + float(np.hypot(more, self.spread * users))
 
     def load_of(self, users: float, most: float) -> float:
-        """Return the load of this many users; infinite above `most`, unless users are in proportion to the load."""
+        """Return the load at which there are this many users.
+
+        Otherwise the result is infinite for more users than there are at the load `most`.
+        """
         loads = np.linspace(0, most, 1000)
         values = np.array([self.at(float(load)) for load in loads])
         isfinite = np.isfinite(values)
@@ -80,7 +89,7 @@ class Users:
 class ProfileUsers(Users):
     """The users of a profile: each does `rate` operations a second, or thinks for `think_s` before each operation.
 
-    With a think time, an operation takes that time and the response time (`response`, s, over the load).
+    A user who thinks needs for each operation the think time plus the response time (`response`, s, at a load).
     """
 
     rate: float | None
@@ -88,17 +97,17 @@ class ProfileUsers(Users):
     response: Callable[[float], float]
 
     def at(self, load: float) -> float:
-        """Return the users of a load."""
+        """Return the number of users that put this load on the system."""
         return load / self.rate if self.rate else load * (self.think_s + self.response(load))
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredUsers(Users):
-    """The users at measured levels of the load; beyond the highest level, in proportion to the load if they were
-    before.
+    """The number of users at a load, as measured.
 
-    Longer response times (`response`, s, over the load) keep more users at work: by Little's law, one second more adds
-    as many users as there are requests in a second.
+    Beyond the highest level, users are in proportion to the load if they were below that level, else unknown. Longer
+    response times (`response`, s, at a load) keep more users at work: by Little's law, one second more adds as many
+    users as there are requests in a second.
     """
 
     loads: Values
@@ -128,7 +137,7 @@ class MeasuredUsers(Users):
 def users_of(
     observed: Observed, levels: Sequence[LoadLevel], response: Callable[[float], float] = lambda _: 0.0
 ) -> MeasuredUsers | None:
-    """Return the users at a load; None if they were not recorded or do not vary with the load."""
+    """Return the users as a function of the load; None if users were not recorded, or do not vary with the load."""
     points = sorted((level.load, level.users, len(level.rows)) for level in levels if level.users and level.load > 0)
     if len(points) < 3 or points[-1][0] < 1.2 * points[0][0]:
         return None

@@ -1,4 +1,4 @@
-"""The load, use and response times of one or more runs, in rows for the same times."""
+"""The load, the use of resources and the response times of one or more runs, averaged over rows of equal duration."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,9 +36,9 @@ _SMALL = 0.002  # our choice: the share of all operations below which one is lef
 
 @dataclass(frozen=True, eq=False)
 class Operations:
-    """The rates of operations (a second); `title` names them collectively.
+    """The operations of a run with their `rates` (a second); `title` names all operations together.
 
-    `users` is the number of active users or connections, if recorded, and `users_unit` its unit.
+    `users` is the number of active users or connections (None if not recorded), and `users_unit` its unit.
     """
 
     title: str
@@ -60,7 +60,7 @@ _FEWEST_HIGHEST = 3  # rows
 
 @dataclass(frozen=True, eq=False)
 class ResponseFit:
-    """A response time in each row (s); `limit` is that of its objective, if there is one."""
+    """A response time in each row (s); `limit` is its objective, None without one."""
 
     name: str
     signal: Signal
@@ -70,15 +70,15 @@ class ResponseFit:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Rows in order of time, run after run; NaN for values that were not recorded.
+    """The load, use and response times in rows: in order of time, run after run; NaN for values that were not recorded.
 
     Attributes:
         title: The collective name of the operations.
         names: The operations; `rates` has their rates (a second), shape (rows, operations).
         fine: The rates in more and shorter rows, which can tell apart operations that rise and fall together.
-        users: Active users or connections; None if not recorded.
-        use: The use (%) of each resource.
-        step_s: The length of a row.
+        users: Active users or connections in each row; None if not recorded.
+        use: The use (%) of each resource in each row.
+        step_s: The length of a row (s).
     """
 
     title: str
@@ -97,7 +97,7 @@ class Observed:
 
     @cached_property
     def load(self) -> Values:
-        """All operations a second."""
+        """The load in each row: all operations a second."""
         return self.rates.sum(axis=1)
 
     @cached_property
@@ -107,7 +107,7 @@ class Observed:
         return float(np.convolve(self.load, np.full(width, 1 / width), mode="valid").max())
 
     def without(self, rows: NDArray[np.intp]) -> "Observed":
-        """Return the observations without some rows."""
+        """Return the observations without these rows (by index)."""
         rest = partial(np.delete, obj=rows, axis=0)
         return replace(
             self,
@@ -120,7 +120,7 @@ class Observed:
 
     @cached_property
     def mix(self) -> Values:
-        """The share of each operation under the upper half of the load."""
+        """The share of each operation among all operations, in the rows with at least half of the highest load."""
         upper = self.load >= 0.5 * self.highest
         total = self.rates[upper].sum(axis=0)
         return total / total.sum()
@@ -129,7 +129,7 @@ class Observed:
 def observed(reviews: Sequence[Review], objectives: Mapping[str, float] | None = None) -> Observed:
     """Return the observations of one or more runs of the same system.
 
-    `objectives` are limits (s) of response times by signal, besides those of the run.
+    `objectives` are limits (s) of response times by signal, besides the objectives in the runs.
 
     Raises:
         Unusable: No load or no use was recorded, or the load does not vary.
@@ -148,7 +148,7 @@ def observed(reviews: Sequence[Review], objectives: Mapping[str, float] | None =
 
 
 class _Run:
-    """The rows of one run."""
+    """One run, whose signals are averaged over rows of equal duration."""
 
     def __init__(self, review: Review, objectives: Mapping[str, float]) -> None:
         name = review.run.name or ", ".join(review.hosts)
@@ -184,7 +184,7 @@ class _Run:
         self._step_s = (end - start) / count / SECOND
 
     def rows(self) -> Observed:
-        """Return the rows of the run."""
+        """Return the observations of the run, without rows in which no load was recorded."""
         done = self._done
         rates, fine = self._rates(self._parts), self._rates(self._fine)
         users = self._means(done.users, driver=True) if done.users else None
@@ -238,7 +238,7 @@ class _Run:
     def _response(
         self, name: str, limit: float | None = None, *, driver: bool = True, units: tuple[str, ...] = ()
     ) -> list[ResponseFit]:
-        """Return a response time (s) of each subject; empty if its unit is not one of `units`."""
+        """Return a response time (s) for each subject; empty if its unit is not one of `units` (any unit if empty)."""
         signal = self._review.question.signals.get(name)
         if signal is None or (units and signal.unit not in units):
             return []
@@ -253,7 +253,10 @@ class _Run:
 
 
 def _joined(parts: Sequence[Observed]) -> Observed:
-    """Return the rows of several runs as one, without values that a run lacks; missing operations have rate 0."""
+    """Return the observations of several runs as one; operations that a run lacks have rate 0 there.
+
+    Resources, users and response times that any of the runs lacks are left out.
+    """
     first = parts[0]
     if any((part.title, part.of_driver) != (first.title, first.of_driver) for part in parts[1:]):
         raise Unusable(
@@ -292,7 +295,7 @@ def _joined(parts: Sequence[Observed]) -> Observed:
 
 
 def operations(review: Review) -> Operations | None:
-    """Return the operations of a run; None if no load was recorded."""
+    """Return the operations of a run, of the tier nearest to the clients; None if no load was recorded."""
     loads = {load.name: load for load in review.loads if load.kind == "operations"}
     if whole := loads.get(_ALL):
         by_name = {subject.instance or "": samples for subject, samples in review.signals.of(_EACH).items()}
@@ -315,7 +318,7 @@ def operations(review: Review) -> Operations | None:
 
 
 def _large(rates: Mapping[str, Samples]) -> dict[str, Samples]:
-    """Return the operations that are not rare, the most frequent first."""
+    """Return the operations that are not rare among all operations, the most frequent first."""
     means = {name: float(samples.present.values.mean()) for name, samples in rates.items()}
     total = sum(means.values())
     names = sorted((name for name in means if means[name] > _SMALL * total), key=lambda name: -means[name])
@@ -323,7 +326,7 @@ def _large(rates: Mapping[str, Samples]) -> dict[str, Samples]:
 
 
 def are_requests(users: Values, in_flight: Values) -> bool:
-    """Return whether `users` (per row) are merely the requests in flight, not a number set by the test."""
+    """Return whether `users` (in each row) merely counts the requests in flight, and not users set by the test."""
     present = np.isfinite(users) & np.isfinite(in_flight)
     users, in_flight = users[present], in_flight[present]
     if len(users) < _FEWEST_ROWS or float(np.mean(np.diff(users) < 0)) < _FALLS:

@@ -1,4 +1,4 @@
-"""The use of each resource of a run, and the limit up to which each may be used."""
+"""The resources of a run: the use of each resource, and the limit up to which it may be used."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ class Resource:
 
     @property
     def key(self) -> tuple[str, str, str | None]:
-        """The signal, host and instance, which identify the resource in every run."""
+        """The signal, host and instance, which identify the resource in each run."""
         return (self.signal, *self.subject.key)
 
 
@@ -62,7 +62,7 @@ def resources(review: Review) -> tuple[Resource, ...]:
 
 
 def _processors(measured: Measured, host: str) -> Iterator[Resource]:
-    """Yield all processors of a host as one resource, and each much busier processor as a separate one."""
+    """Yield a host's processors as one resource, and the busiest processor as another if far above the mean."""
     signals, number = measured.review.signals, measured.review.facts.find(Subject(host), "processors")
     for subject, samples in signals.on("cpu.busy", host).items():
         if (bound := _first_limit(measured, "cpu.busy", subject)) is not None:
@@ -77,7 +77,7 @@ def _processors(measured: Measured, host: str) -> Iterator[Resource]:
 
 
 def _disks(measured: Measured, host: str) -> Iterator[Resource]:
-    """Yield the disks of a host, by their idle or busy time."""
+    """Yield the disks of a host, by idle time, else by a busy time that is a true share of the time."""
     signals = measured.review.signals
     idle = signals.on(_IDLE, host)
     for subject, samples in idle.items():
@@ -107,7 +107,7 @@ def _links(measured: Measured, host: str) -> Iterator[Resource]:
 def _first_limit(measured: Measured, signal: str, subject: Subject) -> Bound | None:
     """Return the limit that a growing load crosses first, of the warning and critical rules judged on a signal.
 
-    If none was judged, return the bound from which the signal is near its capacity.
+    If no rule was judged, return the bound from which the signal is near its capacity; None without a bound.
     """
     keys = (subject.key, Subject(subject.host).key)
     findings = [f for f in measured.review.findings if f.rule.signal == signal and f.subject and f.subject.key in keys]

@@ -1,4 +1,4 @@
-"""Response time as a function of the load: a model of queues at the resources, fitted to the measured times."""
+"""Response time as a function of the load: a model of queues at the resources, fitted to measured response times."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ _TABLE = 61  # loads
 
 @dataclass(frozen=True)
 class Station:
-    """A queue: its utilisation at a load (0 to 1), its servers, and its service time (s).
+    """A queue: its utilisation (0 to 1) as a function of the load, its number of servers, and its service time (s).
 
-    `users` gives the users at a load (up to `most`), if they wait for a response before the next request.
+    `users` gives the users at a load (up to the load `most`), if users wait for a response before the next request.
     """
 
     busy: Callable[[Values], Values]
@@ -42,7 +42,7 @@ class Station:
 
     @cached_property
     def _of_users(self) -> tuple[Values, Values]:
-        """Loads, and the waiting time at each (in service times) for a limited number of users."""
+        """Loads, and the waiting time at each load (in service times), for a limited number of waiting users."""
         assert self.users is not None
         loads = np.linspace(0, self.most, _TABLE)
         busy = self.busy(loads).tolist()
@@ -55,10 +55,10 @@ class Station:
 
 @dataclass(frozen=True, eq=False)
 class ResponseCurve:
-    """A response time (s) over the load.
+    """A response time (s) as a function of the load.
 
-    `stations` are groups of stations, with a weight for the waiting time of each group; `resources` are the stations of
-    resources. `off` is the median relative deviation of the model from the measured times.
+    `stations` are groups of stations, with a weight for the waiting time of each group. `resources` are the stations
+    that stand for resources. `off` is the median relative deviation of the model from the measured times.
     """
 
     response: ResponseFit
@@ -70,7 +70,10 @@ class ResponseCurve:
     resources: tuple[Station, ...]
 
     def at(self, loads: Values) -> Values:
-        """Return the response time at loads: as measured, never falling; beyond, by the model (NaN if that is poor)."""
+        """Return the response time at loads: as measured, but never falling; beyond the measured loads, by the model.
+
+        Beyond the measured loads, the response time is NaN if the model fits the measured times badly.
+        """
         model = self.model(loads)
         inside = np.interp(loads, self.loads, self.measured)
         if self.off > _GOOD:
@@ -88,14 +91,14 @@ class ResponseCurve:
 def response_curve(
     response: ResponseFit, levels: Sequence[LoadLevel], stations: Sequence[Station], limit: Saturation | None
 ) -> ResponseCurve | None:
-    """Return the response time over the load; None if too few levels have one."""
+    """Return the response time as a function of the load; None if it was measured at too few levels."""
     return _curve(response, levels, means(levels, response.times), stations, limit)
 
 
 def mean_response(
     observed: Observed, levels: Sequence[LoadLevel], curves: Sequence[ResponseCurve]
 ) -> Callable[[float], float]:
-    """Return a function for the mean response time (s) at a load: its curve, else the lowest measured value.
+    """Return a function that gives the mean response time (s) at a load: by its curve, else the lowest measured time.
 
     For another mix or after a change there is no curve; users wait at least for the lowest measured time.
     """
@@ -114,9 +117,9 @@ def mean_response(
 def longest_load(
     curve: ResponseCurve, levels: Sequence[LoadLevel], limit: Saturation | None, most: float
 ) -> tuple[float, float, float] | None:
-    """Return the load up to which the response time is within its objective, with its interval.
+    """Return the load up to which the response time is within its objective, and the ends of its 95 % interval.
 
-    None without an objective; infinite if no load up to `most` is known to exceed it.
+    None without an objective; infinite if no load up to `most` is known to exceed the objective.
     """
     if curve.response.limit is None:
         return None
@@ -144,7 +147,10 @@ def _curve(
     stations: Sequence[Station],
     limit: Saturation | None,
 ) -> ResponseCurve | None:
-    """Return the response time as fitted with the best of several groups of stations; None if none fits."""
+    """Return the response time over the load, by the best of several models; None for too few levels.
+
+    `times` are the response times at the levels.
+    """
     loads, counts = np.array([level.load for level in levels]), np.array([float(len(level.rows)) for level in levels])
     order = np.argsort(loads)
     order = order[np.isfinite(times[order]) & (times[order] > 0)]
@@ -168,7 +174,7 @@ def _curve(
 
 
 def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
-    """Return the groups of stations to try: the resources' stations, with or without a queue in the software."""
+    """Return the models to try: a station for each resource, and if the software limits, a queue with its servers."""
     apart = tuple((station,) for station in stations)
     if limit is None or limit.by_resource:
         return [apart]

@@ -27,9 +27,10 @@ class Saturation:
 
     Attributes:
         load: The highest throughput (operations a second).
-        users: The users from which on it does not rise; None if only requests in flight show it.
-        fewer_done_by: The measured users beyond its top, who got less done; None if throughput does not fall.
-        by_resource: Whether a resource was at its limit then, or near it; else no recorded resource limits.
+        users: The number of users from which throughput does not rise; None if only requests in flight show the point.
+        fewer_done_by: The next measured users beyond the highest throughput, who got less done; None if it does not
+            fall.
+        by_resource: Whether a resource was at or near its limit at that point; else no recorded resource limits.
         sure: Whether the figures leave no other explanation.
     """
 
@@ -41,7 +42,7 @@ class Saturation:
 
 
 def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | None:
-    """Return the saturation; None if throughput still rises, or the offered load is not recorded."""
+    """Return the saturation of throughput; None if throughput still rises, or if the offered load is not recorded."""
     by_users = all(level.users is not None for level in levels)
     if by_users:
         values = np.array([level.users or 0.0 for level in levels])
@@ -81,9 +82,9 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
 
 
 def _users_at_top(users: Values, done: Values, top: int) -> float:
-    """Return the users at the top of a curve that falls after it: of the parabola through its neighbours.
+    """Return the users at the top of a falling curve of throughput (`done`), by a parabola through three levels.
 
-    Where throughput rises steeply up to the highest level, no fewer users than those of it.
+    Where throughput rises steeply up to the highest level, the result is not below the users of that level.
     """
     if not top:
         return float(users[0])
@@ -94,7 +95,7 @@ def _users_at_top(users: Values, done: Values, top: int) -> float:
 
 
 def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Observed, LoadLevel | None]:
-    """Return the rows before throughput stops rising with the users, and the last level if less was done (overload)."""
+    """Return the rows up to the highest throughput, and the last level if less was done there (overload), else None."""
     done = np.array([level.load for level in levels])
     if observed.users is None:
         return observed, None
@@ -106,9 +107,9 @@ def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Obse
 
 
 def _wait_longer(observed: Observed, levels: Sequence[LoadLevel], users: Values, done: float) -> bool:
-    """Return whether responses take as much longer as further users would make them (Little's law).
+    """Return whether response times grow with the users as much as when further users only wait (Little's law).
 
-    Then the system holds requests back, not the load driver.
+    If so, the system holds requests back, not the load driver.
     """
     mean = next((response for response in observed.responses if response.name == MEAN), None)
     if mean is None:
@@ -118,7 +119,7 @@ def _wait_longer(observed: Observed, levels: Sequence[LoadLevel], users: Values,
 
 
 def _goes_with(values: Values, done: Values) -> bool:
-    """Return whether connections and throughput rise in proportion while there are few connections."""
+    """Return whether users or connections (`values`) rise with the throughput (`done`), about in proportion."""
     if len(values) < 2 or values.max() < _MORE * values.min():
         return False
     samples = values / np.maximum(done, 1e-12)

@@ -17,7 +17,7 @@ _DIFFERS = 0.25  # our choice: of what was measured
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A number of requests in flight, or users, at a load: as measured, and by Little's law. Both should be equal."""
+    """A number of requests in flight or users at a load: as measured, and by Little's law (they should be equal)."""
 
     quantity: Literal["in flight", "users"]
     load: float
@@ -41,16 +41,19 @@ class Check:
 
     @property
     def off(self) -> float:
-        """The error of the prediction, as a share of the measured use."""
+        """The error of the prediction, as a share of the measured use; positive if the prediction is too high."""
         return self.predicted / self.measured - 1 if self.measured > 0 else 0.0
 
     def poor(self, limit: float) -> bool:
-        """Return whether the error is too large to project anything; errors of a small use do not matter."""
+        """Return whether the error is too large to project the use; a use far below `limit` (%) is never poor."""
         return abs(self.off) > _POOR and max(self.measured, self.predicted) > _SMALL * limit
 
 
 def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | None:
-    """Return the check of a resource, from rates of operations (shape: rows, operations); None for too few rows."""
+    """Return the check of a resource; None if too few rows are near the highest load, or below it.
+
+    `rates` are those of the operations, with the shape (rows, operations).
+    """
     present = np.isfinite(observed.use[resource.key])
     rates, use = rates[present], observed.use[resource.key][present]
     load = rates.sum(axis=1)
@@ -62,7 +65,10 @@ def check_of(observed: Observed, resource: Resource, rates: Values) -> Check | N
 
 
 def contradictions(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Contradiction, ...]:
-    """Return the level at which requests in flight, or users, differ most from throughput times response time."""
+    """Return the load at which requests in flight differ most from Little's law, and the same of users.
+
+    Differences of less than a quarter, and quantities that were not recorded, are left out.
+    """
     mean = next((response for response in observed.responses if response.name == MEAN), None)
     if mean is None:
         return ()

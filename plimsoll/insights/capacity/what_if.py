@@ -17,7 +17,7 @@ Key = tuple[str, str, str | None]
 
 @dataclass(frozen=True)
 class Changes:
-    """Assumed changes: new numbers of processors by host, and missing hosts."""
+    """Assumed changes: the new number of processors by host, and the hosts that are missing (`without`)."""
 
     processors: Mapping[str, int] = field(default_factory=dict[str, int])
     without: Sequence[str] = ()
@@ -28,9 +28,9 @@ class Changes:
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """Resources and their demands after changes.
+    """Resources and their demands after assumed changes.
 
-    `reach` is the share of the measured load up to which no remaining host does more than it was measured with.
+    `reach` is the share of the measured load up to which no remaining host does more work than was measured.
     `sentences` describe the changes and their assumptions.
     """
 
@@ -41,7 +41,7 @@ class Changed:
 
 
 def parse_change(typed: str) -> tuple[str, int]:
-    """Return the host and number of a change: `SQL01.processors=8`. Raise Unusable if it is malformed."""
+    """Return the host and number of processors of a change: `SQL01.processors=8`. Raise Unusable if malformed."""
     match = _CHANGE.fullmatch(typed.strip())
     if match is None or not int(match["count"]):
         raise Unusable(f'"{typed}" is no change that can be told; write it like SQL01.processors=8')
@@ -52,7 +52,7 @@ def changed(resources: Sequence[Resource], demands: Mapping[Key, Demand], change
     """Return the resources and demands after changes.
 
     Raises:
-        Unusable: A host was not recorded, its processors are unknown, or no other host is like a missing one.
+        Unusable: A host was not recorded, its number of processors is unknown, or no other host is like a missing one.
     """
     result = Changed(tuple(resources), demands)
     for host, count in changes.processors.items():
@@ -63,7 +63,7 @@ def changed(resources: Sequence[Resource], demands: Mapping[Key, Demand], change
 
 
 def _with_processors(before: Changed, host: str, count: int) -> Changed:
-    """Return the resources and demands if a host has this many processors."""
+    """Return the resources and demands if `host` has `count` processors."""
     processors = _processors(before, host)
     if not processors.processors:
         raise Unusable(f"not known: how many processors {host} has; give them in plimsoll.toml")
@@ -80,7 +80,7 @@ def _with_processors(before: Changed, host: str, count: int) -> Changed:
 
 
 def _without(before: Changed, host: str) -> Changed:
-    """Return the resources and demands if a host is missing and similar hosts share its work."""
+    """Return the resources and demands if `host` is missing, and hosts with similar names share its work."""
 
     def kind(resource: Resource) -> str:  # WEB01 and WEB02 are of one kind
         return re.sub(r"\d+", "#", host_key(resource.subject.host).partition(".")[0])

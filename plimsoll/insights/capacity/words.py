@@ -21,14 +21,14 @@ _OPERATIONS = 6
 
 
 def answer(capacity: Capacity) -> str:
-    """Return the load before the first limit, and the next limit or that memory limited the run already."""
+    """Return the load before the first limit, then the next limit, or that memory limited the run already."""
     short = next((summary(limit) for limit in capacity.limits if limit.kind == "memory"), "")
     carries = _carries(capacity, is_only_first=bool(short))
     return f"{carries} {short} Memory is not projected." if short else carries
 
 
 def _carries(capacity: Capacity, *, is_only_first: bool) -> str:
-    """Return the sentence on the load that the system can carry, and what limits it; after that, what is next."""
+    """Return a sentence on the load that the system can carry, and the limits: only the first, or also the next."""
     limits = capacity.reached
     names = [resource_text(resource.resource) for resource in capacity.resources if resource.why_not]
     unknown = listed(names, _MOST_UNKNOWN)
@@ -83,7 +83,7 @@ def resource_text(resource: Resource) -> str:
 
 
 def load_text(capacity: Capacity, load: float, to_digit: Callable[[float], int] = round) -> str:
-    """Return a load in users if known, else in operations a second."""
+    """Return a load as text: in users if their number is known, else in operations a second."""
     value, unit = _in_users(capacity, load)
     return f"{rounded(value, to_digit)} {f'{capacity.observed.title}/s' if unit == '/s' else unit}"
 
@@ -111,13 +111,13 @@ def _in_users(capacity: Capacity, load: float) -> tuple[float, str]:
 
 
 def _measured(capacity: Capacity, limit: Limit) -> str:
-    """Return a note if a limit is beyond the highest measured load; else empty."""
+    """Return a note that a limit is beyond the highest measured load; empty if the limit is not."""
     measured = limit.load.value <= capacity.highest or isinstance(limit.cause, Saturation)
     return "" if measured else f" (projected; measured up to {_most(capacity)})"
 
 
 def _most(capacity: Capacity) -> str:
-    """Return the highest measured load in words, with the number of users."""
+    """Return the highest measured load as text: in users if these were measured, else in operations a second."""
     users, highest = capacity.users, capacity.highest
     if isinstance(users, MeasuredUsers) and np.isfinite(users.at(capacity.projected)):
         assert capacity.observed.users is not None
@@ -127,7 +127,7 @@ def _most(capacity: Capacity) -> str:
 
 
 def sentences(capacity: Capacity) -> tuple[str, ...]:
-    """Return sentences on the basis of the answer, and on unknown values."""
+    """Return sentences on what the answer is based on, and on what is unknown."""
     parts = (_of_load, _verified, _response, _unknown, _contradictions)
     return tuple(sentence for part in parts for sentence in part(capacity))
 
@@ -238,7 +238,7 @@ def _contradictions(capacity: Capacity) -> Iterator[str]:
 
 
 def group_text(capacity: Capacity, at: int) -> str:
-    """Return the operations of a group, which the data cannot tell apart: `search + bind`."""
+    """Return the operations of the group with index `at`, which the data cannot tell apart: `search + bind`."""
     return " + ".join(capacity.observed.names[group] for group in capacity.groups[at])
 
 
@@ -286,7 +286,7 @@ def _use_text(resource_capacity: ResourceCapacity, use: Range) -> str:
 
 
 def growth_sentence(forecast: Forecast) -> str:
-    """Return when the limit is reached, with the interval, or that it is too far away for a date."""
+    """Return a sentence on when growing users reach the limit, with the interval, or that no date can be told."""
     since = f"Growing by {forecast.growth.text} from {rounded(forecast.now)} users"
     if forecast.day is None:
         return f"{since}, it is reached in more than 5 years: no date is told for that."

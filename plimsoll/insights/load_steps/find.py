@@ -43,11 +43,11 @@ class HostStep:
 
 @dataclass(frozen=True)
 class LoadStep:
-    """One load step (UTC ns, both ends included) with the means of its signals.
+    """One load step (UTC ns, both ends included) with the means of the run's signals.
 
     `cpu` (%) is the mean over the hosts that do the work, `context_switches` their sum. One operation a second uses
-    `cost_percent` of processor time, and `cost_mhz` megahertz (the studies' PPEM); one operation uses `cost_seconds` of
-    a processor. `left_out` marks steps with more context switches than the studies accept.
+    `cost_percent` % of the processors, or `cost_mhz` megahertz (the studies' PPEM); one operation uses `cost_seconds`
+    of a processor. `left_out` marks steps with more context switches than the studies accept.
     """
 
     number: int
@@ -70,7 +70,7 @@ class LoadStep:
 
 @dataclass(frozen=True)
 class Means:
-    """Computes the means of the signals in a step."""
+    """The means of a run's signals in a load step, computed when asked for."""
 
     review: Review
     load: Load
@@ -80,7 +80,7 @@ class Means:
     switches_limit: float | None
 
     def step(self, number: int, start: int, end: int) -> LoadStep:
-        """Return the means of a step, without samples at its edges, which may mix steps, if other samples remain."""
+        """Return a load step with its means, without samples at the edges (which may mix steps) if others remain."""
         interval = self.load.samples.interval or SECOND
         inner = (start + interval, end - interval) if (end - start) > 8 * interval else (start, end)
         throughput = self.throughput and mean(self.throughput.samples, *inner)
@@ -126,7 +126,10 @@ class Means:
         return HostStep(host, cpu, switches)
 
     def _cost(self, hosts: Sequence[HostStep], throughput: float | None, *facts: AnyFact) -> float | None:
-        """Return the processor time for one operation, over all hosts, scaled by facts of each; None if unknown."""
+        """Return the processor time (s) of one operation, summed over all hosts; None if unknown.
+
+        The time of each host is multiplied by its `facts`: the number of processors, and for MHz s also the clock.
+        """
         total = 0.0
         for host in hosts:
             factors = [host.cpu, *(self.review.facts.find(Subject(host.host), fact) for fact in facts)]
@@ -147,7 +150,7 @@ _BEYOND_A_BEND = 2  # steps: of a single one, what looks like a bend may be chan
 
 @dataclass(frozen=True)
 class LoadSteps:
-    """The steps of a run in order of time. `by_hand` means that they are phases in plimsoll.toml."""
+    """The load steps of a run in order of time; `by_hand` means that the steps are phases in plimsoll.toml."""
 
     load: Load
     throughput: Load | None
@@ -173,7 +176,7 @@ class LoadSteps:
 
     @cached_property
     def best(self) -> LoadStep | None:
-        """The step with the highest throughput, the cheapest of equal steps; preferably not a step `left_out`."""
+        """The step with the highest throughput, the cheapest of equal steps; `left_out` only if all steps are."""
         kept = [step for step in self.measured if not step.left_out] or list(self.measured)
         most = max((step.throughput or 0 for step in kept), default=0)
         best = [step for step in kept if (step.throughput or 0) >= (1 - _ALIKE / 4) * most]
@@ -181,7 +184,7 @@ class LoadSteps:
 
     @cached_property
     def optimum(self) -> LoadStep | None:
-        """The best step, if a higher load was measured; otherwise a further step might have been better."""
+        """The best step, if a higher load was measured too; else None, as a further step might have been better."""
         best = self.best
         return best if best and self._beyond(best.load) else None
 
@@ -202,19 +205,19 @@ class LoadSteps:
         return None
 
     def _beyond(self, load: float) -> int:
-        """Return how many steps were measured under a higher load than this."""
+        """Return how many steps have a clearly higher load than `load`."""
         return sum(step.load >= (1 + _ALIKE) * load for step in self.measured)
 
     @cached_property
     def last_step_is_lower(self) -> bool:
-        """Whether throughput is lower in the end, while the recording does not show if the load fell as well."""
+        """Whether throughput is lower in the last step, and the recording does not show if the load fell as well."""
         if self.answers_load or not self.measured or self.falls_after:
             return False
         return (self.measured[-1].throughput or 0) < 0.9 * (self.top.throughput or 0)
 
     @cached_property
     def switching(self) -> tuple[LoadStep, LoadStep] | None:
-        """Two steps between which context switches double and operations cost more, but throughput hardly grows."""
+        """Two neighbouring steps between which context switches double and costs rise, but throughput hardly grows."""
         for step, after in pairwise(self.measured):
             switches, cost = step.context_switches, step.cost_percent
             if None in (switches, after.context_switches, cost, after.cost_percent):
@@ -227,7 +230,7 @@ class LoadSteps:
 
     @cached_property
     def law(self) -> Law | Refused:
-        """The universal scalability law of throughput over load, or why it was not fitted."""
+        """The universal scalability law of throughput over load, or the reason why it was not fitted."""
         if self.throughput is None:
             return Refused("no throughput was recorded")
         if self.load.kind != "connections" or not self.answers_load:
@@ -239,13 +242,13 @@ class LoadSteps:
 
     @cached_property
     def knee(self) -> Knee | None:
-        """The load after which throughput grows less than half as fast; at least two steps are beyond it."""
+        """The load after which throughput grows less than half as fast; None unless two steps or more are beyond."""
         knee = throughput_knee(*self._curve()) if self.answers_load else None
         return knee if knee and self._beyond(knee.load) >= _BEYOND_A_BEND else None
 
     @cached_property
     def latency_knee(self) -> LatencyKnee | None:
-        """The rate up to which latency stays flat."""
+        """The rate of operations up to which latency stays flat; None if latency does not grow."""
         points = [(step.throughput or 0.0, step.latency) for step in self.measured if step.latency is not None]
         return latency_knee(np.array([rate for rate, _ in points]), np.array([latency for _, latency in points]))
 
@@ -272,10 +275,10 @@ def load_steps(review: Review) -> LoadSteps | None:
 
 
 def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]:
-    """Return the load that was stepped, and the times of its steps.
+    """Return the load that was stepped, and the start and end of each step; None and no steps if no load was stepped.
 
     Tests usually step connections, so these are used unless operations have clearly more steps; bytes are used only if
-    neither was stepped.
+    neither connections nor operations were stepped.
     """
     stepped: list[tuple[Load, list[tuple[int, int]]]] = []
     for kind in ("connections", "operations", "bytes", None):
@@ -289,7 +292,7 @@ def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]
 
 
 def _most_varied(loads: Sequence[Load], spans: Sequence[tuple[int, int]]) -> Load | None:
-    """Return the connections if they differ between steps, else the first load."""
+    """Return the load of connections if it differs between the spans, else the first load."""
     for load in (load for load in loads if load.kind == "connections"):
         means = [level for span in spans if (level := mean(load.samples, *span)) is not None]
         if means and max(means) > 1.1 * min(means):
@@ -298,9 +301,10 @@ def _most_varied(loads: Sequence[Load], spans: Sequence[tuple[int, int]]) -> Loa
 
 
 def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
-    """Return the context switches a second above which the studies leave out steps, if the rule judges these hosts.
+    """Return the context switches a second above which the studies leave out steps; None if that does not apply.
 
-    The limit is for processors like the studies'; current processors switch more often without loss.
+    The limit applies if its rule was judged and the processors are as slow as the studies'; current processors switch
+    more often without loss.
     """
     names = {host_key(host) for host in hosts}
     for finding in review.findings:
@@ -313,13 +317,13 @@ def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
 
 
 def mean(samples: Samples, start: int, end: int) -> float | None:
-    """Return the mean of the samples in a range of time; None if there are none."""
+    """Return the mean of the samples from `start` to `end` (UTC ns); None without samples."""
     values = samples.between(start, end).present.values
     return float(values.mean()) if len(values) else None
 
 
 def standard_error(samples: Samples, start: int, end: int) -> float:
-    """Return the standard error of a mean, including the autocorrelation of the samples."""
+    """Return the standard error of the mean of samples from `start` to `end`, which includes autocorrelation."""
     values = samples.between(start, end).present.values
     if len(values) < 3:
         return 0.0

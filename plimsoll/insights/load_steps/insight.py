@@ -1,4 +1,4 @@
-"""The document's part on load steps: sentences, a table, the load over time, and throughput over the load."""
+"""The section on load steps: sentences, a table, the load over time, and throughput over the load."""
 
 from collections.abc import Iterator
 
@@ -45,7 +45,7 @@ def _blocks(steps: LoadSteps | None, review: Review, zone: Zone) -> tuple[Block,
 
 
 def _table(steps: LoadSteps, zone: Zone) -> DocumentTable:
-    """Return a row for each step; columns without any value are left out."""
+    """Return a table with a row for each step; columns without any value are left out."""
     columns = [
         ("Step", [str(step.number) for step in steps.steps]),
         ("From – to", [f"{zone.clock(s.start, date=False)}–{zone.clock(s.end, date=False)}" for s in steps.steps]),
@@ -60,7 +60,7 @@ def _table(steps: LoadSteps, zone: Zone) -> DocumentTable:
 
 
 def _optional_columns(steps: LoadSteps) -> Iterator[tuple[str, list[str]]]:
-    """Yield the heading and cells of each column that may be empty."""
+    """Yield the heading and the cells of each column that is left out if it has no values."""
     yield "Processor", [_value(step.cpu, "%") for step in steps.steps]
     yield "Context switches", [_value(step.context_switches, "/s") for step in steps.steps]
     if steps.throughput is not None and steps.answers_load:
@@ -82,7 +82,7 @@ def _value(value: float | None, unit: str) -> str:
 
 
 def _bare_load(steps: LoadSteps, load: float) -> str:
-    """Return the load; its unit is left out if it is in the load's title."""
+    """Return a load as text; the unit is left out if the title of the load contains it."""
     unit = steps.load.signal.unit
     return number(load) if unit in steps.load.signal.title else quantity(load, unit)
 
@@ -96,7 +96,7 @@ def _mark(steps: LoadSteps, load_step: LoadStep) -> str:
 
 
 def _curve(steps: LoadSteps) -> Curve | None:
-    """Return throughput and processor time over the load; None if throughput was not recorded separately."""
+    """Return a chart of throughput and processor time over the load; None if throughput was not recorded separately."""
     measured = steps.measured
     if not steps.answers_load or steps.throughput is None or len(measured) < 2:
         return None
@@ -140,13 +140,13 @@ def _curve(steps: LoadSteps) -> Curve | None:
 
 
 def _round(value: float) -> float:
-    """Return the next round number for the end of a scale: 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten."""
+    """Return the next round number as the end of a scale: 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten."""
     power = 10 ** np.floor(np.log10(value)) if value > 0 else 1.0
     return next(float(factor * power) for factor in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if factor * power >= value)
 
 
 def sentences(steps: LoadSteps) -> tuple[str, ...]:
-    """Return the sentences, the most important first."""
+    """Return the sentences on the load steps, the most important first."""
     parts = (_range_of_load, _optimum, _after, _switching, _scaling, _latency)
     return tuple(sentence for part in parts for sentence in part(steps))
 
@@ -157,7 +157,7 @@ def _throughput_text(steps: LoadSteps, step: LoadStep) -> str:
 
 
 def _cost_text(step: LoadStep) -> str:
-    """Return the cost of an operation: `29.6 ms of a processor`; in % if the number of processors is unknown."""
+    """Return the cost of an operation: `29.6 ms of a processor`; in % of all processors if their number is unknown."""
     if step.cost_seconds is not None:
         ppem = f" ({number(step.cost_mhz)} MHz for one a second)" if step.cost_mhz is not None else ""
         return f"{quantity(step.cost_seconds * 1000, 'ms')} of a processor each{ppem}"
@@ -177,7 +177,7 @@ def _range_of_load(steps: LoadSteps) -> Iterator[str]:
 
 
 def _optimum(steps: LoadSteps) -> Iterator[str]:
-    """Yield the sentences on the best step, if it is certainly the best."""
+    """Yield the sentences on the best step, if a higher load was measured too."""
     best = steps.best
     if best is None or len(steps.measured) < 2:
         return

@@ -1,4 +1,4 @@
-"""Regular spikes of a run: the signals that rise at intervals, and the signals and limits that rise with them."""
+"""Regular spikes of a run: the signals that spike at intervals, and the signals and limits that are affected."""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Events:
         return [(start, start + self.width) for start in self.starts.tolist()]
 
     def together(self, other: "Events") -> bool:
-        """Return whether both rhythms have one period, and most spikes of the rarer coincide with the other's."""
+        """Return whether both rhythms have about the same period, and most of the rarer spikes coincide with others."""
         if abs(self.period - other.period) > 0.03 * max(self.period, other.period):
             return False
         few, many = sorted((self, other), key=lambda events: len(events.starts))
@@ -51,7 +51,7 @@ class Events:
 
 @dataclass(frozen=True)
 class Rising:
-    """A signal that is higher in spikes: its mean in the spikes, and its mean between them."""
+    """A signal that is higher during spikes than between: its mean during the spikes, and its mean between them."""
 
     name: str
     signal: Signal
@@ -62,9 +62,9 @@ class Rising:
 
 @dataclass(frozen=True)
 class LimitInSpikes:
-    """The nearest limit, as applied, of a signal that rises in spikes.
+    """The nearest limit of a signal that rises in spikes, as applied to the run.
 
-    `highest` is the highest sample in the spikes, `passed` the number of spikes with a sample past the limit.
+    `highest` is the highest sample in the spikes, and `passed` the number of spikes with a sample past the limit.
     """
 
     rule: str
@@ -114,7 +114,7 @@ class PeriodicSpikes:
 
     Attributes:
         main: The signal that shows the rhythm best.
-        same: The other signals with spikes of their own in this rhythm.
+        same: The other signals with regular spikes of their own in this rhythm.
         rising: The other signals that are higher in the spikes, the strongest first.
         processes: The processes whose processor time rises with the spikes.
         limits: The limits of the signals that rise; limits passed in most spikes are first.
@@ -138,7 +138,7 @@ class PeriodicSpikes:
 
 
 def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
-    """Return the periodic spikes of a run: first rhythms that exceed limits, then rhythms that raise most signals."""
+    """Return the rhythms of spikes in a run: first rhythms with most limits passed, then with the highest spikes."""
     groups: list[list[SignalSpikes]] = []
     for spikes in sorted(_all_spikes(review), key=_importance, reverse=True):
         for group in groups:
@@ -185,7 +185,7 @@ def _all_spikes(review: Review) -> Iterator[SignalSpikes]:
 
 
 def _may_have_spikes(values: Values) -> bool:
-    """Return whether values, or their changes, have unusually high maxima: a cheap check before the search."""
+    """Return whether the highest values or changes are unusually high: a cheap check before the search for spikes."""
     low, middle = len(values) // 6, len(values) // 2
     ordered = np.partition(values, (low, middle))
     if values.max() - ordered[middle] > _FAR * (ordered[middle] - ordered[low]):
@@ -196,9 +196,10 @@ def _may_have_spikes(values: Values) -> bool:
 
 
 def _importance(spikes: SignalSpikes) -> tuple[bool, bool, float]:
-    """Return the sort key for choosing the signal that represents a rhythm.
+    """Return a sort key for choosing the signal that represents a rhythm.
 
-    A signal of work comes before a signal of its effects, a host before its processors, then the clearest signal.
+    Signals of work rank above signals of its effects, a host above its processors, then the signal with the clearest
+    spikes.
     """
     work = spikes.signal.unit in ("/s", "bytes/s", "%") and not spikes.name.startswith("process.")
     whole = spikes.subject.instance is None or spikes.signal.unit != "%"
@@ -211,7 +212,7 @@ def _height(spikes: SignalSpikes) -> float:
 
 
 def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> tuple[Rising, ...]:
-    """Return the recorded signals that rise with the spikes, the strongest first; without processes and `but`."""
+    """Return the signals that rise with the spikes, the strongest first, without processes and without `but`."""
     signals = [(name, signal) for name, signal in plain(review.question.signals) if not name.startswith("process.")]
     tested = [
         (name, signal, subject, samples)
@@ -245,7 +246,7 @@ def _rising(tested: list[tuple[str, Signal, Subject, Samples]], events: Events) 
 def limits_in_spikes(
     review: Review, events: Events, with_them: Mapping[str, Set[Subject]]
 ) -> tuple[LimitInSpikes, ...]:
-    """Return the limits of the signals `with_them`; limits passed in most spikes are first.
+    """Return the limits of signals (`with_them`: subjects by signal); limits passed in most spikes are first.
 
     A limit that is passed as often between the spikes is unrelated and left out.
     """

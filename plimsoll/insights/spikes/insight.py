@@ -15,7 +15,7 @@ _MOST_PROCESSES = 3
 
 
 def _blocks(rhythms: tuple[PeriodicSpikes, ...], review: Review, zone: Zone) -> tuple[Section, ...]:
-    """Return a section on the first rhythms, each with a chart of the signal that shows it best."""
+    """Return a section on the first rhythms, each with a chart of the signal that shows the rhythm best."""
 
     def statement(spikes: PeriodicSpikes, with_chart: bool) -> Statement:
         first, last = (review.clock(zone, instant) for instant in (spikes.first, spikes.last))
@@ -30,7 +30,7 @@ def _blocks(rhythms: tuple[PeriodicSpikes, ...], review: Review, zone: Zone) -> 
 
 
 def sentence(spikes: PeriodicSpikes) -> str:
-    """Return a sentence on the signal that spikes, how often, and how high."""
+    """Return a sentence on the signal that shows a rhythm best: how often it spikes, and how high."""
     main, unit = spikes.main, spikes.main.signal.unit
     beats = main.count + main.spikes.missing
     count = f"{main.count} in all" if not main.spikes.missing else f"{main.count} of {beats} beats"
@@ -52,7 +52,7 @@ def sentence(spikes: PeriodicSpikes) -> str:
 
 
 def rising_text(spikes: PeriodicSpikes) -> str:
-    """Return a sentence on the signals and processes that rise in the spikes; empty if there are none."""
+    """Return a sentence on the signals and processes that rise in the spikes; empty if none do."""
     strongest: dict[tuple[str, str], Rising] = {}
     for rising in spikes.rising:
         strongest.setdefault((rising.name, rising.subject.host), rising)
@@ -63,7 +63,7 @@ def rising_text(spikes: PeriodicSpikes) -> str:
 
 
 def consequence(spikes: PeriodicSpikes) -> str:
-    """Return sentences on the limits that were passed in the spikes, and on limits not passed; empty without limits."""
+    """Return sentences on limits that were passed in the spikes, and limits that were not; empty without limits."""
     passed = [
         f"{_place(limit)} above {quantity(limit.limit.limit, limit.signal.unit)} in {limit.passed} of "
         f"{spikes.main.count} spikes"

@@ -47,7 +47,7 @@ class Restarts:
             self._of_host.setdefault(host_key(subject.host), []).extend(_restarts(samples))
 
     def longest(self, name: str, subject: Subject, samples: Samples) -> Samples:
-        """Return the longest part of a signal's samples in which neither its process nor its host was restarted."""
+        """Return the longest part of a signal's samples without a restart of its host (or process, if it has one)."""
         restarts = list(self._of_host.get(host_key(subject.host), ()))
         for series in self._of_process.get(subject.key, ()) if name.startswith(_PROCESS) else ():
             is_id = series.path.casefold().endswith(_ID)
@@ -60,7 +60,7 @@ class Restarts:
 
 
 def _restarts(samples: Samples, *, any_change: bool = False) -> list[int]:
-    """Return the times (UTC ns) of samples lower than the previous one, or with `any_change` different from it."""
+    """Return the times (UTC ns) of samples below the previous sample, or (if `any_change`) different from it."""
     steps = np.diff(samples.present.values)
     return samples.present.times[1:][(steps != 0) if any_change else (steps < 0)].tolist()
 
@@ -82,7 +82,7 @@ _MOST = 200
 
 
 class Movement(StrEnum):
-    """Whether a signal climbs or falls over the examined time."""
+    """Whether a signal climbs, falls, or does neither over the examined time."""
 
     CLIMBS = "climbs"
     FALLS = "falls"
@@ -98,14 +98,16 @@ class SignalTrend:
         phase: The examined phase; None for the whole run.
         start: The first examined sample (UTC ns).
         end: The last examined sample (UTC ns).
-        notable: Whether to report it: a move in the wrong direction, or any state of a signal that should rise.
-        load: The load that it was compared with; None if none was recorded.
-        load_share: The climb of the load in that time, as a share of its level; 0 unless it climbed throughout.
+        notable: Whether to report the trend: a move in the wrong direction, or a signal that should rise, and rises or
+            is too low.
+        load: The load that the trend was compared with; None if no load was recorded.
+        load_share: The climb of the load in that time, as a share of the load's level; 0 unless the load climbed
+            throughout.
         explained: Whether the climb of the load may explain the trend.
-        limit: The nearest limit of a rule that was not reached by the last sample; None if there is none.
+        limit: The nearest limit of a rule that the last sample had not reached; None without such a limit.
         passed: A warning or critical limit that the last samples passed for too short a time to count; else None.
-        reaches_s: The time from the last sample until the line reaches the limit (s): best guess, earliest, latest,
-            from the errors of slope and level. None if that is too far away to tell.
+        reaches_s: The time from the last sample until the trend reaches `limit` (s): best guess, earliest, latest, from
+            the errors of slope and level. None if that is too far away to tell.
         highest: The highest sample.
     """
 
@@ -129,7 +131,7 @@ class SignalTrend:
 
     @property
     def per_hour(self) -> tuple[float, float, float]:
-        """The change per hour, and the ends of its 95 % interval."""
+        """The change of the signal per hour, and the ends of its 95 % interval."""
         return self.trend.slope * _HOUR, self.trend.interval[0] * _HOUR, self.trend.interval[1] * _HOUR
 
 
@@ -158,9 +160,10 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
 
 
 def _stands_for(other: SignalTrend, trend: SignalTrend) -> bool:
-    """Return whether another signal is the same quantity in another unit, such as disk.free and disk.free_bytes.
+    """Return whether `other` is to be shown for `trend`, as it is the same quantity in another unit.
 
-    The signal with a limit represents both, else the signal with the shorter name.
+    Of disk.free and disk.free_bytes, for example, the signal with a limit is shown, else the signal with the shorter
+    name.
     """
     short, long = sorted((trend.name, other.name), key=len)
     if other is trend or other.subject.key != trend.subject.key or not long.startswith(f"{short}_"):
@@ -174,7 +177,7 @@ def _seconds(samples: Samples) -> Values:
 
 
 def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
-    """Yield the trend of each signal with a meaning, in the examined phase, apart from restarts."""
+    """Yield the trend of each signal for which a trend has a meaning, in the examined phase, without restarts."""
     restarts = Restarts(review)
     judged = group_pairs(
         ((finding.rule.signal, finding.subject), finding)
@@ -227,14 +230,14 @@ def _all_trends(review: Review, looked_at: Phase, load: Load | None, climbed: fl
 
 
 def _may_have_trend(name: str, signal: Signal, samples: Samples, shortest: float) -> bool:
-    """Return whether samples last long enough (ns); of a process, whether they also change: there may be hundreds."""
+    """Return whether samples last `shortest` ns or longer; of the many processes, also whether they change."""
     if samples.times[-1] - samples.times[0] < shortest:
         return False
     return not name.startswith(_PROCESS) or _may_change(samples.values, signal)
 
 
 def _may_change(values: Values, signal: Signal) -> bool:
-    """Return whether the last third differs from the first: a cheap check."""
+    """Return whether the mean of the last third of the values differs from that of the first third: a cheap check."""
     third = max(1, len(values) // 3)
     change = abs(float(values[-third:].mean() - values[:third].mean()))
     return change >= smallest_change(signal.unit) / 4
@@ -243,7 +246,7 @@ def _may_change(values: Values, signal: Signal) -> bool:
 def _trends_beside(
     recorded: Sequence[Samples], signal: Signal, load: Load | None
 ) -> Iterator[tuple[Trend | None, float]]:
-    """Yield the trend of each part of a signal, and the smallest change that counts as a trend.
+    """Yield, for the samples of each subject of a signal, the trend and the smallest change that counts as a trend.
 
     The trend is corrected for other influences: caches that fill at first, the load, the time of day.
     """
@@ -259,7 +262,7 @@ def _trends_beside(
 
 
 def _sampled_together(recorded: Sequence[Samples]) -> Iterator[list[Samples]]:
-    """Yield the samples in order, in groups of neighbours with the same times."""
+    """Yield the samples of the subjects in order, in groups of neighbours that have the same times."""
     alike: list[Samples] = []
     for samples in recorded:
         if alike and not np.array_equal(alike[0].times, samples.times):
@@ -271,16 +274,16 @@ def _sampled_together(recorded: Sequence[Samples]) -> Iterator[list[Samples]]:
 
 
 def _smallest(signal: Signal, values: Values) -> float:
-    """Return the smallest change that counts as a trend.
+    """Return the smallest change of a signal that counts as a trend.
 
-    It is smaller for the space of a volume, which a slow trend may fill within a week.
+    For the space of a volume it is smaller, as a slow trend may fill the volume within a week.
     """
     level = float(np.abs(values).mean())
     return _OF_SPACE * level if signal.resource == "space" else max(_CHANGE * level, smallest_change(signal.unit) / 2)
 
 
 def _share(line: Trend) -> float:
-    """Return the change as a share of the middle of the line."""
+    """Return the change from the start to the end of a line, as a share of the value in the middle."""
     middle = abs(line.start + line.end) / 2
     return (line.end - line.start) / middle if middle else 0.0
 
@@ -296,7 +299,7 @@ def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding
 
 
 def _last_level(line: Trend, samples: Samples, recorded: Samples) -> tuple[float, float]:
-    """Return the level of a line at the last sample, and the time (s) from the middle of the line to there.
+    """Return the level of a line at the last sample, and the time (s) from the middle of the line to that sample.
 
     If recording continued after the line, the level is that of the last samples.
     """
@@ -310,7 +313,10 @@ def _last_level(line: Trend, samples: Samples, recorded: Samples) -> tuple[float
 
 
 def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | None:
-    """Return the nearest limit that the line moves to; for a signal that should rise, the highest lower limit."""
+    """Return the finding with the nearest limit that the line moves to; None without such a limit.
+
+    For a signal that should rise, return the finding with the highest lower limit.
+    """
     if not judged:
         return None
     if judged[0].signal.trend == "should_rise":
@@ -321,7 +327,7 @@ def _limit(judged: Sequence[Finding], line: Trend, last: float) -> Finding | Non
 
 
 def _is_passed(finding: Finding, levels: Values) -> bool:
-    """Return whether a level at the end is past a limit while the rule's other conditions are met."""
+    """Return whether one of the last levels is past the limit of a rule whose other conditions are met at the end."""
     track = finding.track
     if track is None or finding.rule.reduce == "increase" or finding.signal.trend == "should_rise":
         return False
@@ -332,6 +338,8 @@ def _reaches(
     line: Trend, limit: Finding | None, recorded_s: float, last: float, after_middle_s: float
 ) -> tuple[float, float, float] | None:
     """Return when the line reaches the limit (s after the last sample): best guess, earliest, latest.
+
+    None if the line does not reach it, or only after a time too long to tell.
 
     The interval is that of Fieller (1954) for the ratio of a distance and a slope; the distance has the error of the
     level in the middle of the line.

@@ -1,4 +1,4 @@
-"""Sentences about trends, and the trends that only the second of two runs has."""
+"""Trends in the outputs: sentences, charts, the next step, doubts, and trends that only the second of two runs has."""
 
 from collections.abc import Callable
 
@@ -32,7 +32,7 @@ def _blocks(trends_: tuple[SignalTrend, ...], review: Review, zone: Zone) -> tup
 
 
 def _chart(trend: SignalTrend, review: Review) -> ChartBlock:
-    """Return a chart of the signal and the line through it, and of the limit if the line reaches it."""
+    """Return a chart of a signal and the line of its trend, and of the limit if the line reaches a limit."""
     samples = review.signals.of(trend.name)[trend.subject].between(trend.start, trend.end)
     title = titled(trend.signal.title, trend.subject)
     ends = Samples(np.array([trend.start, trend.end]), np.array([trend.trend.start, trend.trend.end]))
@@ -44,7 +44,7 @@ def _chart(trend: SignalTrend, review: Review) -> ChartBlock:
 def _news(
     first: tuple[SignalTrend, ...], second: tuple[SignalTrend, ...], as_in_first: Callable[[SubjectKey], SubjectKey]
 ) -> list[News]:
-    """Return the harmful trends of the second run that the first does not have, such as a leak."""
+    """Return the harmful trends of the second run, such as a leak, that the first run does not have."""
     before = {(trend.name, trend.subject.key) for trend in first if trend.notable}
     return [
         News(trend.signal.title, sentence(trend))
@@ -56,7 +56,7 @@ def _news(
 
 
 def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
-    """Return the limits that a leak reaches within a week, the soonest first, except a limit that `_doubt` names."""
+    """Return sentences on the limits reached within a week, the soonest first, without a limit in `_doubt`."""
     soon = [
         (trend.reaches_s[0], f"At the rate of this run {_name(trend)} {_reaching(trend)}.")
         for trend in signal_trends
@@ -67,7 +67,7 @@ def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
 
 
 def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """Return the process to watch if memory falls towards its limit: the process that gains most of the memory."""
+    """Return a sentence on the process to watch, which gains most of the memory that is lost; else empty."""
     leaks = {
         trend.subject.host: trend
         for trend in signal_trends
@@ -88,7 +88,7 @@ def _step(signal_trends: tuple[SignalTrend, ...]) -> str:
 
 
 def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
-    """Return a clause on a signal that moves to its limit and was past it at the end, or soon will be; else empty."""
+    """Return a clause on a signal that moves to its limit, and was past it at the end or soon will be; else empty."""
     for trend in signal_trends:
         wrong = Movement.FALLS if trend.signal.trend == "must_not_fall" else Movement.CLIMBS
         if trend.movement != wrong or trend.signal.trend == "should_rise":
@@ -107,7 +107,7 @@ def _doubt(signal_trends: tuple[SignalTrend, ...]) -> str:
 
 
 def sentence(trend: SignalTrend) -> str:
-    """Return how fast a signal changes, over what time, and when it reaches its limit."""
+    """Return a sentence on how fast a signal changes, over what time, and when it reaches its limit."""
     place, unit = _name(trend), trend.signal.unit
     title = place if place.endswith(":") else f"{place}:"
     slope, low, high = trend.per_hour
@@ -147,7 +147,7 @@ def _beside_load(trend: SignalTrend) -> str:
 
 
 def _reaching(trend: SignalTrend) -> str:
-    """Return the limit and the time until it: `its limit of 1,000 MB in 3 h (2 h 40 min to 3 h 30 min)`; or empty."""
+    """Return when the limit is reached: `would reach its limit of 1,000 MB 3 h after the last sample`; else ""."""
     if trend.reaches_s is None or trend.limit is None:
         return ""
     limit = exactly(limit_of(trend.limit).limit, trend.signal.unit)
@@ -156,7 +156,7 @@ def _reaching(trend: SignalTrend) -> str:
 
 
 def _change(value: float, unit: str) -> str:
-    """Return a change with its unit; changes of percentages are in points, as `5 %` might mean a twentieth."""
+    """Return a change as text with its unit; changes of percentages are in points, as `5 %` might mean a twentieth."""
     return f"{number(value)} points" if unit == "%" else quantity(value, unit)
 
 

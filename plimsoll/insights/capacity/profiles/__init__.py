@@ -1,1 +1,1 @@
-"""Profiles of users: what they do, how often, and for the systems of the studies also what it costs."""
+"""Profiles of users: what users do and how often; for the systems of the studies, also the costs of operations."""

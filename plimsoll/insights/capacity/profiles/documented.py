@@ -1,4 +1,4 @@
-"""The users that a documented system can carry, from the costs in its study; the method of Site Server's studies."""
+"""The users that a documented system can carry, by the costs in its document and Site Server's method of capacity."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MOST_USERS = 1e9
 
 @dataclass(frozen=True)
 class DocumentedUse:
-    """The use of a resource at a number of users; `share` of the total, if that is known."""
+    """The use of a resource at a number of users; `share` is use divided by capacity, None if that is unknown."""
 
     resource: str
     title: str
@@ -29,7 +29,8 @@ class DocumentedUse:
 class Reached:
     """The number of users at which a limit is reached.
 
-    `extended` means beyond the measured users, along the last segment. `why` names the limit; empty for a resource.
+    `extended` means beyond the measured users, on the extended last segment of the curve. `why` tells what limits an
+    operation; empty for a resource.
     """
 
     users: float
@@ -42,7 +43,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class DocumentedCapacity:
-    """The limits of a documented system in order of users, and the use at a number of users."""
+    """The limits of a documented system in order of users, and the use of its resources at a number of users."""
 
     profile: Profile
     variant: str
@@ -53,7 +54,7 @@ class DocumentedCapacity:
 
 
 def documented(profile: Profile, variant: str, users: float | None = None) -> DocumentedCapacity:
-    """Return the limits of a documented system, and its use at a number of `users`, by default the profile's."""
+    """Return the limits of a documented system, and the use at a number of `users`, by default of the profile."""
     costs = profile.costs[variant]
     users = users if users is not None else profile.users
     uses = tuple(use_at(profile, costs, users)) if users is not None else ()
@@ -99,7 +100,7 @@ def _limits(profile: Profile, costs: Documented) -> Iterator[Reached]:
 def most_users(use: Callable[[float], float], limit: float) -> float:
     """Return the largest whole number of users whose use is within a limit; infinite if the limit is never reached.
 
-    The use must rise with the users; the curves of a profile are checked for that.
+    `use` must rise with the users, which is checked for the curves of a profile.
     """
     low, high = 0, 1
     while use(high) <= limit:
@@ -113,12 +114,12 @@ def most_users(use: Callable[[float], float], limit: float) -> float:
 
 
 def crossing(measured: Sequence[tuple[float, float]], value: float) -> tuple[float, bool]:
-    """Return the users at which the required throughput (users times `each`) exceeds the measured throughput.
+    """Return the users at which the required throughput (users times `value`) exceeds the measured throughput.
 
     This is the method of Dynamic Directory's figure.
 
     Returns:
-        The users, and whether they are beyond the measured users, along the last segment.
+        The users, and whether they are beyond the measured users, on the extended last segment.
     """
     (x0, y0) = measured[0]
     for x1, y1 in measured[1:]:
@@ -140,7 +141,7 @@ def profile_blocks(documented_capacity: DocumentedCapacity) -> tuple[VerdictBloc
 
 
 def answer(documented_capacity: DocumentedCapacity) -> str:
-    """Return the number of users before the first limit is reached, then the number for the next limit."""
+    """Return a sentence on the number of users at which the first limit is reached, and the number for the next."""
     if not documented_capacity.reached:
         return "Not known: the profile gives no limit."
     first, *others = documented_capacity.reached
@@ -149,7 +150,7 @@ def answer(documented_capacity: DocumentedCapacity) -> str:
 
 
 def sentences(documented_capacity: DocumentedCapacity) -> tuple[str, ...]:
-    """Return the source of the figures, and the use at the number of users."""
+    """Return sentences on the source of the figures, the use at the number of users, and unmeasured high rates."""
     profile, variant, users = documented_capacity.profile, documented_capacity.variant, documented_capacity.users
     source = f"By the costs of {profile.document}" if profile.document else "By the costs of the profile"
     texts = [f"{source}: {profile.title}, {variant.replace('-', ' ')}."]

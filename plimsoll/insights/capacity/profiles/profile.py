@@ -62,7 +62,7 @@ class DocumentedResource(StrictModel):
     demands: Mapping[str, Cost] = {}
 
     def use(self, users: float, rates: Mapping[str, float]) -> float:
-        """Return the use at a number of users whose operations have these rates (a second)."""
+        """Return the use by a number of users whose operations have these rates (a second, by name)."""
         demands = (rates[name] * cost.of(users, rates[name]) for name, cost in self.demands.items())
         return self.idle + self.per_user * users + sum(demands)
 
@@ -87,7 +87,7 @@ class Documented(StrictModel):
 
     @model_validator(mode="after")
     def _rising(self) -> "Documented":
-        """Refuse a cost that falls within its range, as some printed curves do: it would give two answers."""
+        """Check that no cost makes the use fall as the rate rises (as some printed curves do), for unique limits."""
         for resource in self.resources.values():
             for name, cost in resource.demands.items():
                 most = self.most.get(name, 0.0)
@@ -115,7 +115,7 @@ class Profile(StrictModel):
 
     @model_validator(mode="after")
     def _one_kind(self) -> "Profile":
-        """Check that the fields fit each other. Raise ValueError, saying what is wrong, if they do not."""
+        """Check that the fields fit each other. Raise ValueError, saying what is wrong, if the fields do not."""
         if (self.session is None) == (self.think_time is None):
             raise ValueError("give session (operations are counts in it) or think_time (operations are shares)")
         if not sum(self.operations.values()):
@@ -142,19 +142,19 @@ class Profile(StrictModel):
 
     @property
     def each_second(self) -> dict[str, float]:
-        """The rate of each operation by one user (a second); empty with a think time."""
+        """The rate of each operation by one user (a second); empty for a profile with a think time."""
         return {name: count / self.session for name, count in self.operations.items()} if self.session else {}
 
 
 def shipped() -> dict[str, Path]:
-    """Return the shipped profiles by name."""
+    """Return the paths of the shipped profiles by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
 
 
 def load_profile(named: str) -> tuple[Profile, str]:
-    """Return a profile and the variant of its costs: `profile.yaml`, or a shipped `membership-directory/4`.
+    """Return a profile and the variant of its costs, for `profile.yaml` or the shipped `membership-directory/4`.
 
-    The variant is empty if the profile has no costs; by default it is the first.
+    The variant is the first of the profile if none is named, and empty if the profile has no costs.
 
     Raises:
         Unusable: The file does not exist or is invalid, or has no such variant.
