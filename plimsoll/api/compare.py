@@ -27,10 +27,11 @@ from plimsoll.review.review import Review
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """How to compare, as given by the user: by which phase, and how many of the first runs are the baseline.
+    """How to compare runs: by which phase (None: the steady phase, else the whole run), and with which baseline.
 
-    With `match_hosts`, hosts with different names are matched in order. With `ends_at_change`, the baseline runs are in
-    order of time: the baseline begins with the latest `accepted` change, and ends before a change for the worse.
+    The first `baselines` runs are the baseline. With `match_hosts`, hosts with different names are matched in order.
+    With `ends_at_change`, the runs are in order of time, and the baseline is shortened: it begins with the latest run
+    at which a change was `accepted`, and ends before the run at which a signal changed for the worse.
     """
 
     phase: str | None = None
@@ -41,7 +42,10 @@ class CompareOptions:
 
 
 def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: CompareOptions) -> list[Comparison]:
-    """Compare each run with the baseline. `inputs` maps runs to sources. Raise Unusable for a single run."""
+    """Compare each run with the baseline. Each source of `inputs` is a run.
+
+    Raise Unusable if there are fewer than two runs, or if no run is left to compare with the baseline.
+    """
     if len(inputs.sources) < 2:
         raise Unusable("compare needs two runs or more: logs, folders or run:NAME; the first is the baseline")
     if not 1 <= compare_options.baselines < len(inputs.sources):
@@ -71,7 +75,7 @@ def compare_inputs(inputs: Inputs, options: ReviewSettings, compare_options: Com
 
 
 def _sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[RunSide]:
-    """Return each reviewed run with its name; with its source instead if names are missing or not unique."""
+    """Return the reviewed runs by their names; by their sources if a run has no name or two have the same name."""
     names = [review.run.name or "" for review in reviews]
     if not all(names) or len(set(names)) < len(names):
         names = [Path(source).name or source for source in sources]
@@ -84,28 +88,28 @@ def _sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[RunSide]:
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """The comparison of each run with the first. `str` is what `plimsoll compare` prints."""
+    """The comparison of each run with the baseline. `str` returns the text that `plimsoll compare` prints."""
 
     comparisons: tuple[Comparison, ...]
     zone: Zone | None
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """The answer for each run: worse than the baseline, not worse, or not known."""
+        """For each run: whether it is worse than the baseline, not worse, or whether this is unknown."""
         return tuple(map(answer, self.comparisons))
 
     @property
     def stories(self) -> tuple[tuple[str, ...], ...]:
-        """The sentences on each run: its load, what got worse or better, and what did not change."""
+        """For each run: sentences on its load, on what got worse or better, and on what did not change."""
         return tuple(tuple(story(comparison)) for comparison in self.comparisons)
 
     @cached_property
     def document(self) -> ComparisonDocument:
-        """The content of `plimsoll compare --json`, as objects."""
+        """The JSON document that `plimsoll compare --json` writes, as pydantic objects."""
         return document(self.comparisons)
 
     def to_json(self) -> str:
-        """Return the output of `plimsoll compare --json`."""
+        """Return the text that `plimsoll compare --json` writes."""
         return self.document.model_dump_json(by_alias=True, indent=2)
 
     def to_html(self) -> str:
@@ -141,13 +145,13 @@ def compare(
     names: Sequence[str | PathLike[str]] = (),
     store: str | None = None,
 ) -> ComparisonResult:
-    """Compare runs with a baseline: each a log, a folder of logs, or `run:NAME`.
+    """Compare runs with a baseline. The baseline and each run is a log, a folder of logs, or `run:NAME`.
 
     The arguments are the options of `plimsoll compare`: `phase` is the phase to judge (`"steady"`, `"whole run"`);
-    `match_hosts` matches hosts with different names in order; the other arguments are as in `plimsoll.review`.
+    `match_hosts` matches hosts with different names in order; the rest are as in `plimsoll.review`.
 
     Raises:
-        Unusable: The input or the call cannot be used. The text says where and what to do.
+        Unusable: The input or the call cannot be used. The error's text says where, and what to do.
         Unreachable: The store does not answer.
     """
     inputs = named_inputs((baseline, *runs), TimeRange(from_, to, last), zone, format, encoding, names, store)

@@ -1,4 +1,4 @@
-"""`plimsoll.connect`: the data of a running `plimsoll up`, through its HTTP API."""
+"""`plimsoll.connect`: reads and changes the data of a running `plimsoll up` through its HTTP API."""
 
 import json
 import time
@@ -31,9 +31,9 @@ _QueryValue = str | int | Sequence[str] | None
 
 
 class Connection:
-    """A running `plimsoll up`; docs/http-api.md explains its answers. Times are text in UTC (ISO 8601).
+    """A client of a running `plimsoll up`; docs/http-api.md explains the returned objects. Times are text in UTC.
 
-    All methods raise Unreachable if the server does not answer, and Unusable if it refuses: the text says why.
+    All methods raise Unreachable if the server does not answer, and Unusable with the reason if it refuses a request.
     """
 
     def __init__(self, url: str, token: str | None, ca: str | PathLike[str] | None) -> None:
@@ -53,7 +53,7 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the server."""
         self._pools.clear()
 
     def health(self) -> HealthPart:
@@ -61,21 +61,24 @@ class Connection:
         return self._read(HealthPart, "/health")
 
     def hosts(self, *, text: str = "", state: str | None = None) -> list[ApiHost]:
-        """Return the hosts whose name contains `text`, or in a state (`healthy`, `alert`, `silent`, `not judged`)."""
+        """Return the hosts whose name contains `text` and that are in `state` (None: any).
+
+        States are `healthy`, `alert`, `silent` and `not judged`.
+        """
         return [*self._all(ApiHost, "/hosts", text=text, state=state)]
 
     def limits(self, *, host: str = "", state: str | None = None, severity: str | None = None) -> list[ApiLimit]:
-        """Return the limits judged now, with their values."""
+        """Return the limits that are judged now, with the values they are compared with."""
         return [*self._all(ApiLimit, "/limits", host=host, state=state, severity=severity)]
 
     def signals(self, *, text: str = "") -> list[ApiSignal]:
-        """Return the signals that rules judge and charts show."""
+        """Return the signals of the catalogue whose name or title contains `text`."""
         return [*self._all(ApiSignal, "/signals", text=text)]
 
     def names(
         self, *, host: Sequence[str] = (), text: str = "", from_: str = "now-1h", to: str = "now"
     ) -> list[SeriesPart]:
-        """Return the series with samples in a range, as they were sent."""
+        """Return the series, as they were sent, that have samples from `from_` to `to`."""
         return [*self._all(SeriesPart, "/series", host=host, text=text, **{"from": from_, "to": to})]
 
     def series(
@@ -91,12 +94,11 @@ class Connection:
         to: str = "now",
         bucket: str = "",
     ) -> pl.DataFrame:
-        """Return the samples of a signal (`cpu.busy`), or of a measurement's field as it was sent.
+        """Return the samples of a signal (`cpu.busy`), or of a measurement and field as they were sent.
 
         The frame has a row for each time and series: `time` (UTC, ns), `host`, `name`, `instance`, `tags`
-        (`name=value,...`), and `value`. With a `bucket` (`"5m"`), a row has the `minimum`, `mean` and `maximum` of that
-        time.
-        `from_` and `to` are times such as `"now-6h"` or `"2026-03-01T10:22Z"`.
+        (`name=value,...`), and `value`. With a `bucket` (`"5m"`), `time` is the begin of a bucket, and `minimum`,
+        `mean` and `maximum` replace `value`. `from_` and `to` are times such as `"now-6h"` or `"2026-03-01T10:22Z"`.
         """
         query = {
             "signal": signal,
@@ -113,41 +115,47 @@ class Connection:
         return pl.read_ipc(BytesIO(self._sent("GET", "/samples", query)[1]))
 
     def incidents(self, *, host: str = "", severity: str | None = None) -> list[IncidentPart]:
-        """Return the open incidents, the most severe first, each with its alerts."""
+        """Return the open incidents with their alerts, the most severe incident first."""
         return [*self._all(IncidentPart, "/incidents", host=host, severity=severity)]
 
     def alerts(
         self, *, state: str = "firing", host: str = "*", rule: str = "*", from_: str = "now-24h", to: str = "now"
     ) -> list[AlertPart]:
-        """Return the alerts that fire, or that have `ended` and fired in a range; `host` and `rule` are patterns."""
+        """Return the firing alerts; with `state="ended"`, the ended alerts that were firing between `from_` and `to`.
+
+        `host` and `rule` are patterns, in which `*` stands for any text.
+        """
         query = {"from": from_, "to": to}
         return [*self._all(AlertPart, "/alerts", state=state, host=host, rule=rule, **query)]
 
     def acknowledge(self, alert: int, *, who: str, note: str = "") -> AlertPart:
-        """Acknowledge an alert and return it as changed. This and the methods below need a token for changes."""
+        """Acknowledge an alert, and return the changed alert. This method needs a token for changes."""
         return self._changed(AlertPart, "POST", f"/alerts/{alert}/acknowledgement", {"who": who, "note": note})
 
     def silences(self, *, state: str = "active") -> list[SilencePart]:
-        """Return the silences that are active, or `planned`."""
+        """Return the active silences; with `state="planned"`, the planned silences."""
         return [*self._all(SilencePart, "/silences", state=state)]
 
     def silence(
         self, rule: str, *, length: str, reason: str, who: str, host: str = "*", instance: str = "*", start: str = "now"
     ) -> SilencePart:
-        """Begin a silence of a length (`"2h"`). `rule`, `host` and `instance` are patterns; `*` stands for any text."""
+        """Begin a silence that lasts for `length` (`"2h"`), and return it. This method needs a token for changes.
+
+        `rule`, `host` and `instance` are patterns, in which `*` stands for any text.
+        """
         sent = {"rule": rule, "host": host, "instance": instance, "length": length, "reason": reason, "who": who}
         return self._changed(SilencePart, "POST", "/silences", {**sent, "start": start})
 
     def end_silence(self, silence: int) -> SilencePart:
-        """End an active silence, or cancel a planned one."""
+        """End an active silence or cancel a planned silence, and return it. Needs a token for changes."""
         return self._changed(SilencePart, "DELETE", f"/silences/{silence}")
 
     def notes(self, *, from_: str = "now-24h", to: str = "now") -> list[NotePart]:
-        """Return the notes in a range of time."""
+        """Return the notes on the charts from `from_` to `to`."""
         return [*self._all(NotePart, "/notes", **{"from": from_, "to": to})]
 
     def note(self, text: str, *, at: str = "now", host: str = "", who: str = "") -> NotePart:
-        """Add a note to the charts of a host, or of all hosts."""
+        """Add a note to the charts of a host (empty, all hosts), and return it. Needs a token for changes."""
         return self._changed(NotePart, "POST", "/notes", {"text": text, "at": at, "host": host, "who": who})
 
     def runs(self, *, text: str = "", labels: Mapping[str, str] | None = None) -> list[ApiRun]:
@@ -156,17 +164,26 @@ class Connection:
         return [*self._all(ApiRun, "/runs", text=text, label=label)]
 
     def review(self, run: str, *, wait_s: float = 600) -> dict[str, Any]:
-        """Return the review of a run (docs/review-json.md); if there is none, the server makes it first."""
+        """Return the review of a run (docs/review-json.md).
+
+        If there is no review, wait until the server has made it; raise Unreachable after `wait_s` seconds.
+        """
         return self.read_json(f"/reviews/{quote(run, safe='')}", {}, wait_s)
 
     def compare(self, baseline: str, *runs: str, wait_s: float = 600) -> dict[str, Any]:
-        """Return the comparison of runs with a baseline (docs/compare-json.md)."""
+        """Return the comparison of runs with a baseline, by names of stored runs (docs/compare-json.md).
+
+        Wait until the server has made the comparison; raise Unreachable after `wait_s` seconds.
+        """
         return self.read_json("/comparisons", {"run": [baseline, *runs]}, wait_s)
 
     def read_json(
         self, path: str, query: Mapping[str, _QueryValue] = MappingProxyType({}), wait_s: float = 600, root: str = _ROOT
     ) -> Any:
-        """Request a result until the server has it, and return it. Raise Unreachable after `wait_s` seconds."""
+        """Request a path until its result is ready, and return the parsed JSON.
+
+        Raise Unreachable after `wait_s` seconds.
+        """
         until, pause_s = time.monotonic() + wait_s, 0.5
         while True:
             status, content = self._sent("GET", path, query, root=root)
@@ -178,7 +195,7 @@ class Connection:
             pause_s = min(2 * pause_s, 5.0)
 
     def _all(self, part: type[_Part], path: str, **query: _QueryValue) -> Iterator[_Part]:
-        """Yield the entries of a list, requested page by page."""
+        """Yield all entries of a list, which is requested page by page."""
         offset: int | None = 0
         while offset is not None:
             page = self._read(Page[part], path, **query, limit=MOST_AT_ONCE, offset=offset)
@@ -211,7 +228,7 @@ class Connection:
         body: Mapping[str, Any] | None = None,
         root: str = _ROOT,
     ) -> tuple[int, bytes]:
-        """Send a request, and return the status and content of the answer."""
+        """Send a request, and return the status and body of the response."""
         values = {name: value for name, value in query.items() if value not in (None, "")}
         encoded = urlencode(values, doseq=True)
         address = f"{self._url}{root}{path}{f'?{encoded}' if encoded else ''}"
@@ -236,9 +253,9 @@ class _Problem(BaseModel):
 
 
 def connect(url: str, token: str | None = None, *, ca: str | PathLike[str] | None = None) -> Connection:
-    """Return a connection to a running `plimsoll up` by its address: `http://127.0.0.1:8087`.
+    """Return a client of a running `plimsoll up` at an address such as `http://127.0.0.1:8087`.
 
-    `token` is one for reading or for changes (docs/http-api.md says how to make it); the loopback address needs none.
-    `ca` is a file of certificates to trust beside those of the system.
+    `token` is a token for reading or for changes (docs/http-api.md says how to make it); a server on the loopback
+    address needs none. `ca` is a file of certificates to trust, besides those of the system.
     """
     return Connection(url, token, ca)

@@ -1,4 +1,4 @@
-"""The data folder of `plimsoll up`: its location, and the check that only its owner can change its content."""
+"""The data folder of `plimsoll up`: finds it, and checks that only its owner can change its content."""
 
 import os
 import stat
@@ -19,10 +19,10 @@ _SECRET = frozenset({"up.toml", "token", "access.json"})
 
 
 def default_folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path:
-    r"""Return the default data folder, inside the operating system's folder for the user's application data.
+    r"""Return the default data folder, which is in the folder for the user's application data.
 
-    `$XDG_DATA_HOME/plimsoll` or `~/.local/share/plimsoll`, `~/Library/Application Support/plimsoll` on macOS,
-    `%LOCALAPPDATA%\plimsoll` on Windows.
+    It is `$XDG_DATA_HOME/plimsoll` or `~/.local/share/plimsoll`; on macOS `~/Library/Application Support/plimsoll`;
+    on Windows `%LOCALAPPDATA%\plimsoll`.
     """
     if system == "win32":
         local = environment.get("LOCALAPPDATA")
@@ -35,19 +35,19 @@ def default_folder(environment: Mapping[str, str] = os.environ, system: str = sy
 
 
 def is_address(store: str | None) -> bool:
-    """Return whether a store is named by the URL of its server, not by its folder."""
+    """Return whether `store` is the URL of a server, not a folder or None."""
     return store is not None and "://" in store
 
 
 def folder_of(store: str | None) -> Path:
-    """Return the data folder of a store; the default folder if `store` is None or the URL of a server."""
+    """Return the data folder to use with a store; the default folder if `store` is None or the URL of a server."""
     return Path(store) if store and not is_address(store) else default_folder()
 
 
 def prepare(folder: Path) -> Path:
-    """Return the data folder, created for its owner alone if missing. Raise Unusable if others may change its content.
+    """Create the data folder if it is missing, let only its owner read its files, and return it.
 
-    Its files are made readable by the owner alone.
+    Raise Unusable if the folder contains files that are not Plimsoll's, or if other users may change its content.
     """
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
     if not (names <= {"lost+found", "up.lock"} or bool(names & _FILES)):

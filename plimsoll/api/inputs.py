@@ -1,4 +1,4 @@
-"""The inputs to read: logs by path, a run in a store as `run:NAME`, live hosts as `live:HOST`, servers as URLs."""
+"""The inputs to read: logs by path, a stored run as `run:NAME`, live hosts as `live:HOST`, servers by URL."""
 
 import logging
 import time
@@ -37,12 +37,12 @@ _LAST_INSTANT = 2**62  # of the sources in a store
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs to read, as given by the user, and a function that reports what is being waited for.
+    """The inputs to read, as the user names them. `notify` is called with what reading waits for.
 
-    `sources` are the LOG arguments; a file whose name begins with `live:` must be given as `./live:x`. `when` is the
-    range to read of live hosts and servers; logs and runs are read completely. `signals` are the shipped ones and the
-    user's own: they decide which metrics of a server are read, and how names in VictoriaMetrics are split. `only_hosts`
-    and `match` (a condition of PromQL) limit what is read of servers. `partly` is as in `read_files`.
+    `sources` are the LOG arguments; a file whose name begins with `live:` must be written as `./live:x`. `when` is the
+    range to read of live hosts and servers; logs and runs are read completely. `signals` returns the shipped signals
+    and the user's own, which decide which metrics of a server are read, and how names in VictoriaMetrics are split.
+    `only_hosts` and `match` (a condition of PromQL) limit what is read of servers. `partly` is as in `read_files`.
     """
 
     sources: tuple[str, ...]
@@ -60,12 +60,12 @@ class Inputs:
 
     @property
     def requested_zone(self) -> Zone | None:
-        """The time zone given with --zone. Raise Unusable if it does not exist."""
+        """The time zone that the user named (--zone), or None. Raise Unusable if it does not exist."""
         return by_windows(self.zone) or Zone.parse(self.zone) if self.zone is not None else None
 
     @property
     def run(self) -> str | None:
-        """The name of the stored run to read, or None. Raise Unusable if other inputs are named with the run."""
+        """The name of the stored run to read, or None. Raise Unusable if the sources name anything besides the run."""
         runs = [source.removeprefix(RUN) for source in self.sources if source.startswith(RUN)]
         if runs and len(self.sources) > 1:
             raise Unusable(f"{RUN}{runs[0]}: name it alone; a run is reviewed by itself")
@@ -73,18 +73,21 @@ class Inputs:
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """The addresses of servers. Raise Unusable for the URL of anything else."""
+        """The URLs of servers among the sources. Raise Unusable for a URL that is not of such a server."""
         urls = (source for source in self.sources if not source.startswith((RUN, LIVE)))
         return tuple(source for source in urls if scheme_of(source, SERVERS))
 
     @property
     def is_part(self) -> bool:
-        """Whether everything is read from live hosts or servers, and only in the range `when`."""
+        """Whether all sources are live hosts or servers, of which only the range `when` is read."""
         return self.hosts is not None or len(self.servers) == len(self.sources)
 
     @property
     def hosts(self) -> tuple[str, ...] | None:
-        """The live hosts to read (empty: all), or None if logs or a run are read; Unusable if both are named."""
+        """The live hosts to read (empty: all hosts); None if no source is a live host.
+
+        Raise Unusable if the sources name live hosts together with anything else.
+        """
         live = [source.startswith(LIVE) for source in self.sources]
         if not any(live):
             return None
@@ -102,7 +105,7 @@ def named_inputs(
     names: Sequence[str | PathLike[str]],
     store: str | None,
 ) -> Inputs:
-    """Return the inputs for the arguments of a Python call."""
+    """Return the inputs that the arguments of a Python call name. Raise Unusable if there is no source."""
     if not sources:
         raise Unusable("name a log, a folder of logs, run:NAME or live:HOST")
     paths = tuple(str(fspath(source)) for source in sources)
@@ -110,7 +113,7 @@ def named_inputs(
 
 
 def read(inputs: Inputs) -> LogSet:
-    """Read the inputs. The notes of the result are remarks on the files. Raise Unusable if no log can be read."""
+    """Read the inputs. Raise Unusable if no log can be read; the notes of the error are the remarks on the files."""
     if inputs.run is not None:
         from plimsoll.api.open_store import open_store  # noqa: PLC0415
         from plimsoll.ingest.runs.read_run import read_run  # noqa: PLC0415
@@ -142,7 +145,7 @@ def read(inputs: Inputs) -> LogSet:
 
 
 def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
-    """Read the samples of live hosts, all if none is named. Raise Unusable if there are none."""
+    """Read the samples of live hosts (empty, all hosts). Raise Unusable if there are no samples."""
     from plimsoll.api.open_store import open_store  # noqa: PLC0415
     from plimsoll.store.logs import live  # noqa: PLC0415
 
@@ -157,9 +160,10 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
 
 
 def _read_servers(inputs: Inputs) -> LogSet:
-    """Read servers, together with the logs that are named beside them, whose time is the default range.
+    """Read the servers among the sources, and the logs that are named with them.
 
-    Raise Unusable if a server has nothing of that time.
+    If no range is named, the servers are read in the range of the logs. Raise Unusable if a server has no samples, or
+    none of a named host.
     """
     from plimsoll.rules.load import load  # noqa: PLC0415
     from plimsoll.store.logs import live  # noqa: PLC0415
@@ -190,7 +194,7 @@ def _read_servers(inputs: Inputs) -> LogSet:
 
 
 def _server_range(when: TimeRange, zone: Zone, logs: Sequence[Log]) -> tuple[int, int]:
-    """Return the range to read of a server (UTC ns): that of the logs beside it, if there are any with rows."""
+    """Return the range to read of a server (UTC ns). An open end is that of the logs, if any has rows."""
     ends = [int(log.times[end]) for log in logs if len(log.times) for end in (0, -1)]
     if not ends:
         return _live_range(when, zone)
@@ -199,7 +203,10 @@ def _server_range(when: TimeRange, zone: Zone, logs: Sequence[Log]) -> tuple[int
 
 
 def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:
-    """Return the range to read of live hosts (UTC ns): one hour if one end is open, the last hour if both ends are."""
+    """Return the range to read of live hosts (UTC ns).
+
+    An open begin is an hour before the end, and an open end is now.
+    """
     now = time.time_ns()
     # --from 10:22 is the latest 10:22 before now, and --to 10:22 the first one after --from.
     first, last = when.resolve(zone, now - _DAY, now, "it is")

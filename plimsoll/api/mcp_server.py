@@ -1,7 +1,7 @@
 """A read-only server of the Model Context Protocol: each reading operation of the HTTP API is a tool.
 
-It needs the optional package `mcp`. Tools and their arguments are made from the OpenAPI document of the running
-`plimsoll up`, so that an answer is that of the API.
+The optional package `mcp` is needed. Tools and their arguments are derived from the OpenAPI document of a running
+`plimsoll up`, and the answer of a tool is that of its operation.
 """
 
 import hmac
@@ -36,14 +36,14 @@ _PART = {"type": "string", "description": "Only this part of the answer, by name
 
 
 class ReadTool(NamedTuple):
-    """A tool: the path of its operation, and what its client sees."""
+    """A tool: the path of its operation in the HTTP API, and its description for clients (`shown`)."""
 
     path: str
     shown: types.Tool
 
 
 def read_tools(document: Mapping[str, Any]) -> dict[str, ReadTool]:
-    """Return a tool for each reading operation of an OpenAPI document, by name."""
+    """Return a tool for each reading operation of an OpenAPI document, by the operation's name."""
     reading = {path: methods["get"] for path, methods in document["paths"].items() if "get" in methods}
     return {
         operation["operationId"]: ReadTool(path.removeprefix("/api/v1"), _shown(operation, document))
@@ -52,7 +52,7 @@ def read_tools(document: Mapping[str, Any]) -> dict[str, ReadTool]:
 
 
 def _shown(operation: Mapping[str, Any], document: Mapping[str, Any]) -> types.Tool:
-    """Return what a client sees of an operation; its parameters are the arguments."""
+    """Return the description of an operation as a tool; the operation's parameters become the tool's arguments."""
     parameters = [parameter for parameter in operation.get("parameters", ()) if parameter["name"] != "format"]
     schema = {
         "type": "object",
@@ -74,7 +74,7 @@ def _shown(operation: Mapping[str, Any], document: Mapping[str, Any]) -> types.T
 
 
 def select_part(answer: Any, part: str) -> Any:
-    """Return a part of an answer, `findings.0`. Raise Unusable, naming the parts there are, if it does not exist."""
+    """Return the part of an answer at a path such as `findings.0`. If there is none, raise Unusable with a list."""
     for name in filter(None, part.split(".")):
         parts = dict(_parts(answer))
         if name not in parts:
@@ -84,14 +84,17 @@ def select_part(answer: Any, part: str) -> Any:
 
 
 def _parts(answer: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the names or positions of the parts of an answer, with these parts."""
+    """Yield each element of an answer with its name (of an object) or position (in a list)."""
     if isinstance(answer, dict | list):
         pairs: Iterable[tuple[object, Any]] = answer.items() if isinstance(answer, dict) else enumerate(answer)
         yield from ((str(name), value) for name, value in pairs)
 
 
 def bounded_text(answer: Any, most: int = MOST_CHARACTERS) -> str:
-    """Return an answer as JSON; of one that is too long, its parts with their sizes, short ones in full."""
+    """Return an answer as JSON of at most `most` characters.
+
+    If the answer is too long, its short parts are complete, and its long parts are replaced by their sizes.
+    """
     text = json.dumps(answer, ensure_ascii=False)
     if len(text) <= most:
         return text
@@ -108,7 +111,10 @@ def bounded_text(answer: Any, most: int = MOST_CHARACTERS) -> str:
 
 
 def make_server(connection: Connection) -> Server[Any]:
-    """Return the server of the tools of a connection. Raise Unreachable if `plimsoll up` does not answer."""
+    """Return an MCP server whose tools request `plimsoll up` through a connection.
+
+    Raise Unreachable if `plimsoll up` does not answer.
+    """
     tools = read_tools(connection.read_json("/api/openapi.json", root=""))
 
     async def list_tools(_: object, __: object) -> types.ListToolsResult:
@@ -143,26 +149,26 @@ def _contents(texts: Sequence[str]) -> list[types.ContentBlock]:
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve a client over stdin and stdout, until it ends."""
+    """Serve a client over stdin and stdout until the client ends."""
     async with stdio_server() as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
 
 
 def serve_http(server: Server[Any], host: str, port: int, token: str) -> None:
-    """Serve clients over HTTP at `/mcp`, if they send the token, until the process is stopped."""
+    """Serve clients that send the token over HTTP at `/mcp`, until the process is stopped."""
     app = TokenRequired(server.streamable_http_app(host=host, stateless_http=True, json_response=True), token)
     uvicorn.run(app, host=host, port=port, log_level="warning")
 
 
 class TokenRequired:
-    """An application that answers only requests with a bearer token."""
+    """An ASGI application that passes requests with the bearer token to `app`, and refuses all others."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._expected = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request that has the token; refuse any other."""
+        """Pass a request on if it has the token, else answer with status 401."""
         headers: dict[bytes, bytes] = dict(scope.get("headers", ()))
         if scope["type"] == "http" and not hmac.compare_digest(headers.get(b"authorization", b""), self._expected):
             await PlainTextResponse("send the token: Authorization: Bearer TOKEN", 401)(scope, receive, send)

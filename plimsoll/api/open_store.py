@@ -33,11 +33,11 @@ def open_store(
     notify: Notify = _log.warning,
     signals: Callable[[], Mapping[str, "Signal"]] | None = None,
 ) -> Generator[Store]:
-    """Open the store at a URL, folder or file; else the server that `store_address` finds; else the user's own store.
+    """Open the named store: URL, folder or file. If None, open the server of `store_address`, else the default store.
 
     `runs:FOLDER` is a folder of runs. With `make`, a missing embedded store or folder of runs is created. `notify` is
-    called with messages on which token is used and what is waited for. `signals` (by default the
-    shipped ones) say how the names of VictoriaMetrics are split. Raise Unusable if there is no store, or no token.
+    called with messages on which token is used and what is waited for. `signals` (default: the shipped signals) say
+    how names in VictoriaMetrics are split. Raise Unusable if there is no store, or no token.
     """
     folder = data_folder.default_folder()
     if named is not None and names_victoriametrics(named):
@@ -72,7 +72,7 @@ def open_store(
 
 
 def influx_store(address: InfluxAddress, notify: Notify) -> Store:
-    """Open the InfluxDB store at an address. `notify` is as in `open_store`."""
+    """Open the InfluxDB at an address. `notify` is as in `open_store`."""
     # Imported here because the client is slow to import and rarely needed.
     from plimsoll.store.influx.runs import open_influx  # noqa: PLC0415
 
@@ -84,7 +84,7 @@ def influx_store(address: InfluxAddress, notify: Notify) -> Store:
 def victoria_store(
     address: VictoriaMetricsAddress, beside: Store, signals: Callable[[], Mapping[str, "Signal"]] | None = None
 ) -> Store:
-    """Open the VictoriaMetrics at an address. `beside` is the store of its runs; `signals` are as in `open_store`."""
+    """Open the VictoriaMetrics at an address. `beside` is the store of runs; `signals` are as in `open_store`."""
     from plimsoll.store.victoriametrics.samples import open_victoria  # noqa: PLC0415
 
     def measurements() -> set[str]:
@@ -97,7 +97,10 @@ def victoria_store(
 
 
 def open_embedded(folder: Path, *, make: bool = False) -> closing[Store]:
-    """Open the store in a data folder; while `plimsoll up` runs there, through its server."""
+    """Open the embedded store in a data folder; if `plimsoll up` runs on the folder, open it through that server.
+
+    Raise Unusable if there is no store, unless `make`, which creates it.
+    """
     server = running.find(folder)
     if server:
         from plimsoll.serve.credentials import owner_token  # noqa: PLC0415

@@ -17,23 +17,23 @@ from plimsoll.model.time_arguments import TimeRange
 
 @dataclass(frozen=True)
 class ReadLogs:
-    """The logs that were read, with remarks on everything that was skipped, repaired or guessed."""
+    """The result of reading logs: the logs, and remarks on what was skipped, repaired or guessed."""
 
     logs: tuple[Log, ...]
     remarks: tuple[Remark, ...]
 
     @cached_property
     def frames(self) -> tuple[pl.DataFrame, ...]:
-        r"""A frame for each log: `time` (UTC, ns), and a Float64 column for each counter.
+        r"""A frame for each log, with `time` (UTC, ns) and a Float64 column for each counter.
 
-        A column is named by the counter's path, such as `\\WEB1\Processor(_Total)\% Processor Time`; null is a missing
-        sample.
+        The name of a column is the counter's path, such as `\\WEB1\Processor(_Total)\% Processor Time`; null marks a
+        missing sample.
         """
         return tuple(map(frame_of, self.logs))
 
     @property
     def frame(self) -> pl.DataFrame:
-        """The frame of a single log; see `frames`. Raise Unusable if there are several logs."""
+        """The frame of the only log, as in `frames`. Raise Unusable if there are several logs."""
         if len(self.logs) > 1:
             names = ", ".join(str(log.path) for log in self.logs)
             raise Unusable(f"{names}: are {len(self.logs)} logs, each with times of its own: use frames")
@@ -52,14 +52,15 @@ def read(
     names: Sequence[str | PathLike[str]] = (),
     store: str | None = None,
 ) -> ReadLogs:
-    r"""Read logs, folders or archives of them, `run:NAME` or `live:HOST`.
+    r"""Read logs: files, folders or archives of them, `run:NAME` or `live:HOST`.
 
-    The arguments are the options of `plimsoll show` and `convert`: `counters` keeps those whose path matches, with `*`
-    for any text (`Processor(*)\*`); `from_`, `to` and `last` choose a part (`"10:22"`, `"15m"`).
+    The arguments are the options of `plimsoll show` and `convert`: `counters` keeps the counters whose path matches a
+    pattern, in which `*` stands for any text (`Processor(*)\*`); `from_`, `to` and `last` select a time range
+    (`"10:22"`, `"15m"`).
 
     Raises:
-        Unusable: No log can be read, or nothing is left of one. The text says where and what to do; the notes of the
-            error are the remarks on the files.
+        Unusable: No log can be read, or a log has nothing that matches. The error's text says where, and what to do;
+            its notes are the remarks on the files.
         Unreachable: The store does not answer.
     """
     when = TimeRange(from_, to, last)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReviewSettings:
-    """How to judge, as given by the user: `packs` are added to the shipped packs, `only` replace them."""
+    """How to judge, as the user says: `packs` are added to the shipped packs, `only` replaces them."""
 
     packs: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
@@ -39,12 +39,12 @@ class ReviewSettings:
 
 
 def review_inputs(inputs: Inputs, options: ReviewSettings) -> Review:
-    """Read the inputs, their plimsoll.toml and the packs, and judge them."""
+    """Read the inputs and judge them by the packs and by the plimsoll.toml that belongs to the inputs."""
     return reviewed(inputs, options)[0]
 
 
 def reviewed(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path | None, settings.Settings]:
-    """Judge the inputs; return the review, the path of its settings (None if they have none), and the settings."""
+    """Judge the inputs; return the review, the path of plimsoll.toml (None without one), and the settings in it."""
     files = read(replace(inputs, signals=lambda: load(options.packs, options.only).signals))
     catalogue = load(options.packs, options.only)
     path, configured = _settings(inputs, options.config, files)
@@ -64,7 +64,10 @@ def reviewed(inputs: Inputs, options: ReviewSettings) -> tuple[Review, Path | No
 
 
 def _settings(inputs: Inputs, config: Path | None, files: LogSet) -> tuple[Path | None, settings.Settings]:
-    """Return the settings and their path: from --config, else stored with the run, else a file beside the logs."""
+    """Return the path and content of the settings: those that --config names, else those of the run or beside the logs.
+
+    Without any, the path is None, and the settings are the default.
+    """
     if config is None and files.run is not None:
         source = Path(inputs.sources[0])
         return source, settings.parse(files.run.settings or "", source)
@@ -74,19 +77,19 @@ def _settings(inputs: Inputs, config: Path | None, files: LogSet) -> tuple[Path 
 
 @dataclass(frozen=True)
 class ReviewResult:
-    """A run and its verdict. `str` is what `plimsoll review` prints."""
+    """The review of a run. `str` returns the text that `plimsoll review` prints."""
 
     insights: Insights
     zone: Zone | None
 
     @property
     def review(self) -> Review:
-        """The complete review: what was judged, and with which results."""
+        """The complete review: the run, the rules that judged it, and their results."""
         return self.insights.review
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on the run: healthy, not healthy, or not known."""
+        """The verdict on the run: healthy, not healthy, or unknown."""
         return self.review.verdict
 
     @property
@@ -101,18 +104,18 @@ class ReviewResult:
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
-        """Remarks on everything that was skipped, repaired or guessed."""
+        """Remarks on what was skipped, repaired or guessed in the logs."""
         return self.review.remarks
 
     @cached_property
     def document(self) -> "ReviewDocument":
-        """The content of `plimsoll review --json` as objects, described in docs/review-json.md."""
+        """The JSON document that `plimsoll review --json` writes (docs/review-json.md), as pydantic objects."""
         from plimsoll.report.json import ReviewDocument  # noqa: PLC0415  its schema is slow to make
 
         return ReviewDocument.model_validate(self.insights)
 
     def to_json(self) -> str:
-        """Return the output of `plimsoll review --json`."""
+        """Return the text that `plimsoll review --json` writes."""
         return self.document.model_dump_json(by_alias=True, indent=2)
 
     def to_html(self) -> str:
@@ -144,13 +147,14 @@ def review(
     names: Sequence[str | PathLike[str]] = (),
     store: str | None = None,
 ) -> ReviewResult:
-    """Check the counters of a run against their documented thresholds: logs, a folder, `run:NAME` or `live:HOST`.
+    """Judge the counters of a run (logs, a folder, `run:NAME` or `live:HOST`) by their documented thresholds.
 
     The arguments are the options of `plimsoll review`: `packs` (`--pack`) are added to the shipped packs, `only`
-    replace them; `steady` is `"10:22/12:00"`; `from_`, `to` and `last` choose a part (`"10:22"`, `"15m"`).
+    replaces them; `steady` is the steady phase (`"10:22/12:00"`); `from_`, `to` and `last` select a time range
+    (`"10:22"`, `"15m"`).
 
     Raises:
-        Unusable: The input or the call cannot be used. The text says where and what to do.
+        Unusable: The input or the call cannot be used. The error's text says where, and what to do.
         Unreachable: The store does not answer.
     """
     inputs = named_inputs(logs, TimeRange(from_, to, last), zone, format, encoding, names, store)

@@ -1,8 +1,8 @@
-"""Finds the address of the store and its token.
+"""Finds the address of the InfluxDB store, and its token.
 
-Both come from the same place: the environment, or the .env file of the current folder. A token is never sent to an
-address from another place, with one exception: a token from the environment is sent to an address that the user typed.
-So a .env file in a folder of foreign logs cannot direct a token to its own address.
+A token is only sent to the address that its own source names: the environment, or the .env file of the current
+folder. So a .env file in a folder of foreign logs cannot direct the user's token to its address. There is one
+exception: a token from the environment is sent to an address that the user typed.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ _URL, _TOKEN = "INFLUX_URL", "INFLUX_TOKEN"
 
 
 def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAddress | None:
-    """Return address, organisation, bucket and token: from --store, else the environment, else .env.
+    """Return the address, organisation, bucket and token of InfluxDB: from `typed` (--store), the environment, or .env.
 
-    None if no place names a server. Raise Unusable if the server's token is missing.
+    Return None if none of the three names a server. Raise Unusable if there is no token for the server.
     """
     file = ENV_FILE.absolute()
     in_file = _pairs(ENV_FILE) if ENV_FILE.is_file() else {}
@@ -47,16 +47,15 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> InfluxAd
 
 
 def _names(settings: Mapping[str, str], url: str) -> bool:
-    """Return whether settings name this URL, or the URL with http in place of https.
+    """Return whether INFLUX_URL in `settings` is this URL, or the same URL with http in place of https.
 
-    With https for a server without TLS the token is used anyway: then the error is about TLS, not about a missing
-    token.
+    If https is typed for a server without TLS, the token is so used, and the user learns of the missing TLS.
     """
     return bool(settings.get(_URL)) and _without_query(settings[_URL]) in (url, url.replace("https:", "http:", 1))
 
 
 def _no_token(url: str, environment: Mapping[str, str], file: Path | None) -> Unusable:
-    """Return the error that a URL has no token; `file` is the file that names the URL, if any."""
+    """Return the error that there is no token for a URL. `file` is the .env file if only that names the URL."""
     if file and environment.get(_TOKEN):
         return Unusable(
             f"{_TOKEN} in the environment is not sent to {url}, which only {file} names; if it "
@@ -76,7 +75,7 @@ def _no_token(url: str, environment: Mapping[str, str], file: Path | None) -> Un
 
 
 def _without_query(whole: str) -> str:
-    """Return an address without its query, user and password."""
+    """Return a URL without its query, user and password. Raise Unusable if it is not a URL."""
     try:
         parts = urlsplit(whole)
     except ValueError:
@@ -85,7 +84,7 @@ def _without_query(whole: str) -> str:
 
 
 def _pairs(path: Path) -> dict[str, str]:
-    """Return the settings of a file of NAME=value lines; other lines are ignored."""
+    """Return the settings in a file of NAME=value lines, without comments and other lines."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
