@@ -30,11 +30,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The limits that only one of two runs crossed, and the limits that both crossed.
+    """The documented limits that one or both of two runs crossed: the worst finding for each signal and subject.
 
-    Each is given by the worst finding of a signal and subject. `unjudged` are limits that one run crossed and whose
-    rule
-    was not judged in the other.
+    `only_first` and `only_second` are limits that the other run held. `unjudged` are limits that one run crossed and
+    whose rule was not judged in the other run.
     """
 
     only_first: tuple[Finding, ...]
@@ -45,13 +44,13 @@ class Thresholds:
 
     @cached_property
     def order(self) -> Mapping[LimitKey, int]:
-        """The rank (from 0) of each signal and subject whose limit only one run crossed; limits for roles first."""
+        """The rank (from 0) of each signal and subject whose limit one run alone crossed; limits of roles first."""
         findings = [*((finding, self.hosts) for finding in self.only_second), *((f, None) for f in self.only_first)]
         findings.sort(key=lambda pair: pair[0].pack.applies_to is None)
         return {_place(*pair): at for at, pair in reversed(list(enumerate(findings)))}
 
     def crossed_in(self, key: LimitKey) -> Literal["baseline", "other"] | None:
-        """Return which run alone crossed the limit of a signal and subject; None if neither or both did."""
+        """Return which run alone crossed the limit of a signal and subject; None if neither or both runs did."""
         if key not in self.order:
             return None
         return "other" if key in self._crossed_by_second else "baseline"
@@ -71,7 +70,7 @@ class RunSide:
 
     @property
     def called(self) -> str:
-        """The name as used in a sentence: in quotes unless it is a word."""
+        """The name for use in a sentence: in quotes unless it consists of letters, digits, `-` and `_`."""
         return self.name if self.name.replace("-", "").replace("_", "").isalnum() else f"“{self.name}”"
 
     @property
@@ -84,8 +83,9 @@ class RunSide:
 class Comparison:
     """A run (`second`) compared with its baseline: one run (`first`), or several (`earlier`, then `first`).
 
-    `requested_phase` is the phase to judge; None for the usual one. `changed` is the change of level before which the
-    baseline ends, `accepted` the change with which it begins; None if there is no such change.
+    `requested_phase` is the name of the phase to judge; None for the steady phase, or the whole run if there is none.
+    The baseline begins with the change `accepted`, and ends before the change of level `changed`; None if there is no
+    such change.
     """
 
     first: RunSide
@@ -110,12 +110,12 @@ class Comparison:
 
     @cached_property
     def set_differently(self) -> tuple[HostChange, ...]:
-        """The labels of the runs, and the facts of hosts, that differ."""
+        """The labels of the runs, and the facts of matched hosts (such as memory), that differ."""
         return set_differently(*self.reviews, self.hosts)
 
     @cached_property
     def phases(self) -> tuple[CommonPhase, ...]:
-        """The phases both runs have, and the whole run."""
+        """The phases that both runs have, and the whole run as the last."""
         return common_phases(*self.reviews)
 
     @cached_property
@@ -135,17 +135,17 @@ class Comparison:
 
     @cached_property
     def against(self) -> tuple["Comparison", ...]:
-        """The comparisons of the second run with each of the `earlier` baselines alone."""
+        """The comparisons of the second run with each of the `earlier` runs of the baseline alone."""
         return tuple(replace(self, first=side, earlier=()) for side in self.earlier)
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """The limits that only one run crossed, and the limits that both crossed."""
+        """The documented limits that one or both of the runs crossed."""
         return thresholds(*self.reviews, self.hosts)
 
     @cached_property
     def lone(self) -> tuple[list[Lone], list[Lone]]:
-        """The signals that only the first run recorded, and the signals that only the second did, on matched hosts."""
+        """The signals of matched hosts that only the first run recorded, and that only the second run recorded."""
         return self._pairs[1]
 
     @cached_property
@@ -163,13 +163,14 @@ class Comparison:
         return self._cached("signals", phase, lambda: tuple(sorted(judged(list(self._compared(phase))), key=_rank)))
 
     def of(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the comparisons with one of these outcomes in the phase of the answer."""
+        """Return the comparisons of the phase of the answer that have one of the `outcomes`."""
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     def within_limits(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the comparisons with one of these outcomes, without signals that crossed a limit in one run alone.
+        """Return the comparisons that `of` returns, without signals that crossed a limit in one run alone.
 
-        A signal counts with the first outcome of its subjects: if it moved on one disk, it is not listed as unchanged.
+        Of a signal with several subjects, the most important outcome counts: a signal that moved on one disk is not
+        listed as unchanged.
         """
         crossed = {compared.name for compared in self.judged if compared.crossed_in}
         first = {
@@ -181,12 +182,16 @@ class Comparison:
 
     @cached_property
     def unassigned_counters(self) -> Counters:
-        """The comparison of the counters without a signal, in the phase of the answer."""
+        """The comparison of the counters that no signal reads, in the phase of the answer."""
         return counters(*self.reviews, self.hosts, self.phase, self.effect(self.phase))
 
     @cached_property
     def reshaped(self) -> list[Reshaped]:
-        """The changes that means hide: peaks and noise in the phase of the answer; stalls and failures in the run."""
+        """The changes of distributions that means hide.
+
+        Peaks and noise are those of the phase of the answer; stalls and failures those of the requested phase, else of
+        the whole run.
+        """
         phase = self.phase if self.requested_phase else self.phases[-1]
         runs = [(other, same) for other in (*self.against, self) if (same := other.named(phase.name))]
         stalls = find_stalls([other.load_in(same) for other, same in runs])
@@ -199,7 +204,7 @@ class Comparison:
 
     @cached_property
     def integrating(self) -> tuple[Signal, ...]:
-        """The signals of both runs that are not compared because they add up over time."""
+        """The signals of both runs that are not compared because their values add up over time."""
         signals = {pair.name: pair.signal for pair in self._pairs[0]}
         return tuple(signal for name, signal in signals.items() if self.treatments.of(name, signal).integrates)
 
@@ -219,7 +224,7 @@ class Comparison:
         return [(phase, compareds) for phase, compareds in new if compareds]
 
     def _cached(self, kind: str, phase: CommonPhase, compute: Callable[[], T]) -> T:
-        """Return the stored result of this kind for the phase; compute and store it if there is none."""
+        """Return the cached result for `kind` and the phase; if there is none, call `compute` and cache its result."""
         if (kind, phase.name) not in self._cache:
             self._cache[kind, phase.name] = compute()
         return self._cache[kind, phase.name]
@@ -282,11 +287,11 @@ class Comparison:
         return {(pair.name, pair.second.key): first for pair, first, _ in self._both(phase)}
 
     def named(self, name: str) -> CommonPhase | None:
-        """Return the common phase of this name; None if one of the runs does not have it."""
+        """Return the phase called `name`; None unless both runs have it."""
         return next((phase for phase in self.phases if phase.name == name), None)
 
     def effect(self, phase: CommonPhase) -> LoadEffect:
-        """Return the factors by which the load differs in a phase, which explain differences of other signals."""
+        """Return the range of factors by which the load of the second run differs from that of the first in a phase."""
         return self._cached(
             "effect", phase, lambda: load_effect(self.load_in(phase), self.reviews, phase, self.levels(phase))
         )
@@ -296,7 +301,7 @@ class Comparison:
         return self._cached("load", phase, lambda: compare_loads(*self.reviews, phase, self.treatments))
 
     def _both(self, phase: CommonPhase) -> list[tuple[Pair, SignalLevel, SignalLevel]]:
-        """Return each signal with samples in a phase of both runs, with its level in the first and the second run."""
+        """Return each signal that both runs sampled in a phase, with its level in the first and in the second run."""
         return self._cached("both", phase, lambda: list(self._levels(phase)))
 
     def _levels(self, phase: CommonPhase) -> Iterator[tuple[Pair, SignalLevel, SignalLevel]]:
@@ -307,7 +312,7 @@ class Comparison:
                 yield pair, first, second
 
     def memory_in_use(self, signal: Signal, subject: Subject, available: float) -> float | None:
-        """Return the memory in use for this much available memory; None for other signals or an unknown total."""
+        """Return the memory in use beside `available` (in %, or in bytes); None if the total is unknown."""
         if signal.unit == "%":
             return 100 - available
         memory = self.first.review.facts.find(subject, "memory_mb")
@@ -315,7 +320,7 @@ class Comparison:
 
 
 def _rank(compared: Compared) -> tuple[object, ...]:
-    """Return a sort key: regressions of critical signals first, and among these, signals that crossed a limit."""
+    """Return a sort key: outcome, critical signals, limits that one run alone crossed, kind, deviation, and name."""
     return (
         _ORDER[compared.outcome],
         not compared.treatment.critical,
@@ -329,7 +334,7 @@ def _rank(compared: Compared) -> tuple[object, ...]:
 
 
 def thresholds(first: Review, second: Review, hosts: Hosts) -> Thresholds:
-    """Return the limits that only one of two runs crossed, and the limits that both crossed."""
+    """Return the documented limits that one or both of two runs crossed."""
     sides = [
         {_key(finding, of_hosts): finding for finding in reversed(review.findings) if finding.subject}
         for review, of_hosts in ((first, None), (second, hosts))

@@ -1,9 +1,9 @@
 """The comparison of one signal between runs: whether it differs, and whether the difference matters.
 
-The new run is compared with a prediction from the baselines and the load. The error of the prediction has a part within
-the runs, which more samples would make smaller, and a part between runs of one build, which more baselines would
-(Kalibera and Jones, "Rigorous benchmarking in reasonable time", 2013). If a difference is not certain, the larger part
-is the reason.
+The new run is compared with a prediction from the baselines and the load. The prediction has an error within runs,
+which more samples would reduce, and an error between runs of one build, which more baselines would reduce (Kalibera and
+Jones, "Rigorous benchmarking in reasonable time", 2013). If a difference is not certain, the larger error is the
+reason.
 """
 
 import math
@@ -32,11 +32,11 @@ MOST_RUNS = 10  # baselines; more are seldom kept
 
 
 class ComparisonOutcome(StrEnum):
-    """The outcome of comparing one signal, in the order of the outputs.
+    """The outcome of comparing one signal; reports list signals in this order of outcomes.
 
-    LOAD: the load explains the difference. SPREAD: runs of one build may differ by as much. WITHIN: the difference is
-    certain but too small to matter. UNCLEAR: there are too few samples to tell. SAME: the samples exclude a difference
-    that matters.
+    CHANGE: the signal differs, and neither direction is worse. LOAD: the load explains the difference. SPREAD: runs of
+    one build may differ by as much. WITHIN: the difference is certain but too small to matter. UNCLEAR: there are too
+    few samples to tell. SAME: the samples exclude a difference that matters.
     """
 
     REGRESSION = "regression"
@@ -54,23 +54,23 @@ DIFFERENT = (ComparisonOutcome.REGRESSION, ComparisonOutcome.IMPROVEMENT, Compar
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """One signal of one subject in one phase of two runs, or of one run and several baselines.
+    """One signal of one subject (a host, or an instance such as a disk) in one phase of a run and its baselines.
 
     Attributes:
         name: The name of the signal.
         subject: The subject in the first run.
         other: The subject in the second run.
         baselines: The levels of the baselines; `first` is the last of them.
-        difference: The difference of the means: the second less the first, or less the mean of the baselines.
-        between: The second level less the level expected from baselines and load, with the error between runs.
-        expected: The band expected from the load.
-        loads: The comparison of the load with that of each baseline; None if none was recorded.
-        crossed: The rank of the documented limit among the limits that only one run crossed; else None.
+        difference: The mean of the second run less the mean of the baselines, with the error within the runs.
+        between: The mean of the second run less the mean expected from baselines and load, with the error between runs.
+        expected: The range that the load lets expect, relative to the last baseline.
+        loads: The load compared with the load of each baseline; None for a baseline if no load was recorded.
+        crossed: The rank of the signal's limit among the limits that one run alone crossed; None if it is not one.
         crossed_in: Which run alone crossed the documented limit; None if no run or both did.
         phase: The name of the phase.
-        where: The place in words, if it differs from the subjects.
-        in_use: The memory in use, for available memory; None if unknown.
-        span: The lowest and the highest mean of the baselines, each as expected at the load of the second run.
+        where: The text that names the place, such as `sum of 3`; empty if the subjects name it.
+        in_use: The memory in use in the last baseline, for a signal of available memory; None if unknown.
+        span: The lowest and the highest mean that the baselines let expect at the load of the second run.
         chance: The p-value of `between`, corrected for the number of compared signals.
     """
 
@@ -108,11 +108,11 @@ class Compared:
         in_use: float | None = None,
         **details: Any,
     ) -> "Compared":
-        """Return the comparison of a signal between the last baseline and the second run.
+        """Return the comparison of a signal in the second run with the last baseline and the `earlier` baselines.
 
-        `earlier` are the levels of the other baselines. `expected` are the bands expected from the load, and `loads`
-        the
-        comparisons of the load, with an entry for each baseline, the last baseline last. `details` are further fields.
+        `levels` are those of the last baseline and the second run. `expected` (the ranges that the load lets expect)
+        and `loads` (the comparisons of the load) have an entry for each baseline, the last baseline last. `details` are
+        further fields.
         """
         baselines, second = (*earlier, levels[0]), levels[1]
         bands = expected or [SAME] * len(baselines)
@@ -128,12 +128,12 @@ class Compared:
 
     @property
     def first(self) -> SignalLevel:
-        """The level in the baseline; with several baselines, in the last baseline."""
+        """The level in the last baseline."""
         return self.baselines[-1]
 
     @property
     def before(self) -> float:
-        """The mean of the baselines."""
+        """The mean of the baselines' means."""
         return _mean(self.baselines)
 
     @property
@@ -143,13 +143,13 @@ class Compared:
 
     @property
     def change(self) -> float | None:
-        """The difference as a share of the baseline; None if a share has no meaning."""
+        """The difference as a share of the baselines' mean; None if a mean is negative, or the baselines' mean 0."""
         first, second = self.before, self.second.mean.mean
         return second / first - 1 if first > 0 and second >= 0 else None
 
     @property
     def size(self) -> float:
-        """The deviation from the expected level, as a multiple of the largest difference that does not matter."""
+        """The deviation from the expected level, as a multiple of `tolerated`; infinite if `tolerated` is 0."""
         return abs(self.between.value) / self.tolerated if self.tolerated else float("inf")
 
     @property
@@ -169,17 +169,17 @@ class Compared:
 
     @cached_property
     def peaks(self) -> Quantile:
-        """The difference of the 95th percentiles, with its interval."""
+        """The 95th percentile of the second run less that of the last baseline, with its interval."""
         return difference(self.first.p95, self.second.p95)
 
     @property
     def shift(self) -> float | None:
-        """The median difference between blocks of the second and of the first run; None with too few blocks."""
+        """The median difference from blocks of the baseline to blocks of the second run; None if `ranks` is None."""
         return shift(self.first.blocks, self.second.blocks) if self.ranks else None
 
     @property
     def ranks(self) -> RankTest | None:
-        """The test by ranks of the blocks of both runs; None with several baselines or too few blocks."""
+        """The rank test of the blocks of samples of both runs; None with several baselines or too few blocks."""
         blocks = self.first.blocks, self.second.blocks
         return rank_test(*blocks) if len(self.baselines) == 1 and min(map(len, blocks)) >= LEAST else None
 
@@ -196,8 +196,8 @@ class Compared:
     def _differs(self) -> bool:
         """Whether the signal differs from the expected level by more than is tolerated.
 
-        If the load fell, a signal that did not become worse does not differ, unless samples show how it follows the
-        load: what a host uses when idle is unknown.
+        A signal that is worse than expected only because the load fell does not differ, unless samples show how the
+        signal follows the load: what a host uses when idle is unknown.
         """
         rise = self.difference.value if self.treatment.worse == "higher" else -self.difference.value
         unsure = self._is_on_the_worse_side and rise <= self.tolerated and not self.expected.is_measured
@@ -226,13 +226,13 @@ class Compared:
 
     @property
     def _undecided(self) -> ComparisonOutcome:
-        """The reason why a difference is not certain: the larger part of its error."""
+        """The reason why a difference is not certain: SPREAD if most of its error lies between runs, else UNCLEAR."""
         between = self.between.error**2 > 2 * self.difference.error**2
         return ComparisonOutcome.SPREAD if between else ComparisonOutcome.UNCLEAR
 
     @property
     def runs_needed(self) -> int | None:
-        """The number of baselines that would make a difference of this size significant; None if more than ten."""
+        """The number of baselines with which a difference of this size would be significant; None if more than ten."""
         count = len(self.baselines)
         if count > 1:  # they show by how much runs differ
             spread = self.between.error / np.sqrt(1 + 1 / count)
@@ -246,7 +246,7 @@ class Compared:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the mean of the second run is outside the range of what the baselines let expect."""
+        """Whether the mean of the second run is outside `span`, the range of means that the baselines let expect."""
         return not self.span[0] <= self.second.mean.mean <= self.span[1]
 
 
@@ -255,9 +255,10 @@ def _mean(levels: Sequence[SignalLevel]) -> float:
 
 
 def _expected(baselines: Sequence[Estimate], bands: Sequence[Band], value: float) -> list[Estimate]:
-    """Return the mean expected from each baseline and its band: the place in the bands that is nearest to `value`.
+    """Return the mean expected from each baseline: within the range of its band, as near to `value` as possible.
 
-    The place is the same in all bands, as a signal follows the load in the same way from each baseline.
+    The relative position within the range is the same for all baselines, as a signal follows the load in the same way
+    from each baseline.
     """
     ends = [band.ends(baseline.mean) for baseline, band in zip(baselines, bands, strict=True)]
     least, most = (sum(side) / len(ends) for side in zip(*ends, strict=True))
@@ -269,7 +270,7 @@ def _expected(baselines: Sequence[Estimate], bands: Sequence[Band], value: float
 
 
 def _within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
-    """Return the difference of the second mean from the mean of the baselines, with the error within the runs."""
+    """Return the second mean less the mean of the baselines, with only the error within the runs."""
     count = len(baselines)
     mean = sum(baseline.mean for baseline in baselines) / count
     error = math.sqrt(sum(baseline.error**2 for baseline in baselines)) / count
@@ -278,10 +279,11 @@ def _within(baselines: Sequence[Estimate], second: Estimate) -> Difference:
 
 
 def judged(signals: Sequence[Compared]) -> list[Compared]:
-    """Return the comparisons of one phase, with p-values raised for the number of compared signals (Hochberg).
+    """Return the comparisons of one phase with `chance` set, corrected for the number of compared signals (Hochberg).
 
-    Of the chance of a false alarm, processor time has most; of another part, each other primary kind of critical
-    signals has as much as all other critical ones. Equal constants cannot be a false alarm, and are not counted.
+    Critical signals share the chance of a false alarm by kind: processor time has the largest part; each other primary
+    kind has as large a part as all critical signals without a primary kind. Constant signals with equal values cannot
+    be a false alarm, and are not counted.
     """
     telling = [signal for signal in signals if signal.between.error or signal.between.value]
     families = group_pairs(((signal.treatment.critical, signal.treatment.primary_kind), signal) for signal in telling)

@@ -1,6 +1,6 @@
-"""Comparison of the counters without a signal, so that their changes do not go unnoticed.
+"""Comparison of the counters that no signal reads, so that their changes do not go unnoticed.
 
-No document says which direction is worse for such a counter. Its name may: more time, errors or queues are worse.
+No document says which direction is worse for such a counter, but its name may: more time, errors or queues are worse.
 """
 
 import re
@@ -35,9 +35,9 @@ _COSTS_NOT = re.compile(r"up ?time|time ?stamp|idle|time in use|real time", re.I
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter of both runs, with its means; if it never falls (`grows`), with the means of its increases.
+    """A counter of both runs with its mean in each run; if it never falls (`grows`), with the means of its increases.
 
-    With `peaks`, `before` and `after` are its 99th percentiles, as the means do not differ.
+    With `peaks`, `before` and `after` are 99th percentiles instead, as the means do not differ.
     """
 
     series: Series
@@ -49,7 +49,7 @@ class Counter:
 
     @property
     def costs(self) -> bool:
-        """Whether the counter rose by half or more (a queue to twice), and its name says that more is worse."""
+        """Whether more is worse by the counter's name, and it rose by over half (a queue to over twice)."""
         limit = _GROWN * self.before
         if "queue" in _short(self.series).casefold():
             limit = max(_QUEUE_GROWN * self.before, self.before + _WAITING)
@@ -68,7 +68,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Counters:
-    """The compared counters without a signal: those that changed, and the number of other counters for each reason."""
+    """The counters that no signal reads: the changed counters, how many were compared, and how many not and why."""
 
     changed: tuple[Counter, ...]
     compared: int
@@ -85,7 +85,7 @@ class Counters:
 
 
 def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, effect: LoadEffect) -> Counters:
-    """Compare all counters without a signal; `effect` is the difference of the load."""
+    """Compare all counters that no signal reads; `effect` is the difference of the load."""
     of_first = {series.key: series for series in first.signals.unused_counters()}
     of_second = {_key(series, hosts): series for series in second.signals.unused_counters()}
     compared: list[tuple[Counter, Values, Values]] = []
@@ -120,7 +120,7 @@ def _compared(series: Series, first: Values, second: Values) -> Counter:
 
 
 def _differs(counter: Counter, count: int, effect: LoadEffect) -> bool:
-    """Return whether a counter differs for certain (Bonferroni), and by more than the load explains."""
+    """Return whether a counter differs significantly (Bonferroni), and by more than the load explains."""
     if counter.chance * count >= _CERTAIN:
         return False
     low, high = _expected(counter, effect, counter.before)
@@ -129,7 +129,7 @@ def _differs(counter: Counter, count: int, effect: LoadEffect) -> bool:
 
 
 def _expected(counter: Counter, effect: LoadEffect, level: float) -> tuple[float, float]:
-    """Return the lowest and the highest value expected at the load, if the counter is a waiting time or a queue."""
+    """Return the lowest and highest value expected at the load of a queue, else of a waiting time, of this `level`."""
     growth = "queue" if "queue" in _short(counter.series).casefold() else "waiting"
     low, high = sorted(effect.band(growth, level=level).ends(level))
     return low, high
@@ -161,7 +161,7 @@ def _values(review: Review, series: Series, phase: Phase | None) -> Values:
 
 
 def _key(series: Series, hosts: Hosts) -> tuple[object, ...]:
-    """Return the key that a series of the second run has in the first run."""
+    """Return the key of a series of the second run, with the names that its host and instance have in the first run."""
     host, measurement, tags, field = series.key
     first = hosts.in_first((host, None))[0]
     named = [

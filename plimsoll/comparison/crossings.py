@@ -1,4 +1,4 @@
-"""Documented limits that the second run crossed and the baseline did not, where that is more than chance.
+"""Documented limits that the second run crossed significantly, and the baseline did not cross.
 
 A level just below a limit in one run may be just above it in the next. So the baseline's values are first made worse by
 the spread between runs of one build and by what the load explains. A crossing counts only if the second run was beyond
@@ -34,7 +34,7 @@ def crossings(comparison: Comparison) -> list[Finding]:
 
 
 def surprises(comparison: Comparison) -> list[Finding]:
-    """Return findings on critical limits, far from the baseline, that the second run crossed too briefly to count."""
+    """Return critical limits, far from the baseline, that the second run crossed too briefly to count, as findings."""
 
     def is_far(finding: Finding) -> bool:
         climbs = comparison.treatments.of(finding.rule.signal, finding.signal).integrates
@@ -66,7 +66,7 @@ def _counts(comparison: Comparison, finding: Finding) -> bool:
 
 
 def _beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] | None:
-    """Return, for the baseline and the second run, whether each evaluation was beyond the limit (0 or 1).
+    """Return, for the baseline and the second run, an array that is 1 for each evaluation beyond the limit, else 0.
 
     The baseline is worsened by the spread between runs of one build and by what the load explains. None unless both
     runs have values.
@@ -91,7 +91,7 @@ def _beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] |
 
 
 def _same_rule(comparison: Comparison, finding: Finding) -> Finding | None:
-    """Return the finding of the same rule, host and instance in the baseline."""
+    """Return the baseline's finding of the same rule, host and instance; None if there is none."""
     if finding.subject is None:
         return None
     key = comparison.hosts.in_first(finding.subject.key)
@@ -104,6 +104,6 @@ def _present(track: RuleEvaluation) -> Values:
 
 
 def _falls(track: RuleEvaluation) -> bool:
-    """Return whether a signal that grows with the clock fell."""
+    """Return whether a signal ever fell by more than a twentieth from one evaluation to the next."""
     values = _present(track)
     return bool((np.diff(values) < -_FALL * np.abs(values[:-1])).any())

@@ -1,7 +1,7 @@
 """Changes of distributions that means hide: stalls, failed requests in bursts, higher peaks, more noise.
 
-Such changes are sought in signals whose kind allows it (`shape` in run_to_run.yaml), and count beyond the spread
-between runs of one build and what the load explains. Noise is the deviation of samples from the median of their
+The kind of a signal decides which changes are sought (`shape` in run_to_run.yaml). A change counts if it exceeds the
+spread between runs of one build and what the load explains. Noise is the deviation of samples from the median of their
 neighbours; ramps, slow drifts, rare bursts and changes that follow the load are not noise.
 """
 
@@ -49,7 +49,7 @@ _FEWEST = 100  # samples
 
 @dataclass(frozen=True, eq=False)
 class Reshaped:
-    """A change of a signal's distribution: the second run has more of its `shape` than the baseline.
+    """A change of a signal's distribution: more stalls, failures, peaks or noise (`shape`) than in the baseline.
 
     `before` and `after` depend on `shape`: the share of the time in stalls, the longest burst of failed requests (s),
     the 99th percentile, or the median deviation.
@@ -70,7 +70,7 @@ def reshaped(signals: list[Compared]) -> list[Reshaped]:
 
 
 def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
-    """Return the load signals with new stalls: over twice as many as in every baseline, or a stall over twice as long.
+    """Return the load signals that stalled more than twice as often, or more than twice as long, as in every baseline.
 
     `loads` are the comparisons of the load with each baseline, the last baseline last.
     """
@@ -91,7 +91,7 @@ def find_stalls(loads: Sequence[LoadComparison]) -> list[Reshaped]:
 
 
 class _Stalled(NamedTuple):
-    """The number of stalls, the longest (ns), the share of the working time in stalls, and their frequency (1/ns)."""
+    """The number of stalls, the longest stall (ns), the share of the working time in stalls, and the stalls per ns."""
 
     stalls: int = 0
     longest: float = 0
@@ -100,7 +100,7 @@ class _Stalled(NamedTuple):
 
 
 def _stalled(load: SignalLevel, users: SignalLevel | None) -> _Stalled:
-    """Return the stalls between the first and the last work, except pauses without users."""
+    """Return the stalls of a load between its first and its last work, except pauses without users."""
     values, times = load.values, load.samples.times
     usual = median(values[values >= _STALLED * np.quantile(values, _REACHED)])
     if len(values) < _FEWEST_ROWS or usual <= 0:
@@ -129,7 +129,7 @@ class _Judged(NamedTuple):
 
 
 def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared], _Judged]) -> Iterator[Reshaped]:
-    """Yield the signals whose distribution changed significantly, by p-values corrected for their number."""
+    """Yield the signals whose distribution changed significantly, by p-values corrected for the number of signals."""
     judged = [judge(compared) for compared in compareds]
     chances = hochberg(np.array([signal.chance for signal in judged])) if judged else ()
     for compared, signal, chance in zip(compareds, judged, chances, strict=True):
@@ -138,7 +138,7 @@ def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared]
 
 
 def _peaks(compared: Compared) -> _Judged:
-    """Return the change of peaks against the baseline for which the change is least significant."""
+    """Return the change of peaks against one baseline: the baseline from which it is least significant."""
     return max((_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance)
 
 
@@ -157,7 +157,7 @@ def _peaks_against(compared: Compared, level: SignalLevel) -> _Judged:
 
 
 def _noise(compared: Compared) -> _Judged:
-    """Return the change of noise against the noisiest baseline, without noise that follows the load."""
+    """Return the change of noise, without noise that follows the load; `before` is of the noisiest baseline."""
     loads = compared.loads if compared.treatment.shape == "all" else ()
     beside = [load.first if load else None for load in loads] or [None] * len(compared.baselines)
     first = [np.abs(_rough(*pair)) for pair in zip(compared.baselines, beside, strict=True)]
@@ -174,7 +174,7 @@ def _noise(compared: Compared) -> _Judged:
 
 
 def _rough(level: SignalLevel, load: SignalLevel | None) -> Values:
-    """Return the deviation of each sample from its neighbours, less the part that follows the load."""
+    """Return the deviation of each sample from the median of its neighbours, less what follows the load."""
     deviations = _deviations(level.values)
     if load is None:
         return deviations
@@ -192,9 +192,9 @@ def _chance(difference: Difference) -> float:
 
 
 def failures(compareds: list[Compared]) -> list[Reshaped]:
-    """Return the error shares whose longest burst of failures in the second run is too long for chance.
+    """Return the shares of failed requests whose longest burst of failures in the second run is too long for chance.
 
-    Shares with a worse mean are left out, as they are reported as regressions.
+    Shares that are regressions are left out, as reports show them anyway.
     """
     shares = [compared for compared in compareds if compared.treatment.shape == "failures"]
     hidden = [compared for compared in shares if compared.outcome != ComparisonOutcome.REGRESSION]
@@ -202,7 +202,7 @@ def failures(compareds: list[Compared]) -> list[Reshaped]:
 
 
 def is_gathered(compared: Compared) -> bool:
-    """Return whether an error share is worse only by bursts: significant if samples are taken as independent."""
+    """Return whether a share of failed requests is worse, and significantly so if samples are taken as independent."""
     if compared.treatment.shape != "failures" or not compared.is_worse:
         return False
     second = independent(compared.second.values)

@@ -1,4 +1,4 @@
-"""The reasons why it is unknown whether a run that does not look worse is no worse."""
+"""The reasons to doubt that a run is not worse, although nothing shows that it is worse."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _MUCH_MORE, _LITTLE_LESS = 1.5, 0.8
 
 
 def doubts(comparison: Comparison) -> list[str]:
-    """Return the reasons why the answer is not known although no signal became worse; each is a clause."""
+    """Return clauses that say why the answer is not known although no signal became worse."""
     kinds = _load_doubts, _length_and_limits, _lacking, _interrupted, _surprises, hidden, _unclear
     return [clause for kind in kinds for clause in kind(comparison)]
 
@@ -54,9 +54,8 @@ def _load_doubts(comparison: Comparison) -> Iterator[str]:
 def _costs_decide(comparison: Comparison) -> bool:
     """Return whether the processor time of an operation is enough for an answer, whatever the load was.
 
-    It is if the load is up to half higher, or perhaps a little lower, and no resource is saturated: waiting times can
-    then
-    be predicted from the utilisation.
+    It is enough if the load is up to half higher, or perhaps a little lower, and no resource is saturated: waiting
+    times can then be predicted from the utilisation.
     """
     ratios = comparison.load.ratios
     lowest = 1.0 if comparison.load.is_same is False else _LITTLE_LESS
@@ -67,12 +66,12 @@ def _costs_decide(comparison: Comparison) -> bool:
 
 
 def _is_imprecise(compared: Compared) -> bool:
-    """Return whether too few samples hide whether a signal differs by more than its tolerance."""
+    """Return whether there are too few samples to tell whether a signal differs by more than its tolerance."""
     return compared.outcome == ComparisonOutcome.UNCLEAR and compared.precision > compared.tolerated
 
 
 def _length_and_limits(comparison: Comparison) -> Iterator[str]:
-    """Yield doubts: little of the second run is compared; it crossed a limit that was not judged in the first run."""
+    """Yield doubts if too little of the second run is compared, or it crossed limits not judged in the first run."""
     text, is_too_short = length_remark(comparison)
     if is_too_short:
         yield f"{text}, too little to compare"
@@ -84,14 +83,14 @@ def _length_and_limits(comparison: Comparison) -> Iterator[str]:
 
 
 def _surprises(comparison: Comparison) -> Iterator[str]:
-    """Yield the critical limits that the second run crossed briefly, although the baseline was far from them."""
+    """Yield a clause on critical limits that the second run crossed briefly and the baseline was far from."""
     if findings := surprises(comparison):
         text = f", and {counted(len(findings) - 1, 'more critical limit')}" if len(findings) > 1 else ""
         yield f"in {comparison.second.called} {breach_sentence(findings[0]).removesuffix('.')}{text}"
 
 
 def suspects(comparison: Comparison) -> list[Compared]:
-    """Return the critical signals that may be worse by more than their tolerance, without certainty."""
+    """Return the critical signals that are perhaps, but not certainly, worse by more than their tolerance."""
     differing = comparison.of(ComparisonOutcome.SPREAD, ComparisonOutcome.UNCLEAR)
     worse = [compared for compared in differing if compared.treatment.critical and compared.is_worse]
     likely = [compared for compared in worse if compared.is_outside and compared.chance < PERHAPS]
@@ -138,7 +137,7 @@ def counter_text(counter: Counter) -> str:
 
 
 def not_compared(comparison: Comparison) -> str:
-    """Return how many counters without a signal were compared, how many were not, and why; empty without counters."""
+    """Return a sentence on how many counters without a signal were compared, how many not, and why; else empty."""
     counters = comparison.unassigned_counters
     texts = [
         f"{counted(count, 'counter')} {why}"
@@ -166,7 +165,7 @@ def proposed(comparison: Comparison, proposal: Proposal) -> str:
 
 
 def _lacking(comparison: Comparison) -> Iterator[str]:
-    """Yield the signals and hosts that the second run, or both runs, should have recorded but did not."""
+    """Yield clauses on signals and hosts that the second run, or both runs, should have recorded but did not."""
     sides, signals = (comparison.first, comparison.second), comparison.first.review.question.signals
     for side, other, alone in zip(sides[::-1], sides, comparison.hosts.alone, strict=True):
         if alone:
@@ -203,10 +202,10 @@ def _sorts(comparison: Comparison, recorded: Compared | Lone) -> Iterator[object
 
 
 def _interrupted(comparison: Comparison) -> Iterator[str]:
-    """Yield the reasons why the second run is incomplete, unless the first run has them as well."""
+    """Yield the reasons why the second run is incomplete, except reasons that the first run has as well."""
 
     def reasons(review: Review) -> list[tuple[str, str]]:
-        """Return pairs of a reason without numbers, which may be equal in two runs, and the reason with numbers."""
+        """Return the reasons why a run is incomplete, each without numbers (to compare runs) and with numbers."""
         texts = [doubt.reason for doubt in (*review.interruptions, *review.partly_recorded)]
         return [(re.sub(r"\d[\d.,]*", "", text), text) for text in texts]
 
@@ -245,7 +244,10 @@ def _perhaps(unsure: list[Compared]) -> str:
 
 
 def length_remark(comparison: Comparison) -> tuple[str, bool]:
-    """Return a clause if much less of the second run is compared than of the first, and whether it is too little."""
+    """Return a clause and whether the compared part of the second run is too short for an answer.
+
+    The clause says that much less of the second run is compared than of the first; it is empty otherwise.
+    """
     runs = [(side.review.end or 0) - (side.review.start or 0) for side in (comparison.first, comparison.second)]
     phases = comparison.phase.first, comparison.phase.second
     first, second = (phase.end - phase.start if phase else run for phase, run in zip(phases, runs, strict=True))

@@ -12,7 +12,7 @@ from plimsoll.review.review import Review
 
 @dataclass(frozen=True)
 class HostChange:
-    """A difference in the labels of the runs or the facts of a host; `–` stands for a missing value."""
+    """A label of the runs, or the facts of a host, that differ between the runs; `–` stands for a missing value."""
 
     name: str
     first: str
@@ -29,7 +29,7 @@ Key = tuple[str, str | None]  # of a subject
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts of two runs: pairs of the same name, pairs matched in order, and hosts without a partner (`alone`).
+    """The hosts of two runs: pairs matched by name (`same`) or in order (`in_order`), and unmatched hosts (`alone`).
 
     `unknown` are names in the setting `renamed` that neither run has.
     """
@@ -44,7 +44,10 @@ class Hosts:
     def of(
         cls, first: Sequence[str], second: Sequence[str], *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
-        """Match hosts by name or new name (`renamed`); with `match`, match other hosts in order if equally many."""
+        """Match hosts by name, or by `renamed` (old name: new name).
+
+        With `match`, the rest are matched in order if both runs have equally many of them.
+        """
         by_key = {host_key(host): host for host in second}
         called = {host_key(old): host_key(new) for old, new in (renamed or {}).items()}
         named = {host: by_key.get(called.get(host_key(host), host_key(host))) for host in first}
@@ -62,7 +65,11 @@ class Hosts:
     def of_reviews(
         cls, first: Review, second: Review, *, match: bool, renamed: Mapping[str, str] | None = None
     ) -> "Hosts":
-        """Match hosts by name; the rest in order with `match`, or if both runs have equally many hosts of a role."""
+        """Match the hosts of two runs by name, or by `renamed` (old name: new name).
+
+        The rest are matched in order: with `match` if they are equally many, else within a role if both runs have
+        equally many hosts of the role.
+        """
         result = cls.of(first.hosts, second.hosts, match=match, renamed=renamed)
         # The hosts of each run by role: the set of packs that apply only to such hosts.
         left, right = (
@@ -84,11 +91,11 @@ class Hosts:
 
     @cached_property
     def first_of(self) -> Mapping[str, str]:
-        """The matched hosts of the first run by those of the second, all case-folded."""
+        """The name in the first run of each matched host, by its name in the second run; all names case-folded."""
         return {host_key(right): host_key(left) for left, right in self.pairs}
 
     def in_first(self, key: Key) -> Key:
-        """Return the first run's host and instance for a key of the second run; an unused name if unmatched."""
+        """Return the host and instance of the second run as named in the first; a name no host has if unmatched."""
         return self.first_of.get(key[0], f"{key[0]}\0"), self.instances.get(key, key[1])
 
     @property
@@ -117,12 +124,15 @@ def _unknown(runs: Sequence[Review], renamed: Mapping[str, str]) -> tuple[str, .
 
 
 def _subjects(run: Review) -> set[Key]:
-    """Return the keys of all subjects for which a signal was recorded."""
+    """Return the host and instance of every subject for which a signal was recorded."""
     return {subject.key for name in run.question.signals for subject in run.signals.of(name)}
 
 
 def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, str]:
-    """Return the old name of each renamed instance, unless the second run also has an instance of the old name."""
+    """Return the old name of each renamed instance, by its host and new name in the second run.
+
+    An instance is left out if the second run also has an instance of the old name.
+    """
     if not renamed:
         return {}
     subjects = _subjects(second)
@@ -136,7 +146,7 @@ def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, 
 
 
 def find_role(host: str, run: Review) -> frozenset[str]:
-    """Return the role of a host: the names of the packs for a kind of host that apply to it."""
+    """Return the role of a host: the names of the rule packs for one kind of host that apply to it; empty without."""
     packs = (applied for applied in run.applied if applied.pack.applies_to)
     return frozenset(applied.pack.pack for applied in packs if host_key(host) in map(host_key, applied.hosts))
 

@@ -40,14 +40,14 @@ _FOLLOWS = 0.05  # of the variance: what explains less makes the error of a mean
 
 @dataclass(frozen=True, eq=False)
 class SignalLevel:
-    """The samples (at least one) of one signal of one subject in one phase."""
+    """The samples (at least one) of one signal of one subject in one phase; `weights` is None if all weigh the same."""
 
     samples: Samples
     weights: Values | None
 
     @classmethod
     def of(cls, samples: Samples, phase: Phase | None, weights_of: Weights | None = None) -> "SignalLevel | None":
-        """Return the level of the samples in a phase, or in the whole recording; None if there are none."""
+        """Return the level of the samples in a phase, or of all samples if `phase` is None; None without samples."""
         weights = (weights_of or Weights())(samples)
         rows = samples.between(phase.start, phase.end) if phase else samples
         present = rows.present
@@ -70,7 +70,7 @@ class SignalLevel:
 
     @cached_property
     def blocks(self) -> Values:
-        """The means of blocks of the phase that are long enough to be independent."""
+        """The means of blocks of samples that are long enough to be independent of each other."""
         return independent_means(self.values, self.mean.correlation_time, self.weights, self.breaks)
 
     def beside(self, load: "SignalLevel | None") -> Estimate:
@@ -87,7 +87,7 @@ class SignalLevel:
         return replace(estimated, mean=self.mean.mean, freedom=max(1.0, min(estimated.freedom, independent / 2 - 1)))
 
     def growth(self, load: "SignalLevel | None") -> float:
-        """Return the exponent of the load that the signal grows by at least, as samples show: `LEAST_GROWTH` to 1."""
+        """Return the least exponent of the load by which the signal grows, as samples show: `LEAST_GROWTH` to 1."""
         if load is None or not self.mean.mean:
             return LEAST_GROWTH
         of_load, slope = self._following(load)
@@ -97,7 +97,7 @@ class SignalLevel:
         return float(np.clip(exponent, LEAST_GROWTH, 1.0))
 
     def _following(self, load: "SignalLevel") -> tuple[Values, float]:
-        """Return the deviations of the load from its mean at the times of the samples, and the slope over them."""
+        """Return the load's deviations from its mean at the times of the samples, and the signal's slope over them."""
         of_load = np.interp(self.samples.times, load.samples.times, load.values)
         of_load -= of_load.mean()
         weight = float(of_load @ of_load)
@@ -125,7 +125,7 @@ class SignalLevel:
 
     @cached_property
     def breaks(self) -> Sequence[int]:
-        """The rows that follow a long pause of the recording."""
+        """The indices of the samples that follow a long pause of the recording."""
         steps = np.diff(self.samples.times)
         if not len(steps) or int(steps.max()) <= _LEAST_PAUSE:
             return ()
@@ -134,7 +134,7 @@ class SignalLevel:
 
 
 def estimate_means(levels: Sequence[SignalLevel]) -> None:
-    """Compute the means of many levels; levels of equal length are computed together."""
+    """Compute and cache the means of many levels; levels of equal length are computed together."""
     alike = group_pairs((len(level.values), level) for level in levels if level.weights is None and not level.breaks)
     for rows, group in alike.items():
         most = max(1, _AT_ONCE // rows)
@@ -152,7 +152,7 @@ def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
 
 
 def chosen_phase(phases: tuple[CommonPhase, ...], name: str | None) -> CommonPhase:
-    """Return the phase of a name (Unusable if none has it); without a name the steady phase, else the whole run."""
+    """Return the phase called `name`, or raise Unusable; without a name the steady phase, else the whole run."""
     if name is None:
         return phases[0] if phases[0].name == _STEADY else phases[-1]
     phase = next((phase for phase in phases if phase.name.casefold() == name.casefold()), None)

@@ -25,9 +25,9 @@ _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of th
 
 @dataclass(frozen=True, eq=False)
 class LoadComparison:
-    """The comparisons of the load signals that both runs have, in the order in which they show the load best.
+    """The comparisons of the load signals that both runs have; the signal that shows the load best is the first.
 
-    `loss` is a loss of throughput within the second run alone, `regained` one within the first run alone.
+    `loss` is a loss of throughput within the second run alone, `regained` a loss within the first run alone.
     """
 
     signals: tuple[Compared, ...]
@@ -37,7 +37,7 @@ class LoadComparison:
 
     @property
     def first(self) -> Compared | None:
-        """The load signal to report: one that differs, else one that may differ; None if no load was compared."""
+        """The load signal to report: preferably a signal that differs or may differ; None if no load was compared."""
         return min(self.telling, key=lambda compared: (not _differs(compared), not _may_differ(compared)), default=None)
 
     @property
@@ -56,32 +56,32 @@ class LoadComparison:
 
     @property
     def users(self) -> Compared | None:
-        """The users of a load driver, who wait for each answer before the next request; None if not recorded."""
+        """The number of users of a load driver, who await an answer before the next request; None if unrecorded."""
         return next((compared for compared in self.signals if compared.name == _USERS), None)
 
     @property
     def ratios(self) -> list[float]:
-        """The second load divided by the first, for each of the `telling` signals, whether significant or not."""
+        """The second mean divided by the first, for each of the `telling` signals, whether significant or not."""
         compareds = [compared for compared in self.telling if compared.before > 0]
         return [compared.second.mean.mean / compared.before for compared in compareds if compared.second.mean.mean > 0]
 
     @property
     def throughput_lost(self) -> bool:
-        """Whether less was done though as much was offered: later in the second run, or than in the first run."""
+        """Whether throughput fell though as much was offered: within the second run, or compared with the first."""
         return bool(self.loss or self.fewer)
 
     @property
     def fewer(self) -> Compared | None:
-        """The comparison of operations, if fewer were done although as much was offered; else None."""
+        """The operations or answered requests, if they became fewer although as much was offered; else None."""
         return next(filter(None, map(self._fewer, (self.first, self._answered))), None)
 
     @property
     def _answered(self) -> Compared | None:
-        """The requests that got an answer, by the load driver. The host may do far more work of other kinds."""
+        """The requests answered, as the load driver counts: a host may do far more work of other kinds."""
         return next((compared for compared in self.signals if compared.name == _ANSWERED), None)
 
     def _fewer(self, work: Compared | None) -> Compared | None:
-        """Return the work if it became less although as many users waited, or connections were open."""
+        """Return the work if it became less though as many users waited or connections were open; else None."""
         by_driver = work is not None and work.name == _ANSWERED
         connections = (signal for signal in self.signals if signal.signal.load == "connections")
         offered = self.users if by_driver else next(connections, None)
@@ -139,9 +139,9 @@ def load_effect(
     phase: CommonPhase,
     levels: Mapping[tuple[str, Key], SignalLevel],
 ) -> LoadEffect:
-    """Return the factors by which the load differs, or may differ if not recorded.
+    """Return the range of factors by which the load of the second run differs, or may differ if it was not recorded.
 
-    `levels` are the levels of the baseline's signals. Lost throughput explains only what became less with it.
+    `levels` are the levels of the baseline's signals. Lost throughput explains only signals that became less.
     """
     ratios = load.ratios if load.signals else shared_work(reviews, phase)
     if load.throughput_lost:
@@ -170,8 +170,7 @@ def _differs(compared: Compared) -> bool:
 
 
 def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[float]:
-    """Return the factors, 1 and the largest, by which an unrecorded load may have changed; empty if nothing suggests
-    it.
+    """Return 1 and the factor by which an unrecorded load may have changed at most; empty if nothing suggests that.
 
     Processor time and disk accesses that rose together, or fell together, suggest a change.
     """
@@ -186,7 +185,7 @@ def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[floa
 
 
 def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str, ...]) -> float | None:
-    """Return the second run's total of a signal divided by the first's, for the first of `names` in both."""
+    """Return the ratio of the second run's total to the first's, for the first of the signals `names` in both runs."""
     first, second = reviews
     for name in names:
         before, after = sum(_means(first, name, phase.first)), sum(_means(second, name, phase.second))

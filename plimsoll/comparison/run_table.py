@@ -1,8 +1,8 @@
 """The run table of the OCS study: a row for each run, with its load, processor time, storage, cache and exceptions.
 
 From "OCS 2007 on HP BladeSystem" (2008), Test results: processor time at ramp-up and in steady state, and exceptions
-(crossed documented limits) or None. A cold and a warm cache differ in the reads and the length of the ramp-up, and in
-the page life expectancy at its start (Test methodology).
+(the documented limits that were crossed, or `None`). A cold and a warm cache differ in the reads and the length of the
+ramp-up, and in the page life expectancy at its start (Test methodology).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ def run_table(comparisons: Sequence[Comparison]) -> list[RunRow]:
 
 
 def columns(rows: Sequence[RunRow]) -> list[str]:
-    """Return the names of the columns with a text in at least one row, in order."""
+    """Return the names of the columns that have a text in at least one row, in order of first appearance."""
     return list(dict.fromkeys(name for row in rows for name in row.cells))
 
 
@@ -70,7 +70,7 @@ def _cells(review: Review) -> Iterator[tuple[str, str]]:
 
 
 def _both(review: Review, column: str, samples: Samples | None, unit: str) -> Iterator[tuple[str, str]]:
-    """Yield the cell of a column: the means of ramp-up and steady state (`65 % / 30 %`), or of the whole run."""
+    """Yield a column and its cell: the means of ramp-up and steady state (`65 % / 30 %`), or else of the whole run."""
     if samples is None:
         return
     phases = [_phase(review, name) for name in (_RAMP_UP, _STEADY)]
@@ -95,6 +95,6 @@ def _joined(review: Review, name: str, hosts: Sequence[str], *, mean: bool) -> S
 
 
 def _roles(review: Review) -> dict[str, list[str]]:
-    """Return the hosts of each role, named by its hosts; a host without a role is listed alone."""
+    """Return the hosts of each role, by the list of their names; a host without a role is alone."""
     roles = group_pairs((find_role(host, review) or host, host) for host in review.hosts)
     return {listed(hosts, _MOST_NAMED): hosts for hosts in roles.values()}

@@ -46,20 +46,20 @@ def moved(compared: Compared) -> str:
 
 
 def levels(compared: Compared) -> str:
-    """Return both values: `29.6 % and 29.7 %`, or `29.6 % in both` where they look alike."""
+    """Return both means: `29.6 % and 29.7 %`, or `29.6 % in both` if their texts are equal."""
     first, second = (quantity(mean, compared.signal.unit) for mean in (compared.before, compared.second.mean.mean))
     return f"{first} in both" if first == second else f"{first} and {second}"
 
 
 def interval(compared: Compared) -> str:
-    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty without an interval or a share."""
+    """Return the interval of the difference as shares: ` (−1.2 % to +0.4 %)`; empty if there is no error or share."""
     if compared.before <= 0 or not compared.difference.error:
         return ""
     return " ({} to {})".format(*(_signed(end / compared.before) for end in compared.difference.interval()))
 
 
 def _per_operation(compared: Compared) -> str:
-    """Return the change per operation: `, +9 % for each operation`; empty unless a known load explains a part."""
+    """Return the change per operation: `, +9 % for each operation`; empty unless a recorded load explains a part."""
     is_known = (
         any(compared.loads)
         and compared.treatment.load == "proportion"
@@ -79,9 +79,9 @@ def _signed(share: float) -> str:
 
 
 def by_signal(compareds: Sequence[Compared]) -> list[list[Compared]]:
-    """Return the comparisons in groups, one for each signal, in their order.
+    """Return the comparisons in groups, one group for each signal, in order of first appearance.
 
-    Two signals with the same figures, as two kinds of processor time where nobody waits for a disk, are listed once.
+    If two signals have the same figures, as two kinds of processor time may, only the first signal is listed.
     """
     groups = group_pairs((compared.name, compared) for compared in compareds).values()
     figures: dict[tuple[str, str], list[Compared]] = {}
@@ -97,7 +97,7 @@ def title(compared: Compared) -> str:
 
 
 def distribution_change_text(reshaped: Reshaped) -> str:
-    """Return the change as a clause: `the peaks of execution time of WEB1 rose from 20 ms to 60 ms`."""
+    """Return a clause on a change: `the peaks of execution time of WEB1 rose from 20 ms to 60 ms`."""
     compared = reshaped.compared
     name = f"{title(compared)} of {place(compared)}"
     first, second = (quantity(value, compared.signal.unit) for value in (reshaped.before, reshaped.after))

@@ -17,7 +17,7 @@ from plimsoll.rules.subjects import Subject
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A signal that both runs recorded, with its subject and samples in each."""
+    """A signal that both runs recorded, with its subject and samples in each run."""
 
     name: str
     signal: Signal
@@ -29,7 +29,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Lone:
-    """A signal that only one run recorded, for some `instances` of a host that is in both runs."""
+    """A signal that only one run recorded, with the `instances` concerned, of a host that is in both runs."""
 
     name: str
     signal: Signal
@@ -45,7 +45,8 @@ _ALIKE = 0.8  # of the signals of either host; our choice
 class Proposal:
     """A name in the first run, and a name in the second run that may mean the same host or instance.
 
-    `host` is the second run's host of an instance. `signals` are not compared because the names differ.
+    `host` is the second run's host of an instance, None if the names are hosts. `signals` are not compared because the
+    names differ.
     """
 
     first: str
@@ -86,7 +87,7 @@ def _by_instance(lone: Sequence[Lone]) -> dict[tuple[str, str], dict[str, set[st
 
 
 def _pairs(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of instances that look the same: with one drive letter (`1 D:`, `2 D:`), or without a rival."""
+    """Yield pairs of instances that look the same: with one drive letter (`1 D:`, `2 D:`), or the only two left."""
     letters = [{_letter(name): name for name in entries if _letter(name)} for entries in (mine, theirs)]
     same = [(letters[0][letter], letters[1][letter]) for letter in letters[0] if letter in letters[1]]
     yield from ((name, other) for name, other in same if mine[name] & theirs[other])
@@ -104,7 +105,7 @@ def _letter(instance: str) -> str:
 
 
 def _of_hosts(first: Review, second: Review, hosts: Hosts) -> Iterator[Proposal]:
-    """Yield a proposal for two unmatched hosts that share most of their signals, and with no other host."""
+    """Yield a proposal for two unmatched hosts that share most signals, if neither shares most with a third host."""
     left, right = (_signals(run, alone) for run, alone in zip((first, second), hosts.alone, strict=True))
     pairs = [(name, other) for name in left for other in right if left[name] | right[other]]
     alike = [(a, b) for a, b in pairs if len(left[a] & right[b]) / len(left[a] | right[b]) >= _ALIKE]

@@ -40,11 +40,11 @@ class Band:
 
     @property
     def explains(self) -> bool:
-        """Whether the load explains a difference of any size."""
+        """Whether the load explains any difference at all."""
         return (self.low, self.high) != (1.0, 1.0)
 
     def ends(self, baseline: float) -> tuple[float, float]:
-        """Return the values expected for a baseline value if the signal follows the load least, and most."""
+        """Return the values expected from a baseline value if the signal follows the load least, and if most."""
         least, most = sorted((self.low, self.high), key=lambda factor: abs(factor - 1))
         return self.whole + least * (baseline - self.whole), self.whole + most * (baseline - self.whole)
 
@@ -56,16 +56,14 @@ Growth = Literal["proportion", "waiting", "queue", "partly", "none"]
 
 @dataclass(frozen=True, eq=False)
 class LoadEffect:
-    """The lowest and the highest factor by which the load of the second run differs.
+    """The lowest and the highest factor by which the load of the second run may differ from that of the baseline.
 
     `utilisations` (0 to 1, sample by sample) are those of the baseline's resources, by the subject in the second run.
 
-    A resource also has work when idle, so its use grows by between the square root of the factor and the factor. Times
-    grow at most as 1 / (1 - utilisation), as with one server (Kleinrock, "Queueing systems", 1975). A queue of c
-    servers
-    is about u^e / (1 - u) long, e = sqrt(2 (c + 1)) (Sakasegawa, "An approximation formula", 1977); `e` is taken from
-    the
-    measured queue.
+    A resource also has work when idle, so its use grows by a factor between the square root of the load's factor and
+    that factor. Times grow at most as 1 / (1 - utilisation), as with one server (Kleinrock, "Queueing systems", 1975).
+    A queue of c servers is about u^e / (1 - u) long, e = sqrt(2 (c + 1)) (Sakasegawa, "An approximation formula",
+    1977); `e` is taken from the measured queue.
     """
 
     low: float = 1.0
@@ -74,7 +72,7 @@ class LoadEffect:
 
     @property
     def saturates(self) -> bool:
-        """Whether the load of the second run is more than a resource can do, for a tenth of the time."""
+        """Whether the load of the second run exceeds what a resource can do for a tenth of the time or more."""
         return any(self.high * float(np.quantile(busy, _OFTEN)) >= 1 for busy in self.utilisations.values())
 
     def band(
@@ -85,10 +83,10 @@ class LoadEffect:
         subject: SubjectKey | None = None,
         least: float = LEAST_GROWTH,
     ) -> Band:
-        """Return the band expected of a signal that follows the load in this way.
+        """Return the range expected of a signal that follows the load as `growth` says.
 
-        `level` is that of the baseline. A queue is one for the resource of its `subject`, else for the busiest one.
-        `least` is the exponent of the load that a signal in proportion to it grows by at least.
+        `level` is the signal's mean in the baseline. A queue is for the resource of its `subject`, else for the busiest
+        resource. A signal in proportion to the load grows by the load's factor to the power of `least` or more.
         """
         if growth == "none" or self.low == self.high == 1:
             return Band(whole=whole)
@@ -104,7 +102,7 @@ class LoadEffect:
 
 
 def _longer(growth: Growth, factor: float, busy: Values, level: float) -> float:
-    """Return the factor by which times, or a queue of this length, grow with the load."""
+    """Return the factor by which waiting times, or a queue of length `level`, grow if the load grows by `factor`."""
     exponents = _EXPONENTS if growth == "queue" else np.zeros((1, 1))
     shares = (np.clip(times * busy, 0.0, _BUSIEST) for times in (1.0, factor))
     before, after = ((share**exponents / (1 - share)).mean(axis=1) for share in shares)
@@ -161,7 +159,8 @@ class Treatment:
 
     `smallest` is the smallest difference that matters, in the unit of the signal. `integrates`: the signal adds up over
     time, so means are not compared. `place` is the rank of the signal's kind; rank 0 is reported first. `primary`: an
-    answer rests on this kind. `tolerance_of_series` is that of a series of runs, which show by how much they differ.
+    answer rests on this kind. `tolerance_of_series` is the tolerance for a series of runs, which itself shows how much
+    runs differ.
     """
 
     worse: Direction
@@ -180,12 +179,12 @@ class Treatment:
 
     @property
     def primary_kind(self) -> int | None:
-        """The rank of the signal's kind if it is a primary one."""
+        """The rank of the signal's kind if an answer rests on that kind; else None."""
         return self.place if self.primary else None
 
     @property
     def is_cost(self) -> bool:
-        """Whether every operation adds to the signal, and an answer rests on it: processor time."""
+        """Whether every operation adds to the signal and an answer rests on the signal, as for processor time."""
         return self.primary and self.critical and self.load == "proportion"
 
     def tolerated(self, baseline: float) -> float:
@@ -193,7 +192,7 @@ class Treatment:
         return max(self.tolerance * abs(baseline), self.smallest)
 
     def tolerated_in_series(self, level: float) -> float:
-        """Return the largest change that does not matter in a series, whose runs show by how much they differ."""
+        """Return the largest change from a level that does not matter in a series of runs."""
         return max(self.tolerance_of_series * abs(level), self.smallest)
 
     @property
@@ -202,7 +201,7 @@ class Treatment:
         return _WHOLE if self.of == "what is missing" else 0.0
 
     def between_runs(self, level: float, in_use: float | None = None) -> float:
-        """Return the standard deviation of means between runs at a level; `in_use` is the memory in use if known."""
+        """Return the standard deviation of means between runs; `in_use` is the memory in use, None if unknown."""
         if self.of == "what is missing":
             return self.spread * max(0.0, _WHOLE - level)
         if self.of == "what is held":
@@ -229,7 +228,7 @@ class Treatments:
         return self._cache[name]
 
     def _treatment(self, name: str, signal: Signal) -> Treatment:
-        """Return the settings of a signal; see `of`."""
+        """Return the settings of a signal, which `of` caches."""
         defaults, signal_settings = _defaults(), self._settings.signals.get(name, SignalSettings())
         shipped = defaults.signals.get(name, SignalSettings())
         worse = signal_settings.worse or shipped.worse or ("either" if signal.load else signal.worse)
@@ -270,7 +269,7 @@ def resources() -> tuple[str, ...]:
 
 
 def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, Signal]) -> Treatments:
-    """Return the settings for comparing signals. Raise Unusable, naming a setting that does not fit its signal."""
+    """Return the settings for comparing signals. Raise Unusable if a setting's signal is unknown or its unit unfit."""
     wrong: list[str] = []
     for name, signal in settings.signals.items():
         place = f'compare.signals."{name}"'
@@ -305,13 +304,13 @@ def _defaults() -> _Defaults:
 
 
 def weight() -> float:
-    """Return the weight of the spread in run_to_run.yaml beside the spread of the baselines, as a number of runs."""
+    """Return the number of baseline runs that the spread in run_to_run.yaml counts as."""
     return _table().weight
 
 
 @cache
 def kind_of(name: str, unit: str) -> tuple[int, SpreadKind]:
-    """Return the rank of a signal's kind, and the kind; rank 0 is the most important."""
+    """Return the rank of a signal's kind (0 is the most important), and the kind."""
     kinds = list(enumerate(_table().kinds))
     named = [(len(pattern), place) for place in kinds for pattern in place[1].signals if fnmatchcase(name, pattern)]
     if named:

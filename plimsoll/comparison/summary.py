@@ -45,7 +45,7 @@ def answer(comparison: Comparison) -> Answer:
 
 
 def critical(comparison: Comparison) -> list[Compared]:
-    """Return the signals that make the run worse: regressions of critical signals."""
+    """Return the regressions of critical signals, which make the run worse."""
     return [regression for regression in comparison.regressions if regression.treatment.critical]
 
 
@@ -57,12 +57,12 @@ def peaks(comparison: Comparison) -> list[Reshaped]:
 
 
 def story(comparison: Comparison) -> list[str]:
-    """Return three texts: on the load, on what became worse or better, and on what did not change (it may be empty)."""
+    """Return a text on the load, on what became worse or better, and on what did not change (the last may be empty)."""
     return [_load(comparison), _worse(comparison), _same(comparison)]
 
 
 def account(comparison: Comparison) -> list[str]:
-    """Return all sentences: first why the answer is not known, unless the story says so, then the story."""
+    """Return all sentences: first the doubts, unless the answer is known or the story has them, then the story."""
     sentences = [sentence for sentence in story(comparison) if sentence]
     if answer(comparison) != Answer.UNKNOWN:
         return sentences
@@ -145,7 +145,7 @@ def _worse(comparison: Comparison) -> str:
 
 
 def _better(comparison: Comparison, better: list[Compared]) -> str:
-    """Return what became better: signals, throughput that is no longer lost, and limits no longer crossed."""
+    """Return what became better: signals, throughput no longer lost, limits no longer crossed; empty if nothing did."""
     regained = comparison.load.regained
     texts = [_named(better)] if better else []
     texts += [f"throughput is not lost ({comparison.first.called}: {regained.clause})"] if regained else []
@@ -165,13 +165,13 @@ def _failed(comparison: Comparison) -> str:
 
 
 def _baseline(comparison: Comparison) -> str:
-    """Return the name of the baseline, or the number of its runs."""
+    """Return the baseline in words: `this run of X`, or `3 runs of the baseline`."""
     count = len(comparison.earlier) + 1
     return f"{counted(count, 'run')} of the baseline" if count > 1 else f"this run of {comparison.first.called}"
 
 
 def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:
-    """Return why it is unknown whether the signals are worse, and how many baseline runs would decide it."""
+    """Return why it is unknown whether the signals are worse, and how many baseline runs would tell."""
     spread = [compared for compared in unsure if compared.outcome == ComparisonOutcome.SPREAD]
     if not spread:
         return "There are too few independent samples to be sure."
@@ -195,7 +195,10 @@ def _named(compareds: list[Compared]) -> str:
 
 
 def _cause(comparison: Comparison, signal: str = "") -> str:
-    """Return why the second run is worse: from an insight, else from the rule of a limit that only this run crossed."""
+    """Return why the second run is worse; empty if unknown.
+
+    The cause is from an insight, else from the rule of the signal's limit that the second run alone crossed.
+    """
     sides = comparison.first.insights, comparison.second.insights
     for insight in insights():
         if insight.cause and (text := insight.cause(*(side.of(insight) for side in sides))):
@@ -284,5 +287,5 @@ def unchanged(comparison: Comparison) -> list[Compared]:
 
 
 def _amount(compared: Compared, value: float) -> str:
-    """Return a difference in the signal's unit; differences of percentages are in points."""
+    """Return a difference in the signal's unit; differences of percentages are in (percentage) points."""
     return quantity(value, "points" if compared.signal.unit == "%" else compared.signal.unit)

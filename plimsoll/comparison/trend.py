@@ -73,8 +73,7 @@ class Course:
     """A signal over the runs: its mean in each run, and its changes in order.
 
     If the signal grows with the load, `values` are scaled to the mean load. `visible` is the smallest change that would
-    be
-    found after the last change; infinite with too few runs.
+    be found after the last change; infinite with too few runs.
     """
 
     name: str
@@ -99,7 +98,7 @@ class HistoryTrend:
     partly: tuple[tuple[str, Signal, Subject], ...]
 
     def visible(self, share: float) -> float:
-        """Return the change, as a share of the level, that would be found in this share of the signals."""
+        """Return the least change, as a share of the level, that would be found in this share of the signals."""
         sizes = [course.visible / max(abs(float(course.values.mean())), 1e-12) for course in self.courses]
         return float(np.quantile(sizes, share, method="higher")) if sizes else float("inf")
 
@@ -112,9 +111,10 @@ class HistoryTrend:
 def change_for_the_worse(
     runs: Sequence[RunMeans], treatments: Treatments, accepted: Sequence[AcceptedChange] = ()
 ) -> Change | None:
-    """Return the earliest change for the worse that lasts two runs or more and was not made up for, or None.
+    """Return the earliest change for the worse that lasts; None if there is none.
 
-    A baseline ends before this change, so that a regression does not become the usual level.
+    A change lasts if it holds for two runs or more, the signal did not improve later, and nobody accepted the change. A
+    baseline ends before this change, so that a regression does not become the usual level.
     """
     if len(runs) < FEWEST:
         return None
@@ -127,16 +127,16 @@ def change_for_the_worse(
 
 
 def _is_accepted(change: Change, accepted: Sequence[AcceptedChange], names: Sequence[str]) -> bool:
-    """Return whether a change of the signal was accepted at its run or a neighbouring run: places are unsure."""
+    """Return whether the change was accepted at its run or a neighbouring run, as the run of a change is uncertain."""
     of_signal = [names.index(other.run) for other in accepted if other.signal == change.name and other.run in names]
     return any(abs(at - names.index(change.run.name)) <= 1 for at in of_signal)
 
 
 def trend(runs: Sequence[RunMeans], treatments: Treatments, since: int = FEWEST_BEFORE) -> HistoryTrend:
-    """Return the changes of level, larger than tolerated, over runs in order of time.
+    """Return the changes of level that exceed their tolerance, over runs in order of time.
 
-    Signals that grow with the load are compared per operation. A level at the end counts if it lasts for at least
-    `since` runs.
+    Signals that grow with the load are compared per operation. A change near the end counts if the new level lasts for
+    at least `since` runs.
     """
     alike = [key for key in runs[0].means if all(key in run.means for run in runs)]
     looked = {key: treatments.of(key[0], runs[0].subjects[key][0]) for key in alike}
@@ -170,7 +170,7 @@ def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment
 def _partly(
     runs: Sequence[RunMeans], alike: Sequence[tuple[str, Key]], treatments: Treatments
 ) -> Iterator[tuple[str, Signal, Subject]]:
-    """Yield the signals left out because only some of the runs recorded them."""
+    """Yield the critical signals that are left out because only some of the runs recorded them."""
     entries = {key: subject for run in runs for key, subject in run.subjects.items()}
     for key in entries.keys() - set(alike):
         signal, subject = entries[key]
