@@ -1,1 +1,1 @@
-"""Serves HTTP: checks the sender and the limits of requests, and has the endpoints to which agents write samples."""
+"""Serves HTTP: identifies senders, limits requests, and has the endpoints to which agents write samples."""

@@ -30,15 +30,16 @@ _MOST = 20
 
 
 class UnknownUser(Exception):
-    """The error that the proxy names a user without a role here."""
+    """The error that the trusted proxy names a person who has no role, or sends an invalid name."""
 
 
 @dataclass(frozen=True)
 class TrustedProxy:
-    """A reverse proxy that logs people in: its addresses, and the header in which it names the user.
+    """A reverse proxy that logs people in: its addresses, and the header in which it sends the person's name.
 
-    It sends `secret` in the header X-Plimsoll-Proxy, as other programs may have these addresses. `roles` are for people
-    who are not users of Plimsoll, by the values of the header `groups`, divided by `separator`.
+    The proxy also sends `secret` in the header X-Plimsoll-Proxy, as other programs may use the same addresses. A person
+    who is not a user of Plimsoll gets a role by `roles` from the groups in the header `groups`, which are divided by
+    `separator`.
     """
 
     addresses: Sequence[IPv4Network | IPv6Network]
@@ -49,16 +50,16 @@ class TrustedProxy:
     separator: str = ","
 
     def is_at(self, address: str) -> bool:
-        """Return whether an IP address is one of the proxy's."""
+        """Return whether an IP address belongs to the proxy."""
         ip = ip_of(address)
         if isinstance(ip, IPv6Address) and ip.ipv4_mapped:
             ip = ip.ipv4_mapped
         return ip is not None and any(ip in network for network in self.addresses)
 
     def person(self, address: str, headers: Headers, users: UserFile) -> Person | None:
-        """Return the person named by the proxy; None if the request is not from the proxy, or names nobody.
+        """Return the person named by the proxy; None if the proxy did not send the request, or named nobody.
 
-        Raise UnknownUser if that person has no role.
+        Raise UnknownUser if the person has no role.
         """
         names = [name.strip() for name in headers.getlist(self.header)]
         sent = headers.getlist(SECRET_HEADER)
@@ -81,8 +82,9 @@ class TrustedProxy:
 class Access:
     """The rules of access: where the server listens, the host names it answers to, and its secrets.
 
-    With `login`, requests from this machine need a token or password as well. With `owner_only`, every request needs
-    the owner's token. `url` is the public address, if a proxy changes the scheme or the name. `proxy` logs people in.
+    With `login`, even requests from this machine need a token or password. With `owner_only`, every request needs the
+    owner's token. `url` is the public address if a proxy changes scheme or name. `proxy` is a proxy that logs people
+    in.
     """
 
     listen: Listen
@@ -95,7 +97,10 @@ class Access:
 
     @property
     def is_open(self) -> bool:
-        """Whether everybody who reaches the server may read and write samples; changes may still need a user."""
+        """Whether reading and writing samples needs neither token nor password.
+
+        If there are users, changes need a login nevertheless.
+        """
         return self.listen.is_loopback and not self.login and not self.owner_only
 
     @property

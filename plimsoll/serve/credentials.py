@@ -25,7 +25,7 @@ _HOW_TO_MEND = "delete it, and a new token and password are made"
 
 
 class CredentialUse(StrEnum):
-    """What a token may be used for. Tokens for changes and for operators may also read."""
+    """What a token permits: writing samples, reading, acting as operator, or changes; the last two include reading."""
 
     SAMPLES = "samples"
     READ = "read"
@@ -34,12 +34,12 @@ class CredentialUse(StrEnum):
 
     @property
     def kept_as(self) -> str:
-        """The key under which the file of secrets stores tokens of this use."""
+        """The key of tokens for this use in the file of secrets."""
         return _TOKEN if self is CredentialUse.SAMPLES else self.value
 
     @property
     def role(self) -> Role | None:
-        """The role of a program with such a token; None if it only writes samples."""
+        """The role of a program that has a token for this use; None if the token only permits writing samples."""
         return {
             CredentialUse.READ: Role.VIEWER,
             CredentialUse.OPERATE: Role.OPERATOR,
@@ -59,7 +59,7 @@ def owner_token(folder: Path) -> str:
 
 
 def make_missing(folder: Path) -> dict[str, str]:
-    """Create the token for samples if missing, and the shared password if neither it nor any user exists.
+    """Create the token for samples if it is missing, and the shared password if there is none and there are no users.
 
     Return the new secrets by name (`token`, `password`), to be shown once.
     """
@@ -69,21 +69,30 @@ def make_missing(folder: Path) -> dict[str, str]:
 
 
 def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
-    """Write new secrets to a file that only the owner can read, for a server without a terminal. Return its path."""
+    """Write new secrets to a file that only the owner can read; return the path of the file.
+
+    This is for a server that has no terminal to show them on.
+    """
     path = folder / NEW_FILE
     save(path, "".join(f"{name}: {secret}\n" for name, secret in new.items()))
     return path
 
 
 def new_token(folder: Path, name: str = "", use: CredentialUse = CredentialUse.SAMPLES) -> str:
-    """Return a new token; it replaces the token of this name and use at once, also in a running server."""
+    """Create and return a token.
+
+    An older token with the same name and use is no longer accepted, even by a running server.
+    """
     token = _new_secret()
     _change(folder, _token_name(name, use), _token_hash(token))
     return token
 
 
 def end_token(folder: Path, name: str, use: CredentialUse = CredentialUse.SAMPLES) -> None:
-    """Revoke a token. Raise Unusable, naming the tokens of this use, if there is none of this name."""
+    """Revoke the token with this name and use.
+
+    If there is none, raise Unusable with a list of the tokens for this use.
+    """
     hashes = _hashes(folder)
     if hashes.pop(_token_name(name, use), None) is None:
         begin = f"{use.kept_as} "
@@ -110,14 +119,17 @@ def end_password(folder: Path) -> None:
 
 
 def new_password(folder: Path) -> str:
-    """Return a new shared password; it replaces the old password at once, also in a running server."""
+    """Create and return a shared password.
+
+    The old shared password is no longer accepted, even by a running server.
+    """
     password = secrets.token_urlsafe(15)
     _change(folder, _PASSWORD, secret_files.shared_hash(password))
     return password
 
 
 class Credentials:
-    """Checks tokens and passwords. Their files are read again when they change."""
+    """Checks tokens and passwords; changes in the files of secrets and of users take effect at once."""
 
     def __init__(self, folder: Path) -> None:
         self.users = UserFile(folder)
@@ -135,7 +147,7 @@ class Credentials:
         return self._token_name(token, CredentialUse.SAMPLES) is not None
 
     def program(self, token: str) -> Person | None:
-        """Return the program that has a token; None if the token permits neither reading nor changes."""
+        """Return the program to which a token belongs; None if the token permits neither reading nor changes."""
         person: Person | None = None
         for use in CredentialUse:
             name = self._token_name(token, use) if use.role else None
@@ -144,9 +156,9 @@ class Credentials:
         return person
 
     def person(self, name: str, password: str) -> Person | None:
-        """Return the user with this name and password; None if either is wrong.
+        """Return the user with this name and password; None if name or password is wrong.
 
-        The check takes a fraction of a second, just as long for an unknown name.
+        The check takes a fraction of a second, as long for an unknown name as for a wrong password.
         """
         users = self.users
         role = users.role(name)
@@ -164,7 +176,10 @@ class Credentials:
             return bool(shared) and secret_files.is_right(password, shared)
 
     def mark(self, name: str, password: str) -> bytes:
-        """Return a digest of a name and password that changes with the user's stored role or password."""
+        """Return a digest of a name and password, by which a check's result can be cached.
+
+        The digest changes when the stored role or password of the user changes.
+        """
         parts = (self._shared, self.users.role(name) or "", self.users.hash_of(name), name, password)
         return hmac.digest(self._key, "\n".join(parts).encode(errors="surrogatepass"), "sha256")
 
@@ -173,7 +188,7 @@ class Credentials:
         return str(self._hashes.current.get(_PASSWORD, ""))
 
     def _token_name(self, token: str, use: CredentialUse) -> str | None:
-        """Return the name of a token, which may be empty; None if it is not a token for this use."""
+        """Return the name of a token (perhaps empty); None if the token is not valid for this use."""
         digest = _token_hash(token).encode()
         match = None
         for kept_as, stored in self._hashes.current.items():

@@ -1,4 +1,4 @@
-"""Refuses requests that the rules of access forbid, by host name, origin, or role."""
+"""Refuses requests that the rules of access forbid, because of the host name, the origin, or the sender's role."""
 
 import asyncio
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forw
 
 
 class Guard:
-    """Refuses forbidden requests before anything else handles them."""
+    """ASGI middleware that refuses forbidden requests before the application handles them."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -51,9 +51,9 @@ class Guard:
         await self._app(scope, receive, send)
 
     def _refuse_other_site(self, request: Request) -> Response | None:
-        """Return a refusal if the Host or Origin header is foreign, as when other sites use the browser; else None.
+        """Return a refusal if the Host or Origin header shows that a page of another site sent the request; else None.
 
-        Requests forwarded by a proxy are refused as well if everybody may read and write.
+        If no login is needed, requests forwarded by a proxy are refused as well.
         """
         host = request.headers.get("host", "")
         if not self._access.is_named(host):
@@ -81,7 +81,7 @@ class Guard:
         return None
 
     def _client(self, request: Request) -> str:
-        """Return the IP address of the client; behind a trusted proxy, the last address named by the proxy."""
+        """Return the client's IP address; behind a trusted proxy, the last address in X-Forwarded-For."""
         access, peer = self._access, request.client.host if request.client else ""
         is_proxy = access.is_behind_proxy or (access.proxy is not None and access.proxy.is_at(peer))
         forwarded = request.headers.get("x-forwarded-for", "") if is_proxy else ""
@@ -105,7 +105,10 @@ def _refuse_role(request: Request, person: Person) -> Response | None:
 
 
 class SecurityHeaders:
-    """Adds missing security headers to every answer; the report has a policy for its own script."""
+    """ASGI middleware that adds security headers to every response that lacks them.
+
+    Reports have their own Content-Security-Policy, which permits the script in the report.
+    """
 
     _HEADERS: Mapping[str, str] = {
         "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -136,13 +139,16 @@ class SecurityHeaders:
 
 
 class ConcurrencyLimit:
-    """Limits how many requests of one address are handled concurrently. Responses being sent do not count."""
+    """Limits how many requests of one address are handled concurrently.
+
+    A request whose response has begun no longer counts.
+    """
 
     def __init__(self) -> None:
         self._slots: WeakValueDictionary[str, _Slots] = WeakValueDictionary()
 
     async def answer(self, app: ASGIApp, address: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request once its address has a free slot; refuse it if too many requests wait already."""
+        """Handle a request once its address is below the limit; refuse it if too many requests wait already."""
         slots = self._slots.setdefault(network_of(address), _Slots(AT_ONCE))
         if slots.waiting >= _MAX_WAITING:
             await later("too much is asked for at the moment", _AGAIN_S)(scope, receive, send)
@@ -164,6 +170,6 @@ class ConcurrencyLimit:
 
 
 class _Slots(asyncio.Semaphore):
-    """The slots of one address, and the number of requests waiting for a slot."""
+    """A semaphore for the requests of one address, with the number of requests that wait for it."""
 
     waiting = 0

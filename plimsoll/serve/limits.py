@@ -9,15 +9,15 @@ from plimsoll.receive.line_protocol.series_names import Bounds
 class RequestLimits:
     """The limits of requests, in bytes, seconds and numbers; docs/security.yaml lists them.
 
-    Times of samples may be from `past_s` ago to `future_s` from now. Agents may open `connections`, people `reserved`
-    more, and one address `address_connections`. `bounds` are the limits on series and hosts.
+    Times of samples may be from `past_s` ago to `future_s` from now. Agents may open `connections` connections, people
+    `reserved` in addition, and one address `address_connections`. `bounds` are the limits on series and hosts.
 
-    A request's body may have `body` bytes, and `unpacked` bytes when uncompressed; all requests together may use
-    `memory` bytes for bodies, bodies of one address `address_memory`. A body must arrive within `body_s`, without a
-    pause longer than `pause_s`; the head of a request, and the TLS handshake, within `head_s`.
+    A request's body may have `body` bytes, and `unpacked` bytes when uncompressed. The bodies of all requests together
+    may use `memory` bytes, those of one address `address_memory` bytes. A body must arrive within `body_s`, without a
+    pause longer than `pause_s`. The head of a request, and the TLS handshake, must arrive within `head_s`.
 
-    An upload may have `upload` bytes in `upload_files` files, and take `upload_s`. At most `uploads` may arrive at a
-    time, and `disk_margin` must stay free on the disk.
+    An upload may have `upload` bytes in `upload_files` files, and take `upload_s`. At most `uploads` uploads may arrive
+    at a time, and `disk_margin` bytes must stay free on the disk.
     """
 
     body: int = 25 << 20

@@ -57,7 +57,7 @@ class PublicAddress:
 
     @classmethod
     def parse(cls, text: str) -> "PublicAddress":
-        """Parse `https://HOST` or `https://HOST:PORT`. Raise Unusable for any other text, or a path."""
+        """Parse `https://HOST` or `https://HOST:PORT`. Raise Unusable for any other text, such as a URL with a path."""
         try:
             parts = urlsplit(text.strip())
             port = parts.port
@@ -87,6 +87,6 @@ def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def network_of(address: str) -> str:
-    """Return an IPv4 address unchanged, and the /64 network of an IPv6 address: one host may own all of it."""
+    """Return an IPv4 address unchanged; of an IPv6 address, its /64 network, as one host may use all its addresses."""
     ip = ip_of(address)
     return address if ip is None or ip.version == 4 else ip.exploded[:19]

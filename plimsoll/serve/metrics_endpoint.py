@@ -94,7 +94,10 @@ class MetricsEndpoint:
         return Response(otlp.response(rejected, why, is_json=is_json), media_type=kind)
 
     async def _take(self, request: Request, read: Read) -> tuple[AcceptedMetrics, str]:
-        """Return the accepted metrics, and why some were not stored (or empty). Raise NotTaken if none was stored."""
+        """Return the accepted metrics, and why some metrics were not stored (empty if all were).
+
+        Raise NotTaken if the body is refused as a whole.
+        """
         accepted: list[AcceptedMetrics] = []
 
         def lines(body: bytearray, longest: int) -> bytes:

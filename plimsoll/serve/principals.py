@@ -24,32 +24,32 @@ class Role(StrEnum):
     ADMIN = "admin"
 
     def may(self, needed: "Role") -> bool:
-        """Return whether this role includes the rights of the needed role."""
+        """Return whether this role includes all rights of the role `needed`."""
         order = [*Role]
         return order.index(self) >= order.index(needed)
 
 
 @dataclass(frozen=True)
 class RolesOf:
-    """The roles of people by the groups that a proxy names.
+    """The roles of people, by the groups that a proxy sends.
 
-    `values` are the groups of each role; `usual` is the role of people in no such group, None to refuse them.
+    `values` maps each role to its groups; `usual` is the role of people in none of these groups: None refuses them.
     """
 
     values: Mapping[Role, Collection[str]] = field(default_factory=dict[Role, Collection[str]])
     usual: Role | None = None
 
     def role(self, values: Iterable[str]) -> Role | None:
-        """Return the highest role from a person's groups; the usual role if they give none."""
+        """Return the highest role that a person's groups give; if they give none, the usual role."""
         groups = {*values}
         return next((role for role in reversed(Role) if groups & {*self.values.get(role, ())}), self.usual)
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """The person or program that sends a request: the role, and the name, empty if unknown.
+    """The person or program that sent a request: its role, and its name (empty if unknown).
 
-    `how` says how the sender was identified: `password`, `proxy`, `token ci`; empty if nothing was needed.
+    `how` says how the sender was identified: `password`, `proxy`, `token ci`; it is empty if no login was needed.
     """
 
     name: str
@@ -73,5 +73,5 @@ def person_of(request: HTTPConnection) -> Person:
 
 
 def set_person(request: HTTPConnection, person: Person) -> None:
-    """Set the sender of a request, for the code that handles it."""
+    """Record the sender of a request, for `person_of`."""
     request.scope[_SCOPE] = person

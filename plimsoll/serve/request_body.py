@@ -26,19 +26,19 @@ class TooLarge(Exception):
 
 
 class TooSlow(Exception):
-    """The error that a body does not arrive in time, or that its sender closes the connection."""
+    """The error that a body did not arrive in time, or that the client closed the connection meanwhile."""
 
 
 class Full(Exception):
-    """The error that the bodies of all requests, or of one sender, already use all allowed memory."""
+    """The error that bodies already use all memory allowed for all requests, or for the requests of one address."""
 
 
 class DamagedBody(Exception):
-    """The error that a body cannot be uncompressed. The text is the reason, for gzip in InfluxDB's words."""
+    """The error that a body cannot be uncompressed; the message for gzip is the same as InfluxDB's."""
 
 
 async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenerator[bytes]:
-    """Yield the parts of a body as they arrive. Raise TooSlow if that takes too long, or the sender disconnects."""
+    """Yield chunks of a body as they arrive. Raise TooSlow if that takes too long, or the client disconnects."""
     until = time.monotonic() + whole_s
     chunks = aiter(request.stream())
     try:
@@ -49,7 +49,7 @@ async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenera
 
 
 class Bodies:
-    """The memory used by the bodies of all requests that are being read or handled."""
+    """The memory in use for bodies of requests, per client address and in all."""
 
     def __init__(self, limits: RequestLimits) -> None:
         self._limits = limits
@@ -57,7 +57,7 @@ class Bodies:
 
     @asynccontextmanager
     async def read(self, request: Request, longest: int) -> AsyncGenerator[bytearray]:
-        """Read the body of a request unchanged. It counts against the limits until the block ends.
+        """Yield the body of a request, still compressed; it counts as memory in use until the block ends.
 
         Raise TooLarge, TooSlow or Full.
         """
@@ -72,7 +72,10 @@ class Bodies:
                 del self._in_use[sender]
 
     async def _receive(self, request: Request, longest: int, body: bytearray, sender: str) -> None:
-        """Read a body. A body that is too long is read on, as many clients read the answer only after sending all."""
+        """Read a body into `body`.
+
+        The rest of a too long body is read and dropped, as many clients read the response only after sending all.
+        """
         length, limits = 0, self._limits
         async for chunk in parts(request, limits.body_s, limits.pause_s):
             length += len(chunk)
@@ -91,7 +94,7 @@ class Bodies:
 
 
 def gunzip(body: bytes | bytearray, longest: int) -> bytes:
-    """Return the uncompressed content of a gzip body. Raise DamagedBody if it is invalid.
+    """Return the uncompressed content of a gzip body. Raise DamagedBody if the body is invalid.
 
     Raise TooLarge if the content is too long, or has more members or a higher compression ratio than any real writer's.
     """

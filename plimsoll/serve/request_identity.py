@@ -1,4 +1,4 @@
-"""Identifies the sender of a request: by the name from a proxy, a token, or a user name and password."""
+"""Identifies the sender of a request, by the name that a proxy sends, a token, or a user name and password."""
 
 import asyncio
 import base64
@@ -39,7 +39,7 @@ class RequestIdentity:
         self._passwords = PasswordCheck(access.credentials)
 
     async def identify(self, request: Request) -> Person | Response:
-        """Return the sender of a request, or a refusal if it lacks a needed token or password."""
+        """Return the sender of a request, or a refusal if the request needs a token or password that it lacks."""
         path, access, credentials = request.scope["path"], self._access, self._access.credentials
         if path.startswith((STORE, OWN)) or access.owner_only:
             return _OWNER if any(map(credentials.is_owner, secrets_of(request))) else _no_token(request)
@@ -78,7 +78,10 @@ class RequestIdentity:
         return await self._passwords.check(address_of(request), name, password)
 
     def _by_proxy(self, request: Request, proxy: TrustedProxy) -> Person | Response | None:
-        """Return the person named by the proxy, or a refusal; None if no proxy sent the request, or it names nobody."""
+        """Return the person named by the proxy, or a refusal if that person has no role.
+
+        Return None if the proxy did not send the request, or named nobody.
+        """
         peer = request.scope[PEER]
         try:
             return proxy.person(peer[0] if peer else "", request.headers, self._access.credentials.users)
@@ -87,9 +90,9 @@ class RequestIdentity:
 
 
 class PasswordCheck:
-    """Tests passwords, a few at a time, and remembers right passwords by address.
+    """Tests passwords, a few at a time, and remembers the right passwords of each client address.
 
-    A test takes a fraction of a second, in threads that nothing else needs.
+    A test takes a fraction of a second, and runs in a separate thread so that nothing else waits.
     """
 
     def __init__(self, credentials: Credentials) -> None:
@@ -100,7 +103,10 @@ class PasswordCheck:
         self._verified: OrderedDict[tuple[str, bytes], Person] = OrderedDict()
 
     async def check(self, address: str, name: str, password: str) -> Person | Response:
-        """Return the user with a name and password, or a refusal. Browsers send both with every request."""
+        """Return the user with a name and password, or a refusal.
+
+        Results are remembered, as browsers send name and password with every request.
+        """
         if not password:
             return self._challenge()
         key = network_of(address), self._credentials.mark(name, password)
@@ -123,7 +129,7 @@ class PasswordCheck:
         return await asyncio.shield(task) or self._challenge()
 
     async def _test(self, address: str, name: str, password: str, key: tuple[str, bytes]) -> Person | None:
-        """Return the user with a name and password, tested in a thread; None if either is wrong."""
+        """Return the user with a name and password, tested in a thread; None if name or password is wrong."""
         try:
             loop = asyncio.get_running_loop()
             person = await loop.run_in_executor(self._pool, self._credentials.person, name, password)
@@ -150,9 +156,9 @@ class PasswordCheck:
 
 
 class Throttle:
-    """Slows guessing: after FREE_ATTEMPTS wrong passwords, an address is refused for PAUSE_S after each wrong one.
+    """Slows guessing: after FREE_ATTEMPTS wrong passwords, an address must wait PAUSE_S after each attempt.
 
-    A right password does not reset the count, as its owner may be guessing another user's password.
+    A right password does not reset the count, as a user may be guessing the password of another user.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -165,7 +171,7 @@ class Throttle:
         return max(0.0, last + PAUSE_S - self._clock()) if count >= FREE_ATTEMPTS else 0.0
 
     def attempt(self, address: str) -> None:
-        """Count an attempt before its password is tested, so that simultaneous attempts are limited too."""
+        """Count an attempt as wrong before its password is tested, so that simultaneous attempts are limited."""
         place = network_of(address)
         count, last = self._failed.pop(place, (0, 0.0))
         now = self._clock()
@@ -174,7 +180,7 @@ class Throttle:
             self._failed.popitem(last=False)
 
     def succeeded(self, address: str) -> None:
-        """Uncount an attempt whose password was right."""
+        """Take back the count of an attempt whose password proved right."""
         place = network_of(address)
         count, last = self._failed.get(place, (0, 0.0))
         if count > 1:
@@ -189,7 +195,7 @@ def address_of(request: Request) -> str:
 
 
 def secrets_of(request: Request) -> list[str]:
-    """Return the tokens in a request, in any form that InfluxDB's clients use."""
+    """Return the tokens in a request, wherever clients of InfluxDB 1 or 2 put tokens."""
     tokens = [bearer_of(request) or basic_of(request)[1], request.query_params.get("p", "")]
     # InfluxDB 1's clients may send user:token.
     tokens += [token.partition(":")[2] for token in tokens if ":" in token]
@@ -203,7 +209,7 @@ def bearer_of(request: Request) -> str:
 
 
 def basic_of(request: Request) -> tuple[str, str]:
-    """Return the user name and password of HTTP's basic authentication; empty if there are none."""
+    """Return user name and password from HTTP basic authentication; two empty texts without it."""
     kind, _, encoded = request.headers.get("authorization", "").partition(" ")
     if kind.lower() != "basic":
         return "", ""

@@ -40,7 +40,10 @@ def read(path: Path) -> str:
 
 
 def read_json(path: Path, mended: str) -> dict[str, Any]:
-    """Return the JSON object in a file, empty if missing. If it is invalid, raise Unusable with the remedy `mended`."""
+    """Return the JSON object in a file; an empty object if the file is missing.
+
+    If the content is invalid, raise Unusable with the remedy `mended`.
+    """
     try:
         content = json.loads(read(path))
     except FileNotFoundError:
@@ -68,7 +71,7 @@ def save_json(path: Path, content: Mapping[str, Any]) -> None:
 class Reread:
     """The JSON object in a file, read again when the file changes. Raise Unusable if the first reading fails.
 
-    If a later reading fails, the object stays unchanged, so that a mistake in an editor locks nobody out.
+    If a later reading fails, the last object stays in use, so that a mistake in an editor locks nobody out.
     """
 
     def __init__(self, path: Path, mended: str) -> None:
@@ -101,7 +104,7 @@ def hashed(password: str) -> str:
 
 
 def shared_hash(password: str) -> str:
-    """Return a hash of the shared password, which is long and random."""
+    """Return a hash of the shared password, faster than `hashed`, as this password is long and random."""
     salt = secrets.token_bytes(16)
     return f"{_text(salt)}:{_text(_digest(password, salt, _SHARED_COST))}"
 

@@ -57,7 +57,7 @@ def create_app(
 ) -> ASGIApp:
     """Return the application. `writing` writes to `store`; the caller closes both after the server has stopped.
 
-    `translator` takes the metrics of Prometheus; by default only metrics of known exporters are accepted.
+    `translator` translates metrics of Prometheus exporters; by default, only metrics of known exporters are accepted.
     """
     limits = limits or RequestLimits()
     bodies = Bodies(limits)
@@ -89,7 +89,7 @@ def create_app(
 
 
 def _recent_series(store: Store) -> Sequence[Series]:
-    """Return the series with live samples in the last day."""
+    """Return the series with live samples in the last day; none if the store cannot be read."""
     now = time.time_ns()
     try:
         return store.live.series(now - _DAY, now).series
@@ -99,7 +99,7 @@ def _recent_series(store: Store) -> Sequence[Series]:
 
 
 def _health_routes(health: Callable[[], Health]) -> list[Route]:
-    """Return the routes of InfluxDB's ping, of the health in a word, and of the metrics."""
+    """Return the routes `/ping` (as InfluxDB's), `/health` (pass or fail), and `/metrics`."""
 
     async def ping(_: Request) -> Response:
         return Response(status_code=HTTPStatus.NO_CONTENT, headers=INFLUXDB)
@@ -127,7 +127,7 @@ def _health_routes(health: Callable[[], Health]) -> list[Route]:
 
 
 class _LatestHealth:
-    """The health, computed at most once per moment for all requests, as anyone may send many."""
+    """The health for all requests, computed again after `_MOMENT_S` at the earliest, as anyone may request it often."""
 
     def __init__(self, health: Callable[[], Health]) -> None:
         self._health = health
@@ -195,7 +195,7 @@ def store_route(store: Store, bodies: Bodies, limits: RequestLimits) -> Route:
 
 
 def _answer(store: Store, method: str, body: bytes) -> Response:
-    """Return the answer to a call of the store; its errors become refusals."""
+    """Return the response to a call of a method of the store; errors become refusals."""
     try:
         content, media_type = remote.answer(store, method, json.loads(body))
     except Unusable as error:

@@ -1,7 +1,7 @@
 """Serves the web application in a thread, with a limited number of connections.
 
-Connections are counted before the TLS handshake: until then a connection has no protocol, but already uses one of the
-files that the process may open.
+Connections are counted from before the TLS handshake on: until it ends, uvicorn does not know of a connection, which
+already uses a file descriptor.
 """
 
 import asyncio
@@ -34,9 +34,9 @@ _COME_BACK_S = 30
 
 
 class Listener(socket.socket):
-    """A listening socket that closes a new connection at once if its address has, or all addresses have, too many.
+    """A listening socket that closes a new connection at once if there are too many, of its address or in all.
 
-    The event loop of Windows accepts connections in another way; there, only connections with a protocol are counted.
+    On Windows, the event loop does not call `accept`; there, connections are counted only after the TLS handshake.
     """
 
     bounds = RequestLimits()
@@ -47,7 +47,7 @@ class Listener(socket.socket):
         self._connections: Counter[str] = Counter()
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Return the next connection. Raise ConnectionAbortedError if there are too many."""
+        """Return the next connection and its address. Raise ConnectionAbortedError if there are too many."""
         accepted, address = super().accept()
         network, limits = network_of(str(address[0])), self.bounds
         max_connections = limits.connections + limits.reserved
@@ -67,7 +67,7 @@ class Listener(socket.socket):
 
 
 class _Connection(socket.socket):
-    """A connection that reports when it is closed."""
+    """A socket that calls `on_close` when it is closed."""
 
     on_close: Callable[[], None] | None = None
 
@@ -108,18 +108,18 @@ class Certificate:
 
 
 class _Server(uvicorn.Server):
-    """A server that wakes once a second, for the header Date, and when it stops; uvicorn's wakes ten times a second."""
+    """A uvicorn server that wakes once a second (for the header Date) and when it stops, not ten times a second."""
 
     _wake: Callable[[], object] = staticmethod(lambda: None)
 
     def stop(self) -> None:
-        """Have the server end; it may be called from another thread."""
+        """End the server; any thread may call this."""
         self.should_exit = True
         with suppress(RuntimeError):  # it has ended already
             self._wake()
 
     async def main_loop(self) -> None:
-        """Wait until the server shall stop."""
+        """Wait until `stop` is called."""
         stopping = asyncio.Event()
         self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, stopping.set)
         while not await self.on_tick(0):
@@ -128,7 +128,7 @@ class _Server(uvicorn.Server):
 
 
 class Serving:
-    """A running HTTP server. Raise Unusable if it cannot listen."""
+    """An HTTP server running in a thread. Raise Unusable if it cannot listen on its address."""
 
     def __init__(
         self,
@@ -187,12 +187,12 @@ class Serving:
 
     @property
     def running(self) -> bool:
-        """Whether the server runs. If it ended before `stop` was called, the log says why."""
+        """Whether the server runs. If it has ended before `stop` was called, the log says why."""
         return self._thread.is_alive()
 
     @property
     def connections(self) -> tuple[int, int]:
-        """The number of open connections, and the number that agents may open."""
+        """The number of open connections, and the number of connections that agents may have."""
         return self._connections.total(), self._most
 
     def _run(self) -> None:
@@ -212,7 +212,7 @@ class Serving:
 
 
 def _bound(listen: Listen) -> Listener:
-    """Return a socket that is bound to the address."""
+    """Return a listening socket that is bound to the address. Raise Unusable if that fails."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             listen.host, listen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -240,12 +240,12 @@ def _bound(listen: Listen) -> Listener:
 def guarded_protocol(
     limits: RequestLimits, connections: Counter[str], *, behind_proxy: bool = False
 ) -> type[H11Protocol]:
-    """Return the protocol class. `connections` counts the open connections by address.
+    """Return the protocol class of connections. `connections` counts the open connections by client address.
 
-    An address may have `address_connections`; behind a proxy all requests have one address, so it may have all.
-    Connections beyond `connections` are for people: agents are told when to retry. The head of a request must arrive
-    within `head_s` from its first byte, or from connecting. A client may also take that long to finish a request that
-    was already answered.
+    An address may have `address_connections`; behind a proxy, where all requests have one address, it may have all.
+    Connections beyond `limits.connections` are for people: on these, agents are told when to retry. The head of a
+    request must arrive within `head_s` of its first byte, or of connecting. The rest of a request that was already
+    answered must also arrive within `head_s`.
     """
     max_of_address = limits.connections + limits.reserved if behind_proxy else limits.address_connections
 
@@ -254,7 +254,7 @@ def guarded_protocol(
         _address = ""
 
         def connection_made(self, transport: Any) -> None:
-            """Count the connection; close it, or reserve it for people, if there are too many."""
+            """Count the connection; if there are too many, close it, or reserve it for people."""
             peer = transport.get_extra_info("peername")
             self._address = network_of(str(peer[0])) if peer else ""
             connections[self._address] += 1
@@ -291,7 +291,7 @@ def guarded_protocol(
                 self._deadline = self.loop.call_later(limits.head_s, self.transport.abort)
 
         def _check_head(self) -> None:
-            """Cancel the deadline if a request is being handled, or nothing of the next request has been received."""
+            """Cancel the deadline for a head while a request is handled, or before the next request begins."""
             is_handled = (
                 bool(self.cycle) and not self.cycle.response_complete
             )  # there is no cycle before the first request
@@ -308,9 +308,9 @@ def guarded_protocol(
 
 
 def without_agents(app: ASGIApp) -> ASGIApp:
-    """Return the application for connections reserved for people: samples of agents are refused.
+    """Return the application for connections reserved for people, which refuses samples of agents.
 
-    The refusal says when to retry. The connection is closed after each answer, to be free for other clients.
+    The refusal says when to retry. The connection is closed after each response, so that other clients can connect.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

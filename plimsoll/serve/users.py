@@ -22,7 +22,7 @@ _NAME = re.compile(r"[\w.@-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user, who may log in; without a password only through a proxy that logs people in."""
+    """A user who may log in. A user without a password can only log in at a proxy that logs people in."""
 
     name: str
     role: Role
@@ -47,7 +47,7 @@ class UserFile:
         return _role(entry) if entry else None
 
     def name(self, name: str) -> str:
-        """Return the name of a user, spelled as when the user was added."""
+        """Return a user's name in the spelling with which the user was added; an unknown name unchanged."""
         return str(self._file.current.get(name.casefold(), {}).get("name", name))
 
     def hash_of(self, name: str) -> str:

@@ -21,10 +21,10 @@ _LONGEST_QUERY = 10_000
 
 
 class WriteEndpoint:
-    """Parses and writes line protocol, and answers as InfluxDB does, after the commit.
+    """Parses and writes line protocol; answers as InfluxDB does, after the samples are committed.
 
-    Any organisation, bucket, database and retention policy is accepted, as there is one store. Like InfluxDB 1 and
-    unlike InfluxDB 2, it writes the valid lines of a body with invalid ones.
+    Any organisation, bucket, database and retention policy is accepted, as there is only one store. If a body has
+    invalid lines, its valid lines are written, as by InfluxDB 1 (InfluxDB 2 writes none).
     """
 
     def __init__(self, intake: WriteHandler, bodies: Bodies) -> None:
@@ -96,7 +96,7 @@ class WriteEndpoint:
 
 
 def _answer(parsed: Parsed, result: WriteResult) -> Response:
-    """Return the response to a body: empty, or an error with the refused lines and reasons."""
+    """Return the response to a write: 204 if all was stored, or an error with refused lines and reasons."""
     malformed, refused = parsed.malformed, parsed.refused
     reasons = [f"unable to parse '{text}': {reason} (line {number})" for number, text, reason in malformed.first]
     reasons += [f"{reason} (line {number})" for number, _, reason in refused.first]
@@ -114,7 +114,10 @@ def _answer(parsed: Parsed, result: WriteResult) -> Response:
 
 
 def _partial(reasons: list[str], dropped: int, *, kept: bool) -> str:
-    """Return the message for a write with `dropped` refused lines, with the first of the reasons."""
+    """Return the error message for a write of which `dropped` lines were refused.
+
+    `reasons` are the reasons for the first of these lines; `kept` says whether any line was valid.
+    """
     rest = [f"and {dropped - len(reasons)} more"] if dropped > len(reasons) else []
     text = "\n".join(reasons + rest)
     return f"partial write: {text} dropped={dropped}" if kept else text

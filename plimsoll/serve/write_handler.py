@@ -1,4 +1,4 @@
-"""Handles samples from writers: reads bodies within limits, parses them, and queues their samples."""
+"""Writes samples that agents send: reads bodies within limits, parses them, and queues their samples."""
 
 import asyncio
 import time
@@ -27,7 +27,7 @@ Lines: TypeAlias = Callable[[bytearray, int], bytes]
 
 
 class NotTaken(Exception):
-    """The error that a body is not accepted: the HTTP status, the reason, and when to retry (seconds)."""
+    """The error that a body is refused: the HTTP status, the reason, and the seconds for Retry-After (0: none)."""
 
     def __init__(self, status: HTTPStatus, why: str, again_s: int = 0) -> None:
         super().__init__(why)
@@ -37,7 +37,10 @@ class NotTaken(Exception):
 
 
 class WriteHandler:
-    """Parses bodies and writes their samples. `initial_series` returns the series known at the start."""
+    """Parses bodies and writes their samples.
+
+    `initial_series` returns the series already in the store, which the limits on series never refuse.
+    """
 
     def __init__(
         self,
@@ -63,10 +66,10 @@ class WriteHandler:
         self._long_ones.shutdown()
 
     async def take(self, request: Request, lines: Lines, unit: int = 1) -> tuple[Parsed, WriteResult]:
-        """Write the samples in the line protocol that `lines` extracts from a request's body; times are in `unit` ns.
+        """Write the samples in a request's body. `lines` converts the body to line protocol; times are in `unit` ns.
 
-        `lines` is called in another thread with the longest allowed content, and raises TooLarge if it is longer. Raise
-        NotTaken if the body is refused, or if `lines` raises it.
+        `lines` is called in another thread, with the body and the longest allowed result, and raises TooLarge if the
+        result would be longer. Raise NotTaken if the body is refused; `lines` may raise it, too.
         """
         try:
             async with self._bodies.read(request, self.limits.body) as body:
@@ -91,7 +94,7 @@ class WriteHandler:
         return parsed, result
 
     async def _parsed(self, body: bytearray, lines: Lines, unit: int, writer: str) -> Parsed:
-        """Parse a body in a thread, a long one in a separate pool. Raise the errors of `lines` and the parser."""
+        """Parse a body in a thread (a long body in another pool). Raise the errors of `lines` and the parser."""
         loop, longest = asyncio.get_running_loop(), self.limits.unpacked
         try:
             return await loop.run_in_executor(self._pool, self._parse, body, lines, unit, writer, min(_SHORT, longest))
