@@ -17,10 +17,10 @@ _PRIORITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ER
 
 
 def set_up(file: Path | None = None) -> None:
-    """Send all logging to stderr, or to a file that is rotated at 5 MB with three older files kept.
+    """Send all logging to stderr, or to `file`, which is rotated at 5 MB; three older files are kept.
 
-    If stderr goes to the journal of systemd, lines begin with a priority in place of the time. Libraries log from level
-    warning on.
+    If stderr goes to the journal of systemd, lines begin with a priority instead of the time. Messages of libraries are
+    logged from level warning on.
     """
     if file is None:
         handler: logging.Handler = logging.StreamHandler(sys.stderr)
@@ -34,7 +34,10 @@ def set_up(file: Path | None = None) -> None:
 
 
 def _is_journal() -> bool:
-    """Return whether stderr goes to the journal of systemd: a child may inherit JOURNAL_STREAM with another stderr."""
+    """Return whether stderr goes to the journal of systemd.
+
+    JOURNAL_STREAM alone does not tell, as a child process may inherit it but have another stderr.
+    """
     try:
         fstat = os.fstat(2)
     except OSError:
@@ -45,7 +48,7 @@ def _is_journal() -> bool:
 class _Lines(logging.Formatter):
     """Formats log records: `2026-03-10 10:00:00+01:00 warning: what happened`; in the journal `<4>what happened`.
 
-    Every line of a traceback begins in this way.
+    Every line of a traceback gets this prefix, too.
     """
 
     def __init__(self, *, is_journal: bool) -> None:
@@ -64,14 +67,17 @@ class _Lines(logging.Formatter):
 
 
 class _Repetitions(logging.Filter):
-    """A log filter that passes an equal warning or error once an hour, and adds how often it was suppressed."""
+    """A log filter that passes the same warning or error once an hour only.
+
+    The passed message says how often it was suppressed since it last passed.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._repeats: dict[tuple[str, str], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a log record is written."""
+        """Return whether a log record is to be written."""
         if record.levelno < logging.WARNING:
             return True
         message = record.getMessage()

@@ -44,12 +44,12 @@ def troubles(
     damaged: Mapping[Path, str] | None = None,
     alerts_damaged: Sequence[Path] = (),
 ) -> Iterator[Problem]:
-    """Yield the problems that somebody has to solve. `now` and the start of `plimsoll up`, `started`, are in UTC ns.
+    """Yield the problems of Plimsoll itself that somebody has to solve.
 
-    `connections` are the number of open connections, and the most that may be open. `unchecked` maps each check that
-    cannot be made to the reason; `silent` each counter of this computer without an answer to the seconds since;
-    `damaged` each unreadable file of a day to the reason. `alerts_damaged` are damaged alerts.db files that were set
-    aside.
+    `now` and `started` (the start of `plimsoll up`) are in UTC ns. `connections` are the number of open connections,
+    and the number that agents may have. `unchecked` maps each check that cannot be made to the reason; `silent` maps
+    each counter of this computer that does not answer to the seconds since its last answer; `damaged` maps each
+    unreadable file of samples to the reason. `alerts_damaged` are the damaged alerts.db files that were set aside.
     """
     if written.problem:
         yield Problem(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
@@ -120,10 +120,11 @@ def health(
     unscraped: Sequence[str] = (),
     missing: Mapping[HostKey, Mapping[str, Resource | None]] | None = None,
 ) -> Health:
-    """Return the health of all hosts and of Plimsoll. `mended` are the problems to solve.
+    """Return the health of all hosts and of Plimsoll itself. `mended` are the problems that somebody has to solve.
 
-    `duty` says which of several processes notifies; `unscraped` are the exporters that gave no metrics. `missing` are
-    metrics that never come though other metrics of their group do, by host (case-folded), with their resource.
+    `duty` says which of several processes notifies; `unscraped` are the exporters that gave no metrics. `missing` maps
+    a host (case-folded) to the metrics that never came although other metrics of their group do, with the resource of
+    each.
     """
     warned = [problem for problem in mended if problem.severity == "warning"]
     mended = [problem for problem in mended if problem.severity != "warning"]
@@ -167,7 +168,7 @@ def health(
 def _answer(
     host_healths: list[HostHealth], fires: Firing, mended: list[Problem], progress: Progress, now: int
 ) -> tuple[HealthAnswer, str]:
-    """Return whether the hosts are healthy or not known to be, and why."""
+    """Return the answer to whether the hosts are healthy, and the reason."""
     if gone := next((alert for alert in fires.alerts if alert.kind == "all-silent"), None):
         silent = sum(host_health.state == HostState.SILENT for host_health in host_healths)
         since = f" since {iso(gone.since)}" if gone.since else ""
@@ -200,14 +201,14 @@ def _running(begun: int, now: int) -> str:
 
 
 def _never_sent(lost: Mapping[HostKey, Mapping[str, Resource | None]]) -> Iterator[str]:
-    """Yield a sentence on each metric that never comes though other metrics of its group do."""
+    """Yield a sentence on each metric that never came although other metrics of its group do."""
     for name in sorted({name for names in lost.values() for name in names}):
         hosts = listed(sorted(host for host, names in lost.items() if name in names), 3)
         yield f"{name} never came from {hosts}: limits computed from it are not judged; let the agent send it."
 
 
 def _left_out(written: WriteState) -> Iterator[str]:
-    """Yield a sentence on each kind of data that was received but left out since the start."""
+    """Yield a sentence on each kind of data that was received since the start but not stored."""
     if written.lines:
         lines = counted(written.lines, "line")
         yield f"Since the start, {lines} that agents sent could not be stored; the last one: {written.why}"
@@ -250,7 +251,7 @@ def _hosts(file: AlertsFile, fires: Firing, progress: Progress, now: int) -> Ite
 
 
 def _unjudged(host: Host, progress: Progress, now: int) -> str:
-    """Return why some limits of a host are not judged; empty if all are."""
+    """Return why some or all limits of a host are not judged; empty if all are judged."""
     if host.host in progress.duplicates:
         return f"not judged: {DUPLICATE}"
     if host.host in progress.impossible:

@@ -19,9 +19,10 @@ _NEED_RESTART = ("zone", "store", "limits", "login", "proxy")
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """The result of reading the settings again: when (UTC ns), whom they notify, and which changes need a restart.
+    """The result of reading the settings again, at a time (UTC ns).
 
-    `refused` says why the new settings were refused, so that the old settings stay in use; empty if they were accepted.
+    `targets` are the names of the notification targets, `restart` the changed settings that need a restart. `refused`
+    says why the new settings were refused and the old settings stay in use; it is empty if they were accepted.
     """
 
     at: int
@@ -31,7 +32,7 @@ class Reloaded:
 
     @property
     def text(self) -> str:
-        """The outcome as a sentence."""
+        """The result as a sentence or two."""
         if self.refused:
             return f"The new settings are refused, and those of before hold: {self.refused}"
         text = f"The settings were read anew; they notify {', '.join(self.targets) or 'nobody'}."
@@ -39,9 +40,10 @@ class Reloaded:
 
 
 def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
-    """Return the new settings, with the `old` values where a change needs a restart, and the names of those settings.
+    """Return the new settings to use, and the names of changed settings that need a restart.
 
-    Raise Unusable, naming the setting, if up.toml is invalid.
+    The settings that need a restart have their `old` values in the result. Raise Unusable, naming the setting, if
+    up.toml is invalid.
     """
     settings = up_settings.load(folder)
     changed = tuple(name for name in _NEED_RESTART if getattr(settings, name) != getattr(old, name))
@@ -49,7 +51,10 @@ def fresh(folder: Path, old: UpSettings) -> tuple[UpSettings, tuple[str, ...]]:
 
 
 def route(reload: Callable[[], Reloaded], done_by_owner: Callable[[str], None]) -> Route:
-    """Return the route by which `plimsoll reload`, run by the owner, makes this process read its settings again."""
+    """Return the route with which `plimsoll reload` makes this process read its settings again.
+
+    `done_by_owner` is called with a sentence for the audit log.
+    """
 
     def answer(_: Request) -> Response:
         done = reload()

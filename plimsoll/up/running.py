@@ -44,13 +44,16 @@ class Running:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process still runs; a new process that reuses its id does not count."""
+        """Whether the process still runs; a later process with the same process id does not count."""
         with suppress(psutil.Error):
             return abs(psutil.Process(self.pid).create_time() - self.began) < 1
         return False
 
     def check_listens(self) -> None:
-        """Raise ConnectionRefusedError if another program uses the port: it must not get the owner's token."""
+        """Raise ConnectionRefusedError unless the running `plimsoll up` listens on the port of its address.
+
+        A different program that uses the port must not get the owner's token.
+        """
         port, sockets = urlsplit(self.address).port or 0, []
         with suppress(psutil.Error):
             sockets = psutil.Process(self.pid).net_connections("tcp") if self.is_alive else []
@@ -59,7 +62,7 @@ class Running:
 
 
 class OnlyOne:
-    """A lock of this process on a data folder. Raise Unusable if another process holds it."""
+    """A lock on a data folder, held by this process. Raise Unusable if another process holds the lock."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

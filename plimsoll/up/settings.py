@@ -1,6 +1,6 @@
 """The settings of `plimsoll up` in up.toml: notifications, expected hosts, checks, and how long samples are kept.
 
-The file lies in the data folder and holds secrets: addresses with passwords and tokens. Only its owner may be able to
+The file is in the data folder, and contains secrets: addresses with passwords and tokens. Only its owner may be able to
 write it. docs/alerts.md is the reference.
 """
 
@@ -92,7 +92,7 @@ _Header = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,100}$")]
 
 
 class RosterSettings(Strict):
-    """The hosts that are expected even before they send, and the time after which a host counts as silent."""
+    """The hosts that are expected even if they never sent samples, and after what time a host counts as silent."""
 
     hosts: tuple[str, ...] = ()
     silent_after: Annotated[
@@ -104,17 +104,17 @@ class RosterSettings(Strict):
 
 
 class HeartbeatSettings(Strict):
-    """An address that is requested every minute while everything works."""
+    """An address that is requested every minute while `plimsoll up` works, so that an outside service can watch it."""
 
     url: Annotated[SecretStr, _require(lambda url: _is_http(url.get_secret_value()), _NO_HTTP)]
 
 
 class StoreSettings(Strict):
-    """How long samples are kept.
+    """Where samples are stored, and how long.
 
-    All samples are kept for `raw_days`, then minute values, until the store reaches `size`. `address` is the address of
-    an InfluxDB or VictoriaMetrics that stores them instead, with its own retention. `runs` is the folder of runs that
-    belongs to the VictoriaMetrics.
+    Samples are kept unchanged for `raw_days`, then as minutes until they are `days` old; the oldest days are dropped
+    earlier if the store exceeds `size`. `address` names an InfluxDB or VictoriaMetrics that stores samples instead,
+    with its own retention; `runs` is the folder of runs beside a VictoriaMetrics.
     """
 
     address: Annotated[
@@ -136,7 +136,7 @@ class LimitsSettings(Strict):
 
     @property
     def bounds(self) -> Bounds:
-        """The bounds on received series; the memory for names grows with the number of series."""
+        """The bounds on received series, hosts and names; the bound on names grows with the number of series."""
         names = max(_BOUNDS.names, self.series * _BOUNDS.names // _BOUNDS.series)
         return Bounds(self.series, self.hosts, self.writer_series, self.writer_hosts, names)
 
@@ -144,8 +144,9 @@ class LimitsSettings(Strict):
 class ProxySettings(Strict):
     """A reverse proxy at which people log in, and which sends their name in the header `user`.
 
-    The proxy has one of the `addresses`, and sends the `secret` as X-Plimsoll-Proxy. The header `groups` lists groups,
-    divided by `separator`. `roles` maps each role to its groups; `role` is for people in none of these.
+    The proxy has one of the `addresses`, and sends `secret` in the header X-Plimsoll-Proxy. The header `groups` lists a
+    person's groups, divided by `separator`. `roles` maps each role to its groups; `role` is the role of people in none
+    of these groups.
     """
 
     addresses: tuple[_Network, ...] = Field(min_length=1)
@@ -174,8 +175,8 @@ class ProxySettings(Strict):
 class ScrapeSettings(Strict):
     """Prometheus exporters to scrape: `app01:9100`, or a URL.
 
-    `labels` are added to each metric; the label `host` names the host. Otherwise the metric's label `host_label` names
-    it, else the host in the address.
+    `labels` are added to each metric. The host of a metric is the label `host` in `labels`; without it, the metric's
+    label `host_label`; without that, the host in the exporter's address.
     """
 
     targets: tuple[Annotated[Name, AfterValidator(_scrape_address)], ...] = Field(min_length=1)
@@ -214,7 +215,10 @@ class ScrapeSettings(Strict):
 
 
 class MaintenanceSettings(Strict):
-    """Maintenance that comes again: by days of the week, some of these in a month, or by dates."""
+    """Recurring maintenance: at certain times of day, on days of the week or dates of the month.
+
+    `weeks` limits `days` to, for example, the first and third such day of a month.
+    """
 
     reason: Name
     begin: Clock = Field(alias="from")
@@ -235,7 +239,7 @@ class MaintenanceSettings(Strict):
         return self
 
     def plan(self, zone: Zone) -> Maintenance:
-        """Return the maintenance, by default in `zone`."""
+        """Return the maintenance; `zone` is the time zone if these settings name none."""
         fields = {name: getattr(self, name) for name in type(self).model_fields if name != "zone"}
         return Maintenance(zone=self.zone or zone, **fields)
 
@@ -255,7 +259,7 @@ class UpSettings(NotifySettings):
 
     @property
     def plans(self) -> tuple[Maintenance, ...]:
-        """The maintenance that comes again."""
+        """The recurring maintenance, with its time zones."""
         return tuple(settings.plan(self.zone) for settings in self.maintenance)
 
     @property
@@ -265,7 +269,7 @@ class UpSettings(NotifySettings):
 
     @property
     def expected(self) -> tuple[str, ...]:
-        """The hosts that are expected even before they send: hosts listed in up.toml, and hosts scraped."""
+        """The hosts that are expected even if they never sent samples: hosts listed in up.toml, and scraped hosts."""
         return tuple(dict.fromkeys((*self.roster.hosts, *(target.host for target in self.targets if target.host))))
 
     @property
@@ -287,8 +291,9 @@ class UpSettings(NotifySettings):
 def load(folder: Path) -> UpSettings:
     """Read the settings of a data folder; without up.toml, return the defaults.
 
-    Raise Unusable, naming file and setting, if up.toml is invalid, if others than its owner can write it, or if it
-    holds secrets that others can read; a file of root may be readable by its group.
+    Raise Unusable, naming file and setting, if up.toml is invalid. Raise Unusable as well if somebody else than the
+    owner of the file can write it, or can read it although it has secrets; but the group may read a file that root
+    owns.
     """
     path = folder / FILE_NAME
     if not os.path.lexists(path):
@@ -305,7 +310,7 @@ def load(folder: Path) -> UpSettings:
 
 
 def parse(data: bytes, path: Path) -> UpSettings:
-    """Parse the text of up.toml. Raise Unusable, naming the setting but never an address, if it is invalid."""
+    """Parse up.toml. If it is invalid, raise Unusable with the name of the setting, but never with an address."""
     return parsed(decoded(data, path), path, UpSettings)
 
 

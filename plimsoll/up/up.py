@@ -62,12 +62,12 @@ _WRITTEN_WITHIN_S = 60
 
 @dataclass(frozen=True)
 class Setup:
-    """The settings from the command line.
+    """What `plimsoll up` runs with, from the command line.
 
-    `sources` are called for points every 10 s; one source collects this computer under the name `host`. An evaluation
-    is performed `delay` ns after its time. `pages` builds the pages to serve. `url` is the public address, if it
-    differs from the address to listen on. `read` reads plimsoll.toml again. `silent` returns the counters of this
-    computer that do not answer, and for how many seconds.
+    Every 10 s, the `sources` are called for points; one of them collects this computer under the name `host`. An
+    evaluation for a time is performed `delay` ns after that time. `pages` builds the pages to serve. `url` is the
+    public address, if it differs from the address to listen on. `read` reads plimsoll.toml again. `silent` returns the
+    counters of this computer that do not answer, with the seconds since the last answer.
     """
 
     folder: Path
@@ -84,12 +84,12 @@ class Setup:
 
     @property
     def names(self) -> list[str]:
-        """The host names accepted in requests, besides the address that the server listens on."""
+        """The host names that requests may use, besides the address on which the server listens."""
         public = self.url.host if self.url and not self.url.is_loopback else None
         return [*self.allowed_hosts, *([public] if public else [])]
 
     def check_login(self, settings: UpSettings) -> None:
-        """Raise Unusable if other machines could reach the server through a proxy without a login."""
+        """Raise Unusable if people who come through a proxy from other machines would need no login."""
         if self.names and self.listen.is_loopback and settings.login != "always":
             raise Unusable(
                 f"{', '.join(self.names)}: leads here only through a proxy, whose clients would need no "
@@ -109,7 +109,7 @@ _log = logging.getLogger(__name__)
 
 
 class Up:
-    """A running `plimsoll up`. `stop` ends its parts in an order in which no received sample is lost."""
+    """A running `plimsoll up`: server, alert loop, collection and notifications."""
 
     def __init__(self, setup: Setup, lock: OnlyOne, store: Store, site: Site, configured: ConfiguredFacts) -> None:
         self._setup = setup
@@ -187,7 +187,7 @@ class Up:
         ]
 
     def start(self) -> None:
-        """Start to collect, judge and notify; the server has been started before."""
+        """Start to collect, judge and notify. The server already runs."""
         self._lock.announce(self._servers[-1].address)
         self._notifier.start()
         if self._heartbeat:
@@ -211,7 +211,10 @@ class Up:
         return done
 
     def stop(self) -> None:
-        """Stop the loop, then the servers, write what they received, and close the files."""
+        """Stop collection, servers, alert loop and notifications, and close the files.
+
+        The order ensures that all received samples are written.
+        """
         self._stop.set()
         self._closing.close()
         for server in self._servers:
@@ -231,7 +234,7 @@ class Up:
         self._lock.release()
 
     def put(self, points: Points) -> None:
-        """Write points to the store at once, as the demo does with its past samples."""
+        """Write points to the store, and wait until they are committed; for the past samples of the demo."""
         try:
             self._writing.put(points).result()
         except NotWritten as error:
@@ -243,7 +246,7 @@ class Up:
         return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
 
     def _listening(self) -> list[Serving]:
-        """Start the servers and return them. If a server cannot listen, close the servers that were opened before."""
+        """Start the servers and return them. If one cannot listen, close everything that was opened."""
         with ExitStack() as undone:
             undone.callback(self._file.close)
             undone.callback(self._closing.close)
@@ -256,7 +259,11 @@ class Up:
             return servers
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
-        """Return a server for an address; with `owner_only`, it serves no pages but `plimsoll reload`."""
+        """Return a running server for an address.
+
+        With `owner_only`, the server accepts only commands of the owner, and of all pages serves only `plimsoll
+        reload`.
+        """
         login = self._settings.login == "always"
         proxy = None if owner_only else _trusted_proxy(self._settings.proxy)
         url, names = self._setup.url, self._setup.names
@@ -273,7 +280,7 @@ class Up:
         return Notifier(self._file, settings, sends, now=now, pages=self.address, site=site, on_duty=on_duty)
 
     def _record_owner(self, text: str) -> None:
-        """Add an action of the owner to the audit log. A failure is ignored, as the action is already done."""
+        """Add an action of the owner to the audit log; ignore a failure, as the action is already done."""
         with suppress(NotKept):
             actions.audit(self._file, actions.Actor("the owner", "command"), time.time_ns(), text)
 
@@ -284,7 +291,7 @@ class Up:
     def _reload(self, now: int) -> Reloaded:
         """Build everything that depends on the settings, then replace the old parts at once; return the result.
 
-        Raise Unusable if the settings are invalid, or `plimsoll up` is starting or ending.
+        Raise Unusable if the settings are invalid, or while `plimsoll up` is starting or ending.
         """
         if not self._is_started or self._stop.is_set():
             raise Unusable("plimsoll up is starting or ending")
@@ -333,7 +340,7 @@ class Up:
         self._notifier.stepped(now)
 
     def _troubles(self) -> list[Problem]:
-        """Return the problems that somebody has to solve now."""
+        """Return the problems of Plimsoll itself that somebody has to solve now."""
         return [
             *overview.troubles(
                 self.loop.progress,
@@ -364,7 +371,10 @@ class Up:
         )
 
     def _missing_metrics(self, now: int) -> Mapping[HostKey, Mapping[str, Resource]]:
-        """Return the metrics of exporters that never come, by host; the result is renewed every minute."""
+        """Return, by host, the metrics that exporters never sent although other metrics of their group came.
+
+        The result is computed at most once a minute.
+        """
         if not 0 <= now - self._missing[0] < _LOOK_EVERY:
             metrics: dict[HostKey, dict[str, Resource]] = {}
             for translator in self._translators:
@@ -375,7 +385,10 @@ class Up:
         return self._missing[1]
 
     def _collect(self) -> None:
-        """Get the points of each source every 10 s, at the times of evaluations, and queue them for writing."""
+        """Get the points of each source at the time of each evaluation (every 10 s), and write them.
+
+        Run until `plimsoll up` stops.
+        """
         while not self._stop.wait((EVALUATION_INTERVAL - time.time_ns() % EVALUATION_INTERVAL) / SECOND):
             now = time.time_ns()
             for source in (*self._setup.sources, self._checks.collect):
@@ -403,7 +416,7 @@ class Up:
 
 
 def _trusted_proxy(settings: ProxySettings | None) -> TrustedProxy | None:
-    """Return the proxy that logs people in; None if there is none."""
+    """Return the proxy at which people log in; None if the settings name none."""
     if settings is None:
         return None
     usual = Role(settings.role) if settings.role else None

@@ -11,10 +11,10 @@ _log = logging.getLogger(__name__)
 
 
 class Watchdog:
-    """A check of the alert loop: people are notified if it has evaluated nothing for a minute.
+    """A check of the alert loop, which notifies people if the loop has evaluated nothing for a minute.
 
-    `last` returns the last evaluation, including evaluations that catch up. `tell` sends a title and a text without
-    using alerts.db. The log says when the loop continues.
+    `last` returns the last evaluation, also while the loop catches up on past evaluations. `tell` sends a title and a
+    text without using alerts.db. The log says when the loop goes on.
     """
 
     def __init__(self, last: Callable[[], object], tell: Callable[[str, str], None]) -> None:
@@ -30,7 +30,7 @@ class Watchdog:
             self.look(time.monotonic())
 
     def look(self, now_s: float) -> None:
-        """Compare the last evaluation with that of the previous check. `now_s` is a time of the monotonic clock (s)."""
+        """Check whether there is a new evaluation since the last check. `now_s` is a monotonic time (s)."""
         last = self._last()
         if self._since is None or last != self._last_value:
             self._last_value, self._since = last, now_s

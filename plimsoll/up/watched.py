@@ -24,7 +24,7 @@ class Watched:
 
     `progress` returns the progress of the alert loop, `judged` its last evaluation, `health` the health of all hosts.
     `trials` sends test messages. `reload` reads the settings again and replaces `site` and `configured`; `reloaded` is
-    the result of the last time. `stepped` is set after each evaluation. Callbacks in `closing` are called when the
+    the result of the last reload. `stepped` is set after each evaluation. Callbacks in `closing` are called when the
     server stops.
     """
 

@@ -1,4 +1,4 @@
-"""Requests from outside to a running `plimsoll up`: signals, and commands of the service manager of Windows."""
+"""Events that make `plimsoll up` stop or reload, set by signal handlers or by the service manager of Windows."""
 
 from threading import Event
 

@@ -23,16 +23,19 @@ _KEY = f"HKLM\\SYSTEM\\CurrentControlSet\\Services\\{NAME}"
 
 @dataclass(frozen=True)
 class Command:
-    """The command line of `plimsoll up`: the words that start `plimsoll`, the data folder, and other arguments."""
+    """The command line of `plimsoll up`: the words that start `plimsoll`, and the arguments.
+
+    `store_option` is the name of the option for the data folder, which the service sets.
+    """
 
     program: Sequence[str]
     store_option: str
     arguments: Sequence[str] = ()
 
     def words(self, data: PurePath) -> list[str]:
-        """Return all words of the command line.
+        """Return all words of the command line, with the data folder `data`.
 
-        Raise Unusable if the arguments name another data folder or contain line ends.
+        Raise Unusable if the other arguments name a data folder, or contain line ends or invisible characters.
         """
         if any(word == self.store_option or word.startswith(f"{self.store_option}=") for word in self.arguments):
             raise Unusable(
@@ -55,12 +58,12 @@ class Step:
     fine: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        """Return the step as a person would type it."""
+        """Return the step as text: the command as a person would type it, or the path of the file to write."""
         return f"write {self.path}" if self.path else subprocess.list2cmdline(self.call)
 
 
 def systemd_unit(command: Command) -> str:
-    """Return a systemd unit that runs as a separate user, whose home is the data folder."""
+    """Return a systemd unit that runs the command as a separate user with the data folder as home."""
     words = " ".join(_escape_for_systemd(word) for word in command.words(STATE_FOLDER))
     template = (files("plimsoll.up.service") / "plimsoll.service").read_text(encoding="utf-8")
     return template.format(command=words, data=STATE_FOLDER, user=USER)
@@ -101,8 +104,8 @@ def plan_systemd(command: Command) -> list[Step]:
 def plan_windows(command: Command, folder: PureWindowsPath, launcher: PureWindowsPath | None) -> list[Step]:
     """Return the steps that create the service under the account Local Service, and start it.
 
-    `launcher` is python.exe of a virtual environment. The launcher starts Python in another process, which the service
-    manager would not know. So the service runs the base Python, with the launcher in its environment.
+    `launcher` is python.exe of a virtual environment, or None. As python.exe there starts Python in a second process,
+    of which the service manager would not know, the service runs the base Python with `launcher` in its environment.
     """
     program, *arguments = command.program
     up = command.words(folder / "data")[len(command.program) + 1 :]

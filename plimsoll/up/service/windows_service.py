@@ -29,9 +29,9 @@ class _Status(Structure):
 
 
 class Service:
-    """A Windows service in this process.
+    """This process as a Windows service.
 
-    `run` does the work and returns an exit status; `stop` ends the work; `reload` reads the settings again.
+    `run` does the work and returns an exit status; `stop` makes `run` return; `reload` reads the settings again.
     """
 
     def __init__(self, name: str, run: Callable[[], int], stop: Callable[[], None], reload: Callable[[], None]) -> None:
@@ -47,7 +47,7 @@ class Service:
         self._set_status.argtypes, self._set_status.restype = (c_void_p, POINTER(_Status)), c_int
 
     def serve(self) -> None:
-        """Run until the service ends. Raise OSError if no service manager started this process."""
+        """Run until the service is stopped. Raise OSError if the service manager did not start this process."""
         dispatch = self._library.StartServiceCtrlDispatcherW
         dispatch.argtypes, dispatch.restype = (POINTER(_ServiceEntry),), c_int
         table = (_ServiceEntry * 2)(_ServiceEntry(self._name, _MAIN(self._main)), _ServiceEntry(None, _MAIN()))
