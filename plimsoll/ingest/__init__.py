@@ -1,1 +1,1 @@
-"""Recorded logs: one reader per format, chosen by content."""
+"""Readers of recorded logs: one for each format, chosen by the content of a file."""

@@ -40,7 +40,7 @@ class LogFile(NamedTuple):
 
 
 class NothingRead(Unusable):
-    """The error that no file contains a readable log. `remarks` say why, for each file."""
+    """The error that no file contains a readable log. `remarks` give the reason for each file."""
 
     def __init__(self, remarks: Sequence[Remark]) -> None:
         super().__init__("no log in it could be read")
@@ -147,7 +147,7 @@ def read_files(
     partly: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> LogSet:
-    """Return the logs in files. `progress` is called with the number of files done.
+    """Return the logs in files. `progress` is called with the number of files done; `whole` is as in LogSet.
 
     With `partly`, columns that no rule judges may be read only when they are needed; the files must remain until then.
 

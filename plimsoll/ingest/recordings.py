@@ -102,9 +102,11 @@ def _overlap(
 
 
 class _Met(NamedTuple):
-    """The counters and rows that two recordings share, or how many rows of one lie between rows of the other.
+    """What two recordings share: the number of `counters`, and the rows of these counters.
 
-    `contrary` means that the values contradict each other for so long that the choice of recording matters.
+    `common` counts rows with the same time, `differing` their different values. Without common rows, `between` counts
+    rows that lie between rows of the other recording. `contrary` means that the values contradict each other for so
+    long that the choice of recording matters.
     """
 
     counters: int
@@ -115,7 +117,7 @@ class _Met(NamedTuple):
 
 
 def _met(first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]) -> _Met | None:
-    """Return the counters and rows that two recordings share; None if they share none."""
+    """Return the counters and rows that two recordings share; None if they share no counter."""
     shared = [(columns[key], other_columns[key]) for key in columns.keys() & other_columns.keys()]
     if not shared:
         return None
@@ -137,7 +139,7 @@ def _met(first: Log, second: Log, columns: Mapping[object, int], other_columns: 
 
 
 def _within(log: Log, other: Log) -> int:
-    """Return how many rows of a log lie within the span of another."""
+    """Return how many rows of a log lie between the first and the last row of another log."""
     return int(np.count_nonzero((log.times >= other.times[0]) & (log.times <= other.times[-1])))
 
 
@@ -223,7 +225,8 @@ def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
 def differ_for_long(first: Log, second: Log, shared: Sequence[tuple[int, int]]) -> bool:
     """Return whether a counter that rules may need differs widely between two recordings for some minutes.
 
-    `shared` are the column indices of common counters in both. Each recording needs ten samples in that time.
+    `shared` has the column indices of each common counter in the first and the second recording. Each recording needs
+    ten samples in those minutes.
     """
     start = max(int(first.times[0]), int(second.times[0]))
     end = min(int(first.times[-1]), int(second.times[-1]))

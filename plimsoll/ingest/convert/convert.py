@@ -1,4 +1,4 @@
-"""Writes logs, or parts of them, as PDH-CSV, Parquet or InfluxDB line protocol."""
+"""Writes logs, or selected counters and rows of logs, as PDH-CSV, Parquet or InfluxDB line protocol."""
 
 import re
 from collections import Counter
@@ -31,8 +31,8 @@ _MILLISECOND = 1_000_000
 class LogSelection:
     """The part of a log to convert: some of its counters, a range of time, every n-th row.
 
-    `counters` are paths in which `*` stands for any text, compared without regard to case; empty means all counters.
-    `start` and `end` (UTC ns) are both included. Messages show times in `zone`, by default that of the log.
+    `counters` are patterns of counter paths (`*` stands for any text, case is ignored); empty means all counters.
+    `start` and `end` (UTC ns) are both included. `zone` is the zone of times in messages; None means the log's zone.
     """
 
     counters: Sequence[str] = ()
@@ -131,8 +131,8 @@ def to_line_protocol(log: Log, out: Path) -> Written:
     """Write a log as InfluxDB line protocol with Telegraf's names: one point for each series and time.
 
     If several rows have the same time, or several columns the same counter, the first value is written. A counter that
-    line protocol cannot distinguish from another is left out, with a remark. Raise Unusable if the file cannot be
-    written.
+    would be written as the same series as another counter is left out, with a remark. Raise Unusable if the file cannot
+    be written.
     """
     alike = same_when_written(log.series)
     kept = sorted(set(range(len(log.series))).difference(left for left, _ in alike))
@@ -160,7 +160,7 @@ def _rows(log: Log) -> str:
 
 
 def _numbered(names: Sequence[str]) -> Iterator[str]:
-    """Yield the names; a name that repeats an earlier one, in any case, gets a number."""
+    """Yield the names; a name that repeats an earlier name (case ignored) gets a number: `NAME [2]`."""
     numbers: Counter[str] = Counter()
     taken: set[str] = set()
     for name in names:
@@ -173,13 +173,13 @@ def _numbered(names: Sequence[str]) -> Iterator[str]:
 
 
 def _path(series: Series) -> str:
-    r"""Return the path of a counter with its computer, for any source: `\\HOST\sadf queue runq-sz`."""
+    r"""Return the path of a series with its host, for any recorder: `\\HOST\PATH`, as `\\web01\sadf queue runq-sz`."""
     path = series.path if series.path.startswith("\\") else f"\\{series.path}"
     return rf"\\{series.host}{path}"
 
 
 def _matches(pattern: str, path: str) -> bool:
-    r"""Return whether a counter path matches a pattern; without a leading `\\`, the computer is ignored."""
+    r"""Return whether a counter path matches a pattern; the computer is ignored unless the pattern begins with `\\`."""
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
     inner = path[path.index("\\", 2) :]
     candidates = [path] if pattern.startswith("\\\\") else [inner, inner.removeprefix("\\")]
@@ -187,7 +187,11 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _wall_clock(log: Log, remarks: Remarks) -> WallClock | None:
-    """Return the clock to write a log with: its zone, fixed to the offset at the first row; None if unknown."""
+    """Return the name of a log's time zone and its offset at the first row, for PDH-CSV; None if the zone is unknown.
+
+    If the zone's rules would change the times when the file is read, the name becomes one such as UTC+01:00, with a
+    remark.
+    """
     if not log.zone.is_specified:
         return None
     first = log.zone.local(int(log.times[0]) if len(log.times) else 0)

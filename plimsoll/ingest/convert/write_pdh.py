@@ -19,7 +19,7 @@ _MISSING = " "
 
 @dataclass(frozen=True, slots=True)
 class WallClock:
-    """The name of a recording's time zone, and one offset (minutes) for all rows: UTC = local + bias."""
+    """The name of a recording's time zone, and one offset for all rows (minutes): UTC = local time + `bias_minutes`."""
 
     zone_name: str
     bias_minutes: int
@@ -28,11 +28,11 @@ class WallClock:
 def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequence[tuple[str, Values]]) -> None:
     """Write counters as PDH-CSV 4.0; an existing file is replaced completely or not at all.
 
-    Numbers have all digits that are needed to read back the same value. NaN and infinities become missing values. Text
-    beyond ASCII is written as UTF-8, where Windows would use the machine's code page. Without the recorder's `clock`,
-    times are written unchanged and without a zone, like typeperf's. `times` are UTC instants in ns, cut to
-    milliseconds. `columns` are counter paths with their computer, and the values of each. Raise ValueError if a column
-    is not as long as `times`, Unusable if the file cannot be written.
+    `times` are UTC instants (ns), cut to milliseconds; if `clock` is None, they are written unchanged, and the header
+    has no zone, as in typeperf's output. `columns` are counter paths with their computer, and the values of each path.
+    Numbers have all digits that are needed to read back the same value; NaN and infinities become missing values. Text
+    beyond ASCII is written as UTF-8, where Windows would use the machine's code page. Raise ValueError if a column is
+    not as long as `times`, Unusable if the file cannot be written.
     """
     names = [name for name, _ in columns]
     if short := [name for name, values in columns if len(values) != len(times)]:

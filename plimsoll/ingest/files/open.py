@@ -65,8 +65,8 @@ class TooMuch(Exception):
 class _UnpackBudget:
     """The limits for unpacking one file, which stop archives that unpack to far more than their size.
 
-    `most` is the limit for one log, `size` the size of the packed file; `unpacked` counts bytes at each level of
-    packing, `read` the bytes read from the file.
+    `most` is the limit (bytes) for one log, `size` the size of the packed file, `read` the bytes read from that file.
+    `unpacked` counts the bytes that were unpacked, at all levels of nesting.
     """
 
     most: int
@@ -75,7 +75,7 @@ class _UnpackBudget:
     read: int = 0
 
     def check(self, name: str, reading: int = 0) -> None:
-        """Raise Unusable if too much was unpacked; `reading` bytes of the file are not yet counted in `read`."""
+        """Raise Unusable, naming `name`, if too much was unpacked; `reading` are bytes not yet counted in `read`."""
         if self.unpacked > self.most * _ALTOGETHER:
             text = f"the file unpacks to more than {gigabytes(self.most * _ALTOGETHER)} altogether"
         elif self.unpacked > max(_ALWAYS, _RATIO * min(self.read + reading, self.size)):
@@ -91,10 +91,10 @@ MOST_BYTES = 4 << 30
 
 @contextmanager
 def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Generator[Iterator[LogContent]]:
-    """Yield the logs in a file one after the other; files are mapped into memory while the context lasts.
+    """Open a file, archive, pipe or standard input as a context: an iterator of the logs in it.
 
-    `name` replaces the path in messages. Raise Unusable if the file cannot be read or unpacked, if a log in it is
-    larger than `most` bytes, or if all logs together are too large.
+    Files stay mapped into memory until the context ends. `name` replaces the path in messages. Raise Unusable if the
+    file cannot be read or unpacked, if a log in it is larger than `most` bytes, or if all logs together are too large.
     """
     with ExitStack() as stack:
         if path != STDIN:
@@ -146,7 +146,10 @@ def gigabytes(size: int) -> str:
 
 
 def _inside(content: LogContent, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
-    """Yield the logs in a file: itself, or what it unpacks to, level by level."""
+    """Yield the logs in a file: the file itself if it is not packed, else the logs unpacked from it.
+
+    Archives in archives are unpacked too. Raise Unusable if they are nested too deeply.
+    """
     head = content.data[:6]
     unpacker = next((unpacker for sign, unpacker in UNPACKERS.items() if head.startswith(sign)), None)
     kind = None if unpacker else _archive(content.data)
@@ -180,7 +183,10 @@ def _archive(data: Data) -> str | None:
 
 
 def _members(archive: LogContent, file: IO[bytes], kind: str, room: _UnpackBudget, depth: int) -> Iterator[LogContent]:
-    """Yield the logs in an archive; a file that cannot be unpacked is yielded with its error."""
+    """Yield the logs in an archive. A file that cannot be unpacked is yielded with its error.
+
+    Raise Unusable if the archive is damaged, or if its only file cannot be unpacked.
+    """
     name = archive.name
     try:
         entries = list(_entries_of_zip(file) if kind == "ZIP" else _entries_of_tar(file, archive.data))
@@ -233,7 +239,10 @@ def _open_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 
 
 def _entries_of_tar(file: IO[bytes], data: Data) -> Iterator[_ArchiveEntry]:
-    """Yield the files of a tar archive; a link to another file counts as that file. Raise TooMuch for too many."""
+    """Yield the files of a tar archive, and links with a log's name to files that are not in the archive.
+
+    Raise TooMuch if there are too many entries.
+    """
     archive = tarfile.TarFile(fileobj=file)
     links: list[tarfile.TarInfo] = []
     names: set[str] = set()
@@ -253,7 +262,7 @@ def _entries_of_tar(file: IO[bytes], data: Data) -> Iterator[_ArchiveEntry]:
 
 
 def _target(link: tarfile.TarInfo) -> str:
-    """Return the path in the archive to which a link points: a symbolic link's target is relative to its folder."""
+    """Return the path in the archive that a link points to; a symbolic link's target is relative to its folder."""
     folder = posixpath.dirname(link.name) if link.issym() else ""
     return posixpath.normpath(posixpath.join(folder, link.linkname))
 
@@ -265,12 +274,12 @@ def _open_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
 
 
 def _read_of_file(read: Callable[[], int], depth: int) -> Callable[[], int]:
-    """Return a function for the number of bytes read from the file; 0 for an archive within another."""
+    """Return `read`, which counts the bytes read from the file; within a nested archive, a function that returns 0."""
     return read if depth == 0 else lambda: 0
 
 
 def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, room: _UnpackBudget, read: Callable[[], int]) -> bytes:
-    """Return the unpacked bytes of a stream. Raise Unusable if they exceed the limits."""
+    """Return the unpacked bytes of a stream. Raise Unusable if they exceed the limits, or if the stream is damaged."""
     data = io.BytesIO()
     room.check(name, read())
     try:

@@ -12,7 +12,7 @@ from plimsoll.model.log import Log
 
 
 class Format(Protocol):
-    """The interface of a format: a module or object with a name, `sniff` and `read`."""
+    """The interface of a format: a module or object with `NAME`, `sniff` and `read`."""
 
     @property
     def NAME(self) -> str:  # noqa: N802
@@ -24,14 +24,14 @@ class Format(Protocol):
         ...
 
     def read(self, text: Text, options: ReadOptions) -> Log:
-        """Read the log. Raise Unusable, with advice, if it is in this format but cannot be read with certainty."""
+        """Read the log. Raise Unusable, with advice, if it cannot be read with certainty."""
         ...
 
 
 class _Later:
     """A format whose module is imported at its first use, as few logs need it.
 
-    It is used only for content that begins with one of the bytes `begins`.
+    The module is imported only for content that begins with one of the byte strings `begins`.
     """
 
     def __init__(self, module: str, member: str | None, begins: tuple[bytes, ...]) -> None:
@@ -48,7 +48,7 @@ class _Later:
 
 
 def _later(module: str, member: str | None = None, begins: tuple[bytes, ...] = (b"",)) -> Format:
-    """Return the format that a module is, or one of several in it."""
+    """Return the format in a module that is imported at first use: the module itself, or the `member` of this name."""
     return cast("Format", _Later(module, member, begins))
 
 

@@ -37,7 +37,7 @@ class Overlapping(Unusable):
 
 @dataclass(frozen=True)
 class Loaded:
-    """The number of values of a run that a load processed.
+    """The result of loading a run: numbers of values, and remarks.
 
     `values` were written by this call, `before` by earlier calls; `missing` were lost by the store and written again.
     `refused` is the number of points that the store refused.
@@ -95,7 +95,7 @@ def load(
 
 @dataclass
 class _Loading:
-    """A load in progress. `run` is its entry in the store."""
+    """A load in progress. `run` is the run's entry in the store."""
 
     store: RunStore
     lease: Lease
@@ -145,7 +145,10 @@ class _Loading:
                     self.progress(loaded)
 
     def _restore(self) -> int:
-        """Write lost values again until the store has them; return how many were lost."""
+        """Write lost values again until the store has them; return how many were lost.
+
+        Raise Unusable if values are still missing after several tries.
+        """
         lost = 0
         for _ in range(_TRIES):
             if self._wrote:

@@ -33,7 +33,7 @@ def nothing_known(name: str) -> str:
 
 
 def _incomplete(listed: RunSummary, run: StoredRun, lost: int) -> Iterator[Remark]:
-    """Yield a remark if the store lacks values of the run, which cannot be judged then."""
+    """Yield a remark if the store lacks values of the run, or may lack some, so that the run cannot be judged."""
     match listed.state:
         case StoreState.COMPLETE if listed.refused:
             why = f"the store refused {counted(listed.refused, 'point')} when it was loaded"

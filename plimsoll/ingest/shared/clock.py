@@ -253,12 +253,12 @@ def ruled_by(local: Times, rule: tzinfo, begun: int | None) -> Ruled | None:
 def _second_time(
     hour: range, size: int, begins_again: bool | None, steps: Times, interval: int | None
 ) -> tuple[int, int | None]:
-    """Return the first row of the second pass through a repeated hour, and the first row that may belong to it.
+    """Return the first row of the second pass through a repeated hour, and the first uncertain row (None: no such row).
 
     `hour` are the rows in that hour, at whose end the clock goes back by `size` ns; `steps` are the clock's steps to
-    each row from the previous one. `begins_again` means that the first row belongs to the second pass; None that only
-    later rows may tell. Then a log that continues past the hour without a step back or a pause began in the second
-    pass; after a long pause, it continued in the second pass.
+    each row from the previous one. `begins_again` means that the first row belongs to the second pass; None that this
+    is unknown. A log that leaves the hour without a step back is in the second pass: since its last long pause in the
+    hour, or without such a pause since the first row, if `begins_again` is None.
     """
     if begins_again:
         return hour.start, None

@@ -1,4 +1,4 @@
-"""Several samples of one counter at one time: the first value counts."""
+"""Merges several samples of one counter at one time: the first value counts."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -50,7 +50,7 @@ def one_row_a_time(log: Log) -> Log:
 
 
 def _groups(times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first row of each time, and how many rows have it."""
+    """Return the first row of each time, and the number of rows with that time."""
     starts = np.flatnonzero(np.append(True, np.diff(times) > 0))
     return starts, np.diff(starts, append=len(times))
 
@@ -63,7 +63,10 @@ def _first_samples(column: Values, starts: NDArray[np.intp]) -> Values:
 
 
 def one_column_a_series(log: Log) -> Log:
-    """Return the log with one column for each counter, named like its first; at each time the first value is kept."""
+    """Return the log with one column for each counter, named like the counter's first column.
+
+    At each time the first value of the counter's columns is kept.
+    """
     first: dict[object, int] = {}
     columns: dict[int, Values] = {}
     for at, (series, column) in enumerate(zip(log.series, log.columns, strict=True)):

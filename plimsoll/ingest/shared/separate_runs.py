@@ -17,9 +17,9 @@ _SHORTEST_PAUSE = 3600 * SECOND
 
 
 def run_starts(start: Times, end: Times) -> list[int]:
-    """Return the indices at which each run but the first begins; `start` is ascending.
+    """Return the index at which each run but the first begins; a pause between two runs is longer than either run.
 
-    `end` are the times at which all requests begun so far were done (UTC ns), ascending.
+    `start` are the times of requests (UTC ns, ascending), `end` the times at which all requests begun so far were done.
     """
     candidates = (np.flatnonzero(start[1:] - end[:-1] > _SHORTEST_PAUSE) + 1).tolist()
     edges = [0, *candidates, len(start)]
@@ -32,9 +32,10 @@ def run_starts(start: Times, end: Times) -> list[int]:
 
 
 def choose_runs(logs: Sequence[Log]) -> tuple[list[Log], list[Remark]]:
-    """Return the logs; logs of load drivers are cut to the run recorded with the counters, else to the newest run.
+    """Return the logs, with logs of load drivers cut to one run, and remarks on the other runs.
 
-    A run shorter than a tenth of the longest was a trial, and does not count as the newest.
+    That run is the one recorded with the counters, or without counters the newest. A run shorter than a tenth of the
+    longest was a trial, and does not count as the newest.
     """
     counters = [log for log in logs if not _is_of_driver(log) and len(log.times)]
     first = min((int(log.times[0]) for log in counters), default=None)

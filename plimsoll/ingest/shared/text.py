@@ -26,9 +26,10 @@ _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its ne
 
 @dataclass(frozen=True)
 class _Script:
-    """An entry of code_pages.yaml: languages that share code pages, and how their zones' English names begin.
+    """An entry of code_pages.yaml: languages that share code pages, with typical words and letters.
 
-    If `unmixed`, their letters never stand beside an ASCII letter; else, never between two letters that are not ASCII.
+    `zones` are the beginnings of the English names of these languages' time zones. If `unmixed`, the letters never
+    stand beside an ASCII letter; else, the letters never stand between two letters that are not ASCII.
     """
 
     pages: tuple[str, ...]
@@ -169,7 +170,7 @@ def guess_code_page(raw: bytes) -> str:
 
 
 def read_as(page: str) -> str:
-    """Return the words of a remark on a guessed code page."""
+    """Return the part of a remark that names a guessed code page: `read as code page 1252, a guess; ...`."""
     return f"read as code page {page.removeprefix('cp')}, a guess; name another with {Parameter.ENCODING}"
 
 

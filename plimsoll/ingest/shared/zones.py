@@ -22,8 +22,8 @@ _DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1
 def stated(name: str, bias_minutes: int, recorder_zone: Zone | None, remarks: Remarks) -> Zone:
     """Return the zone of a header with a name and a bias in minutes (UTC = local + bias); the bias decides.
 
-    A remark is added if the bias is the opposite of the offset in the name, or if the zone never has that bias. Then
-    `recorder_zone` replaces the header's zone if it agrees with the name.
+    If the bias is the opposite of the offset in the name, or if the zone never has that bias, add a remark, and return
+    `recorder_zone` if it agrees with the name.
     """
     zone = Zone.from_bias(name, bias_minutes)
     offsets, rule = _offsets_in_name(name), rule_of(name)

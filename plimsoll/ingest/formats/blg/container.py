@@ -1,4 +1,4 @@
-"""Reads the container of a binary log, an ETL trace: buffers of events, of which messages are composed."""
+"""Reads the container of a binary log, an ETL trace: buffers of events; one or more events make up a message."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -18,9 +18,10 @@ Names = Mapping[tuple[str, int], str]
 
 
 class Entry(NamedTuple):
-    """A counter or a whole object, which one block of each sample contains.
+    """An entry of the counter list: a counter or a whole object. Each sample has one block for each entry.
 
-    `instance` is None if there is none. For a whole object, `counter` is empty, and `type` and `timebase` are not used.
+    `instance` is None if the entry names none. For a whole object, `counter` is empty, and `type` and `timebase` are
+    not used.
     """
 
     kind: int
@@ -64,7 +65,7 @@ class BlgHeader(NamedTuple):
 class BlgMessage(NamedTuple):
     """A message: the (start, end) offsets of its parts in the file, and its time `stamp` (local FILETIME).
 
-    It was written between `after` and `before` (UTC FILETIME); `after` is 0 if unknown.
+    The message was written between `after` and `before` (UTC FILETIME); `after` is 0 if unknown.
     """
 
     kind: int
@@ -124,7 +125,7 @@ def read_container(data: Data, remarks: Remarks) -> Container:
 
 
 def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
-    """Return the buffers in order of their sequence numbers, the header's first; add a remark if some are missing."""
+    """Return the buffers by sequence number, beginning with the header's buffer; add a remark if some are missing."""
     size, *_ = _BUFFER.read(data[: _BUFFER.size], 0, min(len(data), _BUFFER.size))
     if not _SMALLEST <= size <= _LARGEST:
         raise BlgError(f"is damaged: its buffers would have {size:,} bytes")
@@ -199,7 +200,7 @@ def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> BlgHeader:
 
 
 def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, int, int]]:
-    """Yield each event of a buffer: message kind, time, part number, number of parts, start and end offset."""
+    """Yield each message event of a buffer: message kind, time, part number, number of parts, start and end offset."""
     content = data[buffer.start : buffer.end]
     at, end = 0, len(content)
     while at + _EVENT.size <= end:
@@ -240,7 +241,7 @@ def read_list(data: bytes) -> list[Entry]:
 
 
 def read_names(data: bytes, names: dict[tuple[str, int], str]) -> None:
-    """Add the names in a message to `names`, by their host (lower case) and number."""
+    """Add the names of objects and counters in a message to `names`, with (host in lower case, number) as key."""
     if len(data) % 2:
         data = data[:-1]
     host, *rest = utf16(data).split("\0")
@@ -256,7 +257,7 @@ def read_names(data: bytes, names: dict[tuple[str, int], str]) -> None:
 
 
 def _entry(data: bytes, at: int) -> tuple[Entry, int]:
-    """Return the entry at an offset of a counter list, and the offset of the next. Raise BlgError if it is damaged."""
+    """Return the entry at an offset of a counter list, and its size (bytes). Raise BlgError if the entry is damaged."""
     size, kind, type_, timebase, *places, parent, index, counter_at = _ENTRY.read(data, at, len(data))
     if not _ENTRY.size <= size <= len(data) - at:
         raise BlgError("is damaged: an entry of the list of counters has a wrong size")

@@ -1,8 +1,8 @@
 """Computes the values of counters from raw counts, with a formula for each counter type.
 
 The formulas are Microsoft's. A value is missing (NaN) if its sample or the previous sample is missing, if a clock or a
-base did not advance, or if a count fell. Windows calls a fallen count invalid data: a 32-bit count that wrapped around
-looks like a total that lost a part, such as a process that ended.
+base did not advance, or if a count fell. A fallen count is invalid data, as in Windows: a 32-bit count that wrapped
+around cannot be distinguished from a total that fell, for example because a process ended.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,13 +23,13 @@ _ROOM = 32  # bytes of a log for each byte of its file
 
 @dataclass
 class Room:
-    """The memory that tables of values may use, in proportion to the size of the file."""
+    """The memory that tables of values may use, a multiple of the file's `size`; `taken` is in use (both in bytes)."""
 
     size: int
     taken: int = 0
 
     def take(self, cells: int, of: str) -> None:
-        """Count the cells of a table of counter `of`. Raise BlgError if they exceed the limit."""
+        """Reserve memory for a table with this number of cells. Raise BlgError, naming counter `of`, if too much."""
         self.taken += 8 * cells
         if self.taken > max(_LEAST_ROOM, _ROOM * self.size):
             raise BlgError(
@@ -39,7 +39,7 @@ class Room:
 
 
 class ByteRange(NamedTuple):
-    """The bytes of a sample from `start` to `end`: one block."""
+    """One block of a sample: the bytes of `data` from `start` to `end`."""
 
     data: bytes
     start: int
@@ -47,7 +47,10 @@ class ByteRange(NamedTuple):
 
 
 class CounterType(NamedTuple):
-    """A type of counter. `formula` is empty for text; `clock` is `ticks`, `100ns`, `object` or empty."""
+    """A type of counter. `formula` is empty for text; `base` means that the formula needs a base.
+
+    `clock` is the clock by which the formula divides: `ticks`, `100ns`, `object`, or empty for none.
+    """
 
     code: int
     name: str
@@ -61,7 +64,7 @@ Flags = NDArray[np.bool_]
 
 
 class CounterColumn(NamedTuple):
-    """The values of one counter of one instance (NaN: missing), and the samples in which the instance exists."""
+    """The values of one counter of one instance (NaN: missing); `present` marks the samples with the instance."""
 
     host: str
     object: str
@@ -77,7 +80,7 @@ class RawCounter:
     """The raw counts of one counter: a row for each instance, a column for each sample in time order.
 
     `clock` is the time by which the counter type divides, `frequency` the ticks per second of that clock or timer.
-    Arrays with one row apply to all instances. `present` is True where a sample exists.
+    Arrays with one row apply to all instances. `present` is True where a sample has the instance.
     """
 
     value: Counts
@@ -89,7 +92,7 @@ class RawCounter:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The differences between each sample and the previous one; `frequency` and `last_base` are raw values."""
+    """The differences between each sample and the previous one; `frequency` and `last_base` are the later sample's."""
 
     value: Counts
     base: Counts

@@ -1,4 +1,4 @@
-"""Blocks of single counters as PDH stores them, with two raw values for each."""
+"""Reads blocks of counters as PDH stores them: two raw values for each counter or instance."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
@@ -37,7 +37,7 @@ class InstanceNumbers:
         self.names: list[str | None] = []
 
     def add(self, row: int, names: Sequence[str | None], sign: Hashable) -> None:
-        """Add a sample's instances in block order. If `sign` equals the last sample's, `names` are equal too."""
+        """Add the instances of the sample at a file row; `names` is ignored if `sign` is that of the last sample."""
         if self._latest is None or self._latest[0] != sign:
             numbers: list[int] = []
             for name in self._distinct(names):
@@ -60,7 +60,7 @@ class InstanceNumbers:
         return array
 
     def places(self, order: Places) -> Places:
-        """Return the flat indices in the array of `present` for the instances of all samples, in file order."""
+        """Return the flat index, in the array of `present`, of each instance of each sample, in file order."""
         if not self._samples:
             return np.zeros(0, dtype=np.int64)
         counts = [len(sample) for sample in self._samples]
@@ -68,7 +68,7 @@ class InstanceNumbers:
         return np.concatenate(self._samples) * len(order) + rows
 
     def _distinct(self, names: Sequence[str | None]) -> list[str | None]:
-        """Return the instance names; the second and later of equal names get `#1`, `#2` and so on."""
+        """Return the instance names, with `#1`, `#2` and so on appended to the second and later of equal names."""
         counts: Counter[str] = Counter()
         labels: list[str | None] = []
         for name in names:
@@ -89,7 +89,10 @@ _NONE = np.zeros((1, 1), dtype=np.int64)
 
 
 class _Values(NamedTuple):
-    """The raw values of each instance (a row) in each sample (a column)."""
+    """The raw values of a counter: a row for each instance, a column for each sample.
+
+    `several` is the number of the counter's components, such as the disks of an array.
+    """
 
     first: Counts
     second: Counts
@@ -98,7 +101,7 @@ class _Values(NamedTuple):
 
 
 class SingleCounters:
-    """Reads the blocks of consecutive single counters in each sample."""
+    """Reads the blocks of consecutive single counters, which each sample contains."""
 
     def __init__(self, counts: Sequence[Entry]) -> None:
         self._entries = counts
@@ -108,7 +111,7 @@ class SingleCounters:
 
     @property
     def size(self) -> int:
-        """The size (bytes) of these blocks in one sample."""
+        """The size (bytes) of the blocks in one sample."""
         return len(self._entries) * _COUNTER.size
 
     @property
@@ -117,12 +120,15 @@ class SingleCounters:
         return [entry.path for entry, type_ in zip(self._entries, self._types, strict=True) if _is_text(type_)]
 
     def take(self, row: int, block: ByteRange) -> None:
-        """Keep the blocks of a sample, given as one range of bytes."""
+        """Keep the blocks of the sample at a file row; `block` has the bytes of all of them."""
         self._taken.append(block.data[block.start : block.end])
         self._rows.append(row)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield the recorded UTC clock (FILETIME, 0: none) of each counter whose formula divides by it."""
+        """Yield the recorded UTC clock at each sample (FILETIME, 0: none), in file order.
+
+        There is one such clock for each counter whose formula divides by the UTC clock.
+        """
         table = self._table(np.arange(rows))
         for at, type_ in enumerate(self._types):
             if type_ and type_.clock == "100ns":
@@ -141,7 +147,10 @@ class SingleCounters:
             yield CounterColumn(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], flags[0])
 
     def _table(self, order: NDArray[np.int64]) -> NDArray[np.void]:
-        """Return the block of each counter (row) in each sample (column). Raise BlgError if a block's kind differs."""
+        """Return the block of each counter (row) in each sample (column).
+
+        Raise BlgError if a block is not that of a single counter.
+        """
         blocks = np.frombuffer(b"".join(self._taken), dtype=_COUNTER.dtype).reshape(len(self._rows), len(self._entries))
         is_one = (blocks["mark"] == MARK) & (blocks["kind"] == KIND_OF_ONE) & (blocks["size"] == _COUNTER.size)
         if not is_one.all():
@@ -154,7 +163,7 @@ class SingleCounters:
 
 
 class CounterOfInstances:
-    """Reads the blocks with one counter of all instances of an object."""
+    """Reads the blocks with one counter of all instances of an object; each sample has one such block."""
 
     def __init__(self, entry: Entry) -> None:
         self._entry = entry
@@ -170,7 +179,7 @@ class CounterOfInstances:
         return [self._entry.path] if _is_text(self._type) else []
 
     def take(self, row: int, block: ByteRange) -> None:
-        """Keep the block of a sample. Raise BlgError if it is damaged, or of an unknown form."""
+        """Keep the block of the sample at a file row. Raise BlgError if it is damaged, or of an unknown form."""
         data, at, end = block
         size, count, *unknown = _ARRAY.read(data, at, end)
         if size != end - at - _HEAD or any(unknown):
@@ -188,7 +197,7 @@ class CounterOfInstances:
         self._items.append(array)
 
     def utc(self, rows: int) -> Iterator[Counts]:
-        """Yield the recorded UTC clock (FILETIME, 0: none) if the counter's formula divides by it."""
+        """Yield the recorded UTC clock (FILETIME, 0: none) at each sample, if the formula divides by that clock."""
         if self._type and self._type.clock == "100ns" and self._instances.names:
             values = self._values(np.arange(rows))
             yield values.second.max(axis=0)
@@ -212,7 +221,7 @@ class CounterOfInstances:
 
 
 def _cooked(type_: CounterType, entry: Entry, values: _Values) -> NDArray[np.float64]:
-    """Return the values of a counter; the second raw value is the clock, or the base of a type without a clock."""
+    """Return a counter's values from raw values: the second is the clock, or the base if the type has no clock."""
     frequency = np.full((1, values.first.shape[1]), entry.timebase, dtype=np.int64)
     nothing = np.zeros_like(frequency)
     clock = values.second if type_.clock else nothing

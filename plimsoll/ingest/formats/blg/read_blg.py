@@ -62,7 +62,7 @@ def read_blg(text: Text, options: ReadOptions) -> Log:
 
 
 def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
-    """Return the log in a container. Raise BlgError if it has no complete sample."""
+    """Return the log. Raise BlgError if the file is damaged or not supported, or has no complete sample."""
     container = read_container(text.data, remarks)
     sources, samples = _sources(text, container), [message for message in container.messages if message.kind == SAMPLE]
     if not samples:
@@ -99,7 +99,10 @@ def _read(text: Text, options: ReadOptions, remarks: Remarks) -> Log:
 
 
 def _sources(text: Text, container: Container) -> list[_Source]:
-    """Return the readers of a sample's blocks, in block order. Raise BlgError unless one list names the counters."""
+    """Return the readers of a sample's blocks, in block order.
+
+    Raise BlgError unless the file has exactly one counter list.
+    """
     lists = [message for message in container.messages if message.kind == COUNTERS]
     if not lists:
         raise BlgError("has lost its list of counters, without which its samples have no names")
@@ -149,7 +152,7 @@ def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
 
 
 def _tell_losses(text: Text, container: Container, samples: int, sources: Sequence[_Source], remarks: Remarks) -> None:
-    """Add remarks on lost samples, on counters that are not numbers, and on lists that changed."""
+    """Add remarks on lost samples, on samples that the log counts but lacks, and on counters that are not numbers."""
     if container.lost:
         name = f"{counted(container.lost, 'sample')} of which a part is missing: left out"
         remarks.add(Kind.SKIPPED, name, count=container.lost)
@@ -171,7 +174,7 @@ def _path(column: CounterColumn) -> str:
 
 
 def _series(column: CounterColumn, names: Names) -> Series:
-    """Return the series of a column, named as in a text log."""
+    """Return the series of a column, named as in a PDH-CSV log."""
     try:
         path = CounterPath.parse(_path(column))
     except ValueError:
@@ -184,11 +187,9 @@ def offsets_of(
 ) -> Offsets:
     """Return the clock's offset from UTC (minutes) at each sample, in file order.
 
-    `clocks` are UTC FILETIMEs recorded with the counters; 0 where a sample has none. Without a FILETIME, the offset is
-    one
-    of the two in the header: for the first sample by the time the recording began, for later samples by the times at
-    which
-    buffers were written.
+    `clocks` are UTC FILETIMEs recorded with the counters; 0 where a sample has none. Such a sample gets one of the two
+    offsets in the header: the first sample by the time at which the recording began, later samples by the times at
+    which buffers were written.
     """
     stamps = np.array([sample.stamp for sample in samples], dtype=np.int64)
     if ((stamps < EARLIEST // 100 + _UNIX) | (stamps > LATEST // 100 + _UNIX)).any():
@@ -233,7 +234,7 @@ def tell_changes(offsets: Offsets, remarks: Remarks) -> None:
 
 
 def _by_header(offsets: Offsets, values: NDArray[np.bool_], samples: Sequence[BlgMessage], header: BlgHeader) -> None:
-    """Set the offsets of samples without a recorded clock, from the file header."""
+    """Set the offset of each sample that `values` marks as False, to one of the two offsets in the file header."""
     last: int | None = None
     stamp = 0
     for at, sample in enumerate(samples):

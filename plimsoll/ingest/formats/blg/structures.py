@@ -10,9 +10,7 @@ from plimsoll.model.shipped_tables import shipped_table
 
 
 class BlgError(Exception):
-    """The error that a binary log is damaged or not supported; the text completes a sentence that begins with its
-    name.
-    """
+    """The error that a binary log is damaged or not supported; its text continues after `the binary log`."""
 
 
 _CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i", "i8": "q"}
@@ -42,14 +40,17 @@ class Structure:
         self._struct = struct.Struct(code)
 
     def read(self, data: bytes, at: int, end: int) -> tuple[int, ...]:
-        """Return the fields of the structure at offset `at`. Raise BlgError if it does not end before `end`."""
+        """Return the fields of the structure at offset `at`. Raise BlgError if the structure reaches beyond `end`."""
         if not 0 <= at <= end - self.size:
             raise BlgError(f"is damaged: a {self.name.replace('_', ' ')} is longer than what it is in")
         return self._struct.unpack_from(data, at)
 
 
 def text_at(data: bytes, at: int, end: int) -> str:
-    """Return the UTF-16 text at offset `at`, up to a zero character. Raise BlgError if none follows, or if invalid."""
+    """Return the UTF-16 text at offset `at`, up to a zero character.
+
+    Raise BlgError if no zero character follows, or if the text is not valid UTF-16.
+    """
     stop = at
     while 0 <= stop < end - 1 and (stop := data.find(b"\0\0", stop, end)) >= 0 and (stop - at) % 2:
         stop += 1

@@ -43,7 +43,10 @@ class _Counter(NamedTuple):
 
 
 class _Definition(NamedTuple):
-    """An object's numeric counters, how many bytes of each instance they need, and the names of its other counters."""
+    """The counters of an object: the numeric `counters`, and the names of the `skipped` counters.
+
+    The numeric counters are in the first `bytes` bytes of an instance's data.
+    """
 
     counters: tuple[_Counter, ...]
     bytes: int
@@ -51,7 +54,7 @@ class _Definition(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """The instances of a sample: raw names, numbers, and parents as (object number, index among its instances)."""
+    """The instances of an object in a sample: raw names, numbers, and parents as (object number, instance index)."""
 
     names: list[bytes]
     ids: list[int]
@@ -59,7 +62,7 @@ class _Layout(NamedTuple):
 
 
 class WholeObject:
-    """Reads the blocks with all counters of one object."""
+    """Reads the blocks with all counters of one object; each sample has one such block."""
 
     def __init__(self, entry: Entry, names: Names) -> None:
         self._entry = entry
@@ -80,7 +83,7 @@ class WholeObject:
         return sorted({name for definition in self._definitions.values() for name in definition.skipped})
 
     def take(self, row: int, block: ByteRange) -> None:
-        """Keep the block of a sample. Raise BlgError if it is damaged, or of another object."""
+        """Keep the block of the sample at a file row. Raise BlgError if it is damaged, or of another object."""
         data, at, end = block
         signature, little, version, total, header, objects, ticks, per_s, time_100ns = _DATA.read(data, at, end)
         if (signature, little, version) != (_PERF, 1, 1):
@@ -110,7 +113,10 @@ class WholeObject:
         return self._host, self._object
 
     def settle(self, row: int, objects: Mapping[tuple[str, int], "WholeObject"]) -> None:
-        """Name the sample's instances with their parents, which may be in other `objects` of the sample."""
+        """Add the sample's instances, named `PARENT/INSTANCE` if they have a parent.
+
+        `objects` are all objects of the sample, by key. Raise BlgError if a parent is not in the log.
+        """
         layout = self._layout
         if layout is None:
             self._instances.add(row, [None], None)
@@ -176,7 +182,7 @@ class WholeObject:
                 yield CounterColumn(self._entry.host, object_, instance, name, type_, values[at], samples[at])
 
     def _definition(self, data: bytes, count: int) -> _Definition:
-        """Return the counters of an object by their binary definitions; cached, as most samples share them."""
+        """Return the counters that binary definitions describe; cached, as most samples repeat the definitions."""
         if (layout := self._definitions.get((count, data))) is not None:
             return layout
         read: list[tuple[int, int, int, int]] = []
@@ -219,7 +225,7 @@ class WholeObject:
         return definition
 
     def _values(self, data: bytes, at: int, end: int, instances: int, needed: int) -> bytes:
-        """Return the first `needed` bytes of each instance's data, and save the instances' names."""
+        """Return the first `needed` bytes of each instance's data, joined; save the instances in `_layout`."""
         if instances == _NO_INSTANCES:
             self._layout = None
             (size,) = _VALUES.read(data, at, end)
@@ -261,7 +267,10 @@ class WholeObject:
             raise BlgError(f"does not say what name {number} is, of {self._entry.path}: a part of it is lost") from None
 
     def _clocks(self, rows: int) -> Counts:
-        """Return five rows: ticks, UTC, object clock, ticks per second, and object clock units per second."""
+        """Return five rows, with a column for each sample.
+
+        The rows are ticks, UTC, object clock, ticks per second, and object clock units per second.
+        """
         array = np.zeros((5, rows), dtype=np.int64)
         for row, times in self._times:
             array[:, row] = times

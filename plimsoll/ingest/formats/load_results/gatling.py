@@ -1,7 +1,7 @@
 """Reads Gatling's text `simulation.log`: tab-separated lines of completed requests, and of users who start or end.
 
-The columns before a request's name differ between versions; its state, OK or KO, always follows its start and end. From
-version 3.12 on the file is binary (`gatling_binary`).
+The columns before a request's name differ between versions; after the name always come start, end, and state (OK or
+KO). From version 3.12 on the file is binary (`gatling_binary`).
 """
 
 import re
@@ -25,7 +25,7 @@ _FEWEST_COLUMNS = 6  # those of users
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is Gatling's line of the run, or an assertion before that line."""
+    """Return whether the first line is a RUN or ASSERTION line of Gatling."""
     return _BEGINS.match(text.header) is not None
 
 
@@ -61,7 +61,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _state(data: Data) -> int | None:
-    """Return the index of the column with a request's state, from the first request; None if there is none."""
+    """Return the index of the column with the state (OK or KO), found in the first request; None without requests."""
     at = -1
     while (at := data.find(b"\nREQUEST\t", at + 1)) >= 0:
         end = data.find(b"\n", at + 1)
@@ -73,7 +73,7 @@ def _state(data: Data) -> int | None:
 
 
 def _users(rows: pl.DataFrame) -> tuple[Times, Values] | None:
-    """Return the times and the number of users after each start or end of a user; None without such lines."""
+    """Return the times (UTC ns) and the number of users after each start or end of a user; None without such lines."""
     if not len(rows):
         return None
     sign = max((2, 3), key=lambda at: int(rows[f"c{at}"].is_in(["START", "END"]).sum()))

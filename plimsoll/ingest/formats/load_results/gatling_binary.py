@@ -1,8 +1,9 @@
-"""Reads Gatling's binary `simulation.log`, which it writes since 3.12 (3.15.1 seen).
+"""Reads Gatling's binary `simulation.log`, which it writes since 3.12 (tested with 3.15.1).
 
-Big-endian: a header with the start of the run, then records of requests, users, groups and errors; times are
-milliseconds after the start (LogFileReader.scala of github.com/gatling/gatling). Strings are cached: a positive
-index is followed by its string, later uses are negative. A redirect is a request of its own, as in Gatling's reports.
+The file is big-endian: a header with the start of the run, then records of requests, users, groups and errors; times
+are milliseconds after the start (LogFileReader.scala of github.com/gatling/gatling). The first use of a string is a
+positive index and the string, later uses are the negative index. A redirect counts as a request, as in Gatling's
+reports.
 """
 
 import re
@@ -32,12 +33,12 @@ _MS = 1_000_000
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the file begins with the record of a run."""
+    """Return whether the file begins with Gatling's record of the run."""
     return _BEGINS.match(text.data[:64]) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return a log of the requests. Raise Unusable if a record is damaged, but for a last one that is cut short."""
+    """Return a log of the requests. Raise Unusable if a record is damaged; leave out a last record that is cut off."""
     del options
     remarks = Remarks(str(text.path))
     records = _Records(text.data[:])
@@ -66,12 +67,16 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _by_time(events: Sequence[tuple[int, int]]) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """Return the times and the changes of the number of users, in the order of time."""
+    """Return the times of events in ascending order (first row), and the change of the number of users (second row)."""
     return np.array(sorted(events, key=lambda event: event[0]), dtype=np.int64).reshape(-1, 2).T
 
 
 class _Records:
-    """The records of a file so far; `requests` are their start, end (ms), result, and index in `names`."""
+    """The records read so far. Times are ms after `begun`, the start of the run (UTC ns).
+
+    `requests` are (start, end, whether it succeeded, index in `names`), `users` are (time, change of the number of
+    users).
+    """
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -96,7 +101,10 @@ class _Records:
             self.at += self._int()
 
     def read_record(self) -> None:
-        """Read one record. Raise ValueError or KeyError if it is damaged, struct.error if it is cut short."""
+        """Read one record.
+
+        Raise ValueError or KeyError if the record is damaged, struct.error or IndexError if it is cut short.
+        """
         kind = self.data[self.at]
         if kind == _REQUEST:
             self._read_request()
@@ -128,7 +136,7 @@ class _Records:
         self.requests.append((start, end, bool(ok), name))
 
     def _read_cached(self) -> None:
-        """Read requests as long as all their strings are cached; in one loop, as there may be millions."""
+        """Read consecutive requests whose strings are all cached; in one loop, as there may be millions."""
         data, at, last = self.data, self.at, len(self.data) - _CACHED[-1].size
         cached, append = self._cached, self.requests.append
         while at <= last and data[at] == _REQUEST:
@@ -162,7 +170,7 @@ class _Records:
             raise IndexError
 
     def _string(self) -> str:
-        """Return a string: its length, its bytes, and after them 0 for Latin-1 or 1 for UTF-16 of the machine."""
+        """Read a string, stored as length, bytes, and encoding: 0 for Latin-1, 1 for UTF-16 (read as little-endian)."""
         length = self._int()
         if length < 0:
             raise ValueError
@@ -173,7 +181,7 @@ class _Records:
         return written.decode("latin-1" if coder == 0 else "utf-16-le", errors="replace")
 
     def _name(self) -> int:
-        """Return the index in `names` of a cached string. Raise KeyError if it was not cached."""
+        """Read a cached string and return its index in `names`. Raise KeyError if the string was not cached."""
         index = self._int()
         if index < 0:
             return self._cached[-index]

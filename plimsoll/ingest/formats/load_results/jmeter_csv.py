@@ -73,7 +73,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _is_counter(rows: pl.DataFrame) -> pl.Expr:
-    """Return an expression for rows with counters of hosts: they have neither a response code nor a thread."""
+    """Return an expression for rows with counters of hosts, which have neither a response code nor a thread name."""
     empty = [pl.col(name).fill_null("") == "" for name in ("responseCode", "threadName") if name in rows.columns]
     return pl.all_horizontal(pl.lit(bool(empty)), *empty, pl.col("label").str.contains(LABEL.pattern)).fill_null(False)
 
@@ -95,9 +95,9 @@ def without_transactions(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
 
 
 def users_of_all(counts: pl.DataFrame) -> tuple[Times, Values] | None:
-    """Return the times (UTC ns) and the total number of users of all injectors at each; None if `counts` is empty.
+    """Return times (UTC ns), and at each time the number of users of all injectors together.
 
-    `counts` has the columns `time`, `threads` (the users of one injector) and `injector`.
+    `counts` has the columns `time`, `threads` (the users of one injector) and `injector`. Return None if it is empty.
     """
     if not len(counts):
         return None
@@ -110,8 +110,8 @@ def users_of_all(counts: pl.DataFrame) -> tuple[Times, Values] | None:
 def without_parts(rows: pl.DataFrame, remarks: Remarks) -> pl.DataFrame:
     """Return the rows without redirects and embedded resources, which are parts of another sample.
 
-    JMeter writes such a part after its sample, with the sample's label and a number (`Visit-0`), on the same thread,
-    and within the sample's time. Other rows with such a label count as requests, with a remark.
+    JMeter writes a part after its sample, with the sample's label and a number (`Visit-0`), on the same thread, and
+    within the sample's time. Rows that have such a label but are not parts count as requests, with a remark.
     """
     labels = set(rows["label"].unique().to_list())
     parts = {label for label in labels if (match := _PART.fullmatch(label)) and {match[1], f"{match[1]}-0"} <= labels}

@@ -1,4 +1,4 @@
-"""Reads JMeter's results as XML (JTL): an element for each sample, which may contain elements of its parts."""
+"""Reads JMeter's results as XML (JTL): an element for each sample, which may contain samples that are its parts."""
 
 import codecs
 import re
@@ -92,7 +92,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 class _Samples:
-    """The samples read so far. `_open` holds, for each open element, whether it is a transaction."""
+    """The samples read so far. `_open` holds, for each open sample element, whether the sample is a transaction."""
 
     def __init__(self) -> None:
         self.items: list[_Sample] = []
@@ -163,7 +163,7 @@ class _Samples:
             self._open.pop()
 
     def _take(self, attributes: dict[str, str], *, transaction: bool) -> None:
-        """Add a sample by its attributes: a request, a counter, or a transaction, which is only counted."""
+        """Add a request or a host's counter from an element's attributes; of transactions, only add to their number."""
         if transaction:
             self.made_up += 1
             return

@@ -1,6 +1,6 @@
 """Reads ghz' JSON, with a time for each call, and artillery's, with counts and percentiles of each period of 10 s.
 
-In artillery's periods, response times leave out requests without an answer, and redirects are requests of their own.
+In artillery's periods, response times leave out requests without an answer, and redirects count as requests.
 """
 
 import json
@@ -27,13 +27,13 @@ _TIMES = {"mean": "mean", "p50": "p50", "p95": "p95", "p99": "p99"}
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the file begins as one of the two."""
+    """Return whether the file begins as JSON results of ghz or artillery."""
     head = text.data[:8192]
     return _GHZ.match(head) is not None or _ARTILLERY.match(head) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return a log of the calls or periods. Raise Unusable if the file is damaged, or holds none."""
+    """Return a log of the calls (ghz) or periods (artillery). Raise Unusable if the file is damaged, or has none."""
     del options
     try:
         results = json.loads(text.data[:])
@@ -80,7 +80,7 @@ def _of_periods(text: Text, periods: Sequence[Mapping[str, Any]]) -> Log:
 
 
 def _counts(row: Mapping[str, Any]) -> tuple[float, float, float]:
-    """Return the requests of a period that were answered, of these the failed, and those without an answer."""
+    """Return a period's numbers of requests: answered, answered with a failure, and without an answer."""
     counters: Mapping[str, float] = row.get("counters") or {}
     failed = sum(count for name, count in counters.items() if re.fullmatch(r"http\.codes\.[45]\d\d", name))
     refused = sum(count for name, count in counters.items() if name.startswith("errors."))

@@ -36,7 +36,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def requests_of(rows: pl.DataFrame, remarks: Remarks) -> Requests:
-    """Return the requests in rows of k6's metrics; all cells are text."""
+    """Return the requests and users in rows of k6's metrics, in which all cells are text."""
     written = pl.col("timestamp").str.to_datetime(time_unit="ns", time_zone="UTC", strict=False)
     is_text = len(rows) and "T" in (rows["timestamp"][0] or "")
     at = written.cast(pl.Int64) if is_text else epoch("timestamp")

@@ -1,4 +1,4 @@
-"""Reads k6's results as JSON (its output `json=FILE`): each line is an object with a metric or one of its values."""
+"""Reads k6's results as JSON (its output `json=FILE`): each line is an object with a metric, or a value of a metric."""
 
 import json
 
@@ -56,7 +56,10 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> pl.DataFrame:
-    """Return the values of request and user metrics in a part of the file, every cell as text."""
+    """Return the values of request and user metrics in a part of the file, as text.
+
+    `line` is the number of the part's first line, `is_last` means that the part ends the file.
+    """
     try:
         lines = _lines(part)
         whole = bool(lines.select((pl.col(_LINE).str.starts_with("{") & pl.col(_LINE).str.ends_with("}")).all()).item())
@@ -91,7 +94,7 @@ def _lines(part: bytes) -> pl.DataFrame:
 
 
 def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
-    """Return the JSON objects of lines with request or user metrics; the many other lines are not decoded."""
+    """Return the decoded JSON objects of lines with request or user metrics; skip the many lines of other metrics."""
     frame = lines.filter(pl.col(_LINE).str.contains_any([f'"{name}"' for name in _METRICS]))
     if not len(frame):
         return pl.DataFrame(schema=_SCHEMA)
@@ -99,7 +102,7 @@ def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _whole(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> bytes:
-    """Return the lines without an incomplete last line. Raise Unusable if another line is damaged."""
+    """Return a part of the file without an incomplete last line of the file. Raise Unusable for other damaged lines."""
     lines = part.split(b"\n")
     for at, text_line in enumerate(lines):
         if not text_line.strip():

@@ -1,9 +1,9 @@
-"""Reads Locust's statistics over time (NAME_stats_history.csv): a row each second or more.
+"""Reads Locust's statistics over time (NAME_stats_history.csv): rows at intervals of a second or more.
 
-With its full history there is also a row for each operation. Percentiles cover the last ten seconds; requests, failures
-and mean times cover the time since the start. While there are no responses, percentiles repeat their last values;
-before the first response they are 0. With workers, counts grow only when the workers report, every 3 seconds (Locust
-2.47.0).
+With Locust's option for the full history there is also a row for each operation. Percentiles cover the last ten
+seconds; requests, failures and mean times cover the time since the start. While there are no responses, percentiles
+repeat their last values; before the first response they are 0. With workers, counts grow only when the workers report,
+every 3 seconds (Locust 2.47.0).
 """
 
 import re
@@ -36,7 +36,10 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return a log of the statistics; rates are the growth of counts between rows. Raise Unusable without counts."""
+    """Return a log of the statistics; rates are the growth of counts between rows.
+
+    Raise Unusable if the file has no columns of counts, or no row for all requests.
+    """
     del options
     remarks = Remarks(str(text.path))
     names = [cell.strip('"') for cell in text.header.decode("utf-8", errors="replace").split(",")]
@@ -76,7 +79,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _operations(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """Return each operation's name and rows; if types share a name, the type is added (`GET /cart`)."""
+    """Return each operation's name and rows; a name of several request types gets the type as prefix: `GET /cart`."""
     if "Type" in rows.columns:
         is_shared = pl.col("Type").n_unique().over("Name") > 1
         with_type = pl.concat_str("Type", "Name", separator=" ", ignore_nulls=True)
@@ -90,11 +93,10 @@ def _at_times(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _reports(rows: pl.DataFrame) -> Times | None:
-    """Return the times (UTC ns) at which workers reported; None if counts grow at each row.
+    """Return the times (UTC ns) at which workers reported; None if the test ran without workers.
 
-    `rows` are the rows of all requests together. Workers are assumed if, before most steps of growth, counts stood
-    still
-    for some rows, but not for longer than `_LONGEST_REPORT`.
+    `rows` are the rows for all requests together. There were workers if most increases of the count follow rows in
+    which the count stood still, for no longer than `_LONGEST_REPORT`.
     """
     times, counts = rows["at"].to_numpy(), rows[_COUNTS[0]].to_numpy()
     grows = np.flatnonzero(np.diff(counts) > 0) + 1
@@ -111,7 +113,10 @@ def _add(
     reports: Times | None,
     shown: list[str],
 ) -> None:
-    """Add the series of one operation, or of all requests (None). The growth in a report is spread over its rows."""
+    """Add the series of one operation, or of all requests (None), at `times`.
+
+    The growth of counts between two reports of workers is spread over the rows between the reports.
+    """
     rows = _at_times(rows)
     at_rows = rows["at"].to_numpy()
     at = np.searchsorted(times, at_rows)
@@ -145,10 +150,10 @@ def _add(
 
 
 def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
-    """Return the indices of the rows that end a step, over which rates are computed.
+    """Return the indices of the rows that end a step: the interval over which a rate is computed.
 
-    In a distributed run these are the rows of workers' reports, and every row after the last report or in a pause
-    longer than `_LONGEST_REPORT`; otherwise every row but the first. The last row always ends a step.
+    In a distributed run these are the rows of workers' reports, and each row after the last report or in a pause longer
+    than `_LONGEST_REPORT`; otherwise all rows but the first. The last row always ends a step.
     """
     ends = np.arange(1, len(times))
     if reports is None:
@@ -160,5 +165,5 @@ def _ends_of_steps(times: Times, reports: Times | None) -> NDArray[np.intp]:
 
 
 def _growth(growth: Values) -> Values:
-    """Return the growth of counts; NaN where a count fell, because statistics were reset."""
+    """Return differences of counts, with NaN for negative differences, where the statistics were reset."""
     return np.where(growth >= 0, growth, np.nan)

@@ -1,6 +1,6 @@
 """Counters of hosts among JMeter's results: the rows of jmeter-plugins' PerfMon Metrics Collector.
 
-In such a row `elapsed` is the value times 1,000. The label has the host, the metric and its parameters
+In these rows `elapsed` is the counter's value times 1,000. The label has the host, the metric and its parameters
 (https://jmeter-plugins.org/wiki/PerfMonMetrics/): `web01 Disks I/O fs=/data:unit=kb:available`.
 """
 
@@ -25,7 +25,7 @@ _UNITS = {"b": 1, "kb": 1024, "mb": 1024**2}
 
 @dataclass(frozen=True)
 class _Metric:
-    """A kind of metric: its default type, the parameter that names an instance, and its types."""
+    """A metric of perfmon_agent.yaml: its default type, the unit of each type, and the parameter for an instance."""
 
     default: str
     types: Mapping[str, str]
@@ -34,7 +34,10 @@ class _Metric:
 
 @dataclass(frozen=True)
 class _AgentCounter:
-    """The counter named by a label: its series, a factor for its values, and whether it counts since the last row."""
+    """The counter that a label names: its series, and a factor for its values.
+
+    `counts` means that a value counts since the previous row.
+    """
 
     series: Series
     scale: float
@@ -53,7 +56,10 @@ class AgentCounters:
         return self.rows["time"].to_numpy()
 
     def columns(self, edges: Times) -> dict[Series, Values]:
-        """Return the mean of each counter in each step between `edges` (UTC ns); NaN where it has no row."""
+        """Return the mean of each counter in each step between `edges` (UTC ns); NaN in steps without a row of it.
+
+        A value that counts since the previous row is divided by the seconds since that row.
+        """
         columns: dict[Series, Values] = {}
         for (label,), rows in self.rows.group_by("label", maintain_order=True):
             counter = _counter(str(label))
@@ -72,7 +78,10 @@ class AgentCounters:
 
 
 def counters_of(rows: pl.DataFrame, remarks: Remarks) -> AgentCounters:
-    """Return the counters in rows of `SCHEMA`, with remarks; `good` is false where the agent had no value."""
+    """Return the valid rows of counters, in order of time; add remarks on rows and labels that are left out.
+
+    `rows` has the columns of `SCHEMA`, in which `good` is False where the agent had no value.
+    """
     labels = rows["label"].unique().sort().to_list()
     unread = [label for label in labels if _counter(label) is None]
     if labels:
@@ -90,7 +99,7 @@ def counters_of(rows: pl.DataFrame, remarks: Remarks) -> AgentCounters:
 
 
 def _counter(label: str) -> _AgentCounter | None:
-    """Return the counter that a label names; None if no signal uses it (processes, sockets, commands)."""
+    """Return the counter that a label names; None if Plimsoll does not use it (processes, sockets, commands)."""
     match = LABEL.match(label)
     table = shipped_table("plimsoll.ingest.formats.load_results", "perfmon_agent.yaml", dict[str, _Metric])
     metric = table.get(match[2]) if match else None

@@ -1,7 +1,7 @@
 """Series computed from single requests: rates of begun, completed and failed requests, and response times.
 
-The series have the host `DRIVER`, since a load driver measures the whole system: `load_driver` has all requests,
-`load_driver_operation` the requests of each operation.
+The series have the host `DRIVER`, since a load driver measures the whole system: the measurement `load_driver` has all
+requests, `load_driver_operation` the requests of each operation.
 """
 
 from collections.abc import Sequence
@@ -57,9 +57,9 @@ class Requests:
 
 
 def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
-    """Return a log of requests, which divides each run into steps of equal length.
+    """Return a log with the series of requests, computed for steps of equal length in each run.
 
-    Raise Unusable if there are no requests, or if a run lasts over a month.
+    Raise Unusable if there are neither requests nor counters, or if a run lasts over a month.
     """
     if not len(requests.start) and not len(requests.counters.times):
         raise Unusable(f"{path}: holds no request that can be read; is it the file of a run that sent some?")
@@ -89,9 +89,9 @@ def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
 
 
 def _spans_of_runs(requests: Requests) -> list[tuple[int, int]]:
-    """Return the start and end (UTC ns) of each run; a pause between runs is longer than either run.
+    """Return the start and end (UTC ns) of each run; a pause between two runs is longer than either of the two.
 
-    The last run lasts as long as users wait for responses, or counters are recorded beside it.
+    The last run lasts as long as users wait for responses, or counters of hosts are recorded in the same file.
     """
     recorded = requests.counters.times
     order = np.argsort(requests.start, kind="stable")
@@ -148,7 +148,10 @@ def _edge(times: Times, edges: Times) -> Times:
 
 
 def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str]]:
-    """Return the operation number of each request, and the operations' names; the rarest of too many become `OTHER`."""
+    """Return the operation number of each request, and the operations' names by number.
+
+    Beyond `_MOST_OPERATIONS`, the rarest operations become one operation, `OTHER`, with a remark.
+    """
     coded = names.cast(pl.Categorical)  # numbers are faster than names
     numbers, distinct = coded.to_physical().to_numpy(), coded.unique()
     counts = np.bincount(numbers)
@@ -193,7 +196,7 @@ def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFra
 
 
 def _waited(times: Times, edges: Times) -> Values:
-    """Return, for each edge, the sum of the seconds that have passed since each of the earlier `times`."""
+    """Return for each edge the sum, over all earlier `times`, of the seconds from that time to the edge."""
     at = _edge(times, edges)
     before = np.cumsum(np.bincount(at, minlength=len(edges)))
     sums = np.cumsum(np.bincount(at, weights=(times - edges[0]) / SECOND, minlength=len(edges)))
@@ -201,7 +204,7 @@ def _waited(times: Times, edges: Times) -> Values:
 
 
 def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
-    """Return the time-weighted mean of each step. A value is valid until the next value; NaN before the first value."""
+    """Return the time-weighted mean in each step; a value is valid until the next value, and NaN before the first."""
     order = np.argsort(times, kind="stable")
     times, values = times[order], values[order]
     full = np.full(len(edges) - 1, np.nan)
@@ -217,7 +220,7 @@ def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
 
 
 def driver_series(field: str, operation: str | None = None) -> Series:
-    """Return the load driver's series of a field, for one operation, or (None) for all requests."""
+    """Return the load driver's series of a field, for one operation, or for all requests (None)."""
     if operation is None:
         return Series(DRIVER, LOAD_DRIVER[0], (), field, f"load driver {field}")
     shown = printable(operation)
@@ -225,12 +228,12 @@ def driver_series(field: str, operation: str | None = None) -> Series:
 
 
 def table(text: Text, columns: Sequence[str], separator: str = ",", quote: str | None = '"') -> pl.DataFrame:
-    """Return these columns of a CSV file, as text. Raise Unusable if the file is damaged."""
+    """Return the named columns of a CSV file, as text. Raise Unusable if the file is damaged."""
     return cells(text, columns=list(columns), separator=separator, quote_char=quote, infer_schema=False)
 
 
 def cells(text: Text, **options: Any) -> pl.DataFrame:
-    """Return a CSV file as parsed by polars. Raise Unusable if the file is damaged."""
+    """Return a CSV file as parsed by polars with the given options. Raise Unusable if the file is damaged."""
     try:
         try:
             return pl.read_csv(text.source, truncate_ragged_lines=True, glob=False, **options)
@@ -256,7 +259,10 @@ def whole_rows(frame: pl.DataFrame, needed: Sequence[str], remarks: Remarks) -> 
 
 
 def epoch(column: str) -> pl.Expr:
-    """Return an expression for UTC ns from times since 1970 (s, ms, µs or ns, by their size); null if implausible."""
+    """Return an expression that converts times since 1970 to UTC ns; null for implausible times.
+
+    The size of a number tells whether it is in s, ms, µs or ns.
+    """
     number = pl.col(column).cast(pl.Int64, strict=False)
     otherwise = (
         pl.when(number < _SECONDS)
@@ -271,6 +277,6 @@ def epoch(column: str) -> pl.Expr:
 
 
 def milliseconds(column: str) -> pl.Expr:
-    """Return an expression for milliseconds in ns; null for text, negative numbers, and more than a month."""
+    """Return an expression that converts milliseconds to ns; null for text, negative numbers, and more than a month."""
     number = pl.col(column).cast(pl.Float64, strict=False)
     return pl.when(number.is_between(0, 31 * 86_400_000)).then((number * _MILLION).round().cast(pl.Int64))

@@ -1,7 +1,7 @@
-"""Names results of load drivers that have no times of requests, and shows what they sum up.
+"""Refuses summaries of load drivers, which have no times of requests, with an error that shows their figures.
 
-They cannot be placed beside the counters: the error has their figures. If many requests failed it counts as a recording
-that was not read, so that the run is not called healthy.
+A summary cannot be compared with counters over time. If many of its requests failed, the error is Unusable, not NoLog:
+the summary counts as a recording that was not read, so that the run is not called healthy.
 """
 
 import csv
@@ -23,10 +23,11 @@ _MANY = 0.05  # of the requests; the share from which the review doubts a run
 
 @dataclass(frozen=True)
 class SummaryFormat:
-    """A driver's summary: a text near its begin, advice, and the paths or columns of its figures.
+    """The format of a load driver's summary: a text near its beginning, advice, and JSON paths or columns of figures.
 
-    `scale` makes seconds of the mean. Of a table, `good` are the cells of the column `status` in rows that did not
-    fail; with `counts`, two columns, the row in which they stand has the requests and the failed ones of all.
+    `scale` converts the mean to seconds. In a table, rows whose cell in the column `status` is one of `good` did not
+    fail. If `counts` is set, the first such row has the totals, and `counts` are its columns of all and of failed
+    requests.
     """
 
     begins: str
@@ -45,7 +46,7 @@ def _formats() -> Mapping[str, SummaryFormat]:
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the file is a summary that is known."""
+    """Return whether the file is a summary in a known format."""
     return _driver(text) is not None
 
 
@@ -72,7 +73,7 @@ def _driver(text: Text) -> str | None:
 
 
 def _figures(text: Text, form: SummaryFormat) -> tuple[int, int, float | None]:
-    """Return the number of requests, of failed ones, and the mean time in the driver's unit."""
+    """Return the number of requests, the number of failed ones, and the mean time in the driver's unit, if given."""
     if not form.status:
         results = json.loads(text.data[:])
         requests, failed = (sum(_numbers(results, paths)) for paths in (form.requests, form.failed))
@@ -88,7 +89,7 @@ def _figures(text: Text, form: SummaryFormat) -> tuple[int, int, float | None]:
 
 
 def _numbers(results: Any, paths: Sequence[str]) -> Iterator[float]:
-    """Yield the numbers at dotted paths; `*` is each value, and `5*` that of each name that begins so."""
+    """Yield the numbers at dotted paths, in which `*` matches all keys, and `5*` all keys that begin with 5."""
     for path in paths:
         name, _, rest = path.partition(".")
         inner = results if isinstance(results, Mapping) else {}

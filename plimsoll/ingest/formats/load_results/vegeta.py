@@ -1,7 +1,7 @@
-"""Reads what `vegeta encode` writes of its results: CSV without a header, or a JSON object in each line.
+"""Reads the output of `vegeta encode`: CSV without a header, or a JSON object in each line.
 
-Of the 12 cells are read: start (ns since 1970), code, latency (ns), method and URL (vegeta 12.13.0). A request without
-an answer has the code 0.
+Of a row's 12 cells, start (ns since 1970), code, latency (ns), method and URL are read (vegeta 12.13.0). A request
+without an answer has the code 0.
 """
 
 import re
@@ -25,7 +25,7 @@ _SUCCESS = (200, 399)  # as vegeta's own reports count it
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is a result of vegeta."""
+    """Return whether the first line is a result that vegeta encoded as CSV or JSON."""
     return _CSV.match(text.header) is not None or _JSON.match(text.header) is not None
 
 

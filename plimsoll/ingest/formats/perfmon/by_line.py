@@ -41,8 +41,8 @@ _NO_TIME = (
 class LinePiece(NamedTuple):
     """A piece of a file: complete lines.
 
-    `is_last` means that the piece has the last line of the file, `is_open` that this line has no line end,
-    `next_has_return` that the line after the piece, if any, ends with a carriage return.
+    `is_last` means that the piece has the last line of the file, `is_open` that this last line has no line end, and
+    `next_has_return` that the first line after the piece, if any, ends with a carriage return.
     """
 
     data: bytes
@@ -121,7 +121,11 @@ class ByLine:
         return cells if cells is None or line[-1] == '"' else cells[:-1]
 
     def _row(self, line: str, number: int, *, is_torn: bool, is_last: bool, is_open: bool) -> list[str] | None:
-        """Return the cells of a row; None if the line is left out."""
+        """Return the cells of a row; None if the line is left out.
+
+        `is_torn` means that the line, but no line beside it, lacks a carriage return; `is_last` and `is_open` are as in
+        LinePiece.
+        """
         line = line.rstrip("\r")
         if line[-1:].isspace() and line.rstrip().endswith('"'):
             line = line.rstrip()  # typeperf writes spaces after its last row
@@ -154,7 +158,10 @@ class ByLine:
         return cells
 
     def _cut(self, whole: list[str], number: int) -> list[str] | None:
-        """Return the cells of a last row that was cut short, with a remark; None if it must be left out."""
+        """Return the cells of the file's last row, which was cut short, filled up with blanks; add a remark.
+
+        Return None if the row is left out.
+        """
         width = self._layout.width
         if self._lost_cells:
             # If earlier rows lost cells, it is unknown which cells these are.
@@ -174,7 +181,7 @@ class ByLine:
         self._left_out.lines.append((number, "the header is here again"))
 
     def _take_other(self, line: str, cells: list[str] | None, number: int) -> None:
-        """Leave out a line that is not a row, with a remark. Raise Unusable if the line names counters."""
+        """Leave out a line that is not a row, with a remark. Raise Unusable if the line is another log's header."""
         if says_typeperf(line.strip()):
             self._left_out.lines.append((number, f'typeperf\'s closing line "{line.strip()}"'))
             return

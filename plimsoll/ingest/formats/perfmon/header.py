@@ -18,7 +18,7 @@ _TYPEPERF_SAYS = ("Exiting, please wait", "The command completed successfully", 
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The offset and line of the first row, and the cells of each row: a time, then one for each of `counters`."""
+    """The `offset` and line number of the first row, and a row's cells: a time, then one for each of `counters`."""
 
     file: str
     header: bytes
@@ -57,7 +57,10 @@ def own_separator(header: bytes) -> bytes | None:
 
 
 def read_header(text: Text, separator: str, remarks: Remarks) -> tuple[str, TableLayout]:
-    """Return a header's first cell and the layout of the rows. Raise Unusable if it is incomplete or has no counter."""
+    """Return a header's first cell and the layout of the rows.
+
+    Raise Unusable if the header is incomplete or has no counter.
+    """
     line, _, stop = text.first_line
     raw, stop, last = _whole(text, stop, line, remarks)
     decoded, guessed = text.decode(raw)
@@ -95,7 +98,7 @@ def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
 
 
 def zone_of(cell: str, zone: Zone | None, remarks: Remarks) -> Zone:
-    """Return the time zone in a header's first cell, else the caller's `zone`. A missing zone gets a remark."""
+    """Return the zone in a header's first cell, else the caller's `zone`, else an unknown zone, with a remark."""
     match = _ZONE.fullmatch(cell)
     if match and abs(int(match["bias"])) < 24 * 60:
         return stated(match["name"], int(match["bias"]), zone, remarks)
@@ -160,7 +163,10 @@ def _cells(header: str, separator: str) -> tuple[list[str], bool]:
 
 
 def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks: Remarks) -> None:
-    """Adjust the header's cells to the first row if only one of both lines ends with a separator."""
+    """Add or remove an empty last cell of the header, to fit the first row.
+
+    The two lines differ if only one of them ends with a separator.
+    """
     row = first.rstrip(b"\r")
     is_behind = row.endswith(f'"{separator}'.encode())
     if cells[-1] and not is_behind:  # the usual log
@@ -179,5 +185,5 @@ def says_typeperf(line: str) -> bool:
 
 
 def are_words(line: str) -> bool:
-    """Return whether a line is prose that can be neither a row nor a part of one."""
+    """Return whether a line is prose that can be neither a row nor a part of a row."""
     return bool(_WORDS.match(line))

@@ -88,8 +88,7 @@ class LeftOut:
 
         These are all columns if over a tenth of the rows, or five minutes without a break, are left out; otherwise the
         columns in which over a tenth of the cells are not numbers. `local` and `lines` are the times and line numbers
-        of
-        the rows that were read.
+        of the rows that were read.
         """
         if len(self.rows) > MOST_LEFT_OUT * (len(self.rows) + self._kept) or self._has_hole(local, lines):
             return list(range(len(columns)))
@@ -100,7 +99,7 @@ class LeftOut:
         ]
 
     def _has_hole(self, times: Times, lines: Sequence[int]) -> bool:
-        """Return whether rows left out cause a pause that is five minutes longer than the sampling interval."""
+        """Return whether rows were left out in a pause that is five minutes longer than the sampling interval."""
         interval = sampling_interval(np.sort(times)) if self.rows and len(times) > 1 else None
         if interval is None:
             return False

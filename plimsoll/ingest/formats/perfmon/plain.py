@@ -33,7 +33,7 @@ class CounterTable:
 
 
 def read_plain(data: Data, layout: TableLayout) -> CounterTable | None:
-    """Return the rows of a small log; None if it is too large, or if any row is unusual."""
+    """Return the rows of a small log; None if it is too large, or if Performance Monitor writes no such row."""
     if not layout.offset < len(data) <= _SMALL:
         return None
     text = data[layout.offset :].decode("latin-1").replace("\r\n", "\n").removesuffix("\n")

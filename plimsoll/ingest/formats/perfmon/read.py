@@ -65,7 +65,7 @@ class _Format:
         return text.header.lstrip(b'"').startswith(self.signs)
 
     def read(self, text: Text, options: ReadOptions) -> Log:
-        """Read the log. Raise Unusable if its header, rows or times cannot be read for certain."""
+        """Read the log. Raise Unusable if its header, rows or times are damaged or ambiguous."""
         remarks = Remarks(str(text.path))
         log = read_pdh(with_blanks_for_no_data(text, remarks), self.NAME, self.separator, options)
         return replace(log, remarks=(*remarks, *log.remarks))
@@ -110,7 +110,7 @@ def read_pdh(text: Text, format_: str, separator: str, options: ReadOptions) -> 
 
 
 def _read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable:
-    """Return all rows of a log; see `read_rows`."""
+    """Return all rows of a log: without polars if it is small, else by `read_rows`."""
     if table := read_plain(text.data, layout):
         return table
     from plimsoll.ingest.formats.perfmon.rows import read_rows  # noqa: PLC0415  polars is slow to import
@@ -119,7 +119,10 @@ def _read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTabl
 
 
 def _read_needed(text: Text, layout: TableLayout, columns: CounterColumns, remarks: Remarks) -> CounterTable:
-    """Return all rows of a wide log: only the columns that rules need, if these are few and no cell is damaged."""
+    """Return all rows of a wide log, with only the columns that rules need in memory.
+
+    If these are half of the columns or more, or if a cell is damaged, all columns are in memory.
+    """
     from plimsoll.ingest.formats.perfmon.rows import read_needed  # noqa: PLC0415  polars is slow to import
 
     recorded = list(zip(columns.kept, columns.series, strict=True))
@@ -131,7 +134,7 @@ def _read_needed(text: Text, layout: TableLayout, columns: CounterColumns, remar
 
 
 def _read_again(columns: Callable[[], Sequence[Values]], file: str, rows: int) -> Sequence[Values]:
-    """Return all columns of a log of which only some were read. Raise Unusable if the file was changed since."""
+    """Return all columns, read by `columns`. Raise Unusable if they do not have `rows` rows: the file was changed."""
     read = columns()
     if any(len(column) != rows for column in read):
         raise Unusable(f"{file}: was changed while it was read; read it again")
@@ -142,7 +145,7 @@ def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
     """Return typeperf's text with its -1 (no data) replaced by blanks; return other text unchanged.
 
     typeperf writes numbers with six decimals, and a whole -1 only for no data. If other numbers are whole as well,
-    another program wrote the file, and -1 may be a number.
+    another program wrote the file, and -1 stays, as it may be a number.
     """
     if not _TYPEPERF.match(text.header):
         return text
@@ -185,7 +188,7 @@ def columns_of(file: str, cells: Sequence[str], names: Names) -> CounterColumns 
 
 
 def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence[Values], remarks: Remarks) -> None:
-    """Add remarks on columns without a counter's name, which are left out, and on counters without a computer."""
+    """Add remarks on columns that are left out, as no counter path names them, and on counters without a computer."""
     for at in columns.strange[:MAX_SHOWN]:
         cell, present = cells[at], count_samples(values[at])
         has = counted(present, "value") if present else "no values"
@@ -204,7 +207,7 @@ def tell_columns(columns: CounterColumns, cells: Sequence[str], values: Sequence
 
 
 def tell_twins(series: Sequence[Series], values: Sequence[Values], times: Times, remarks: Remarks) -> None:
-    """Add remarks on several columns of one counter; they contradict each other if many values differ."""
+    """Add a remark on each counter with several columns: a contradiction if many values of these columns differ."""
     # Cheap check before building keys.
     if len({(counter.measurement, counter.field, counter.tags[0][1].casefold()) for counter in series}) == len(series):
         return
@@ -225,7 +228,7 @@ def tell_twins(series: Sequence[Series], values: Sequence[Values], times: Times,
 
 
 def _refuse_changed_paths(file: str, cells: Sequence[str]) -> None:
-    """Raise Unusable if an editor or Markdown changed the backslashes in paths, and so the names of series."""
+    """Raise Unusable if an editor or Markdown added or removed backslashes in counter paths."""
     paths = [cell for cell in cells if cell.startswith("\\")]
     lost = [path for path in paths if _has_lost_backslash(path)]
     if 2 * len(lost) > len(paths):

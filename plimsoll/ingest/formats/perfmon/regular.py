@@ -79,7 +79,7 @@ def read_regular(
 
 
 def are_numbers(rows: bytes, count: int, layout: TableLayout) -> bool:
-    """Return whether rows have only the characters of `count` times, of numbers, and between cells."""
+    """Return whether `count` rows consist only of times, numbers and separators, judged by their characters."""
     letters = sum(int(np.count_nonzero(block > ord("9"))) for block in _blocks(rows, 0, len(rows)))
     exponents, colons, slashes, separators = _counts(rows, f"e:/{layout.separator}".encode(), 0, len(rows))
     is_whole = letters == exponents + colons and colons == slashes == 2 * count
@@ -87,7 +87,10 @@ def are_numbers(rows: bytes, count: int, layout: TableLayout) -> bool:
 
 
 def _expected_rows(source: Path | bytes, start: int, stop: int, layout: TableLayout) -> float:
-    """Return the number of rows, computed from separators or quotes; it is fractional if a row lacks cells."""
+    """Return the number of rows, computed from separators or quotes.
+
+    The number is fractional if a row lacks cells, NaN if a line may be cut.
+    """
     (quotes,) = _counts(source, b'"', start, stop)
     if quotes:
         return quotes / (2 * layout.quoted)
@@ -111,7 +114,7 @@ def _counts(source: Path | bytes, characters: bytes, start: int, stop: int) -> l
 
 
 def _blocks(source: Path | bytes, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes between two offsets in blocks; of a file, each block overwrites the previous block in memory."""
+    """Yield the bytes between two offsets in blocks; a block of a file overwrites the previous block in memory."""
     if isinstance(source, bytes):
         text = np.frombuffer(source, np.uint8)[:stop]
         yield from (text[at : at + _BLOCK] for at in range(start, stop, _BLOCK))

@@ -66,7 +66,7 @@ def read_rows(text: Text, layout: TableLayout, remarks: Remarks) -> CounterTable
 
 
 def read_needed(text: Text, layout: TableLayout, needed: Sequence[int], remarks: Remarks) -> CounterTable | None:
-    """Return all rows of a log, of which only the needed columns are in memory, by their indices.
+    """Return all rows of a log, with only the columns at the indices `needed` in memory.
 
     Return None if a row is irregular, or a cell of any column is not a number.
     """
@@ -97,7 +97,7 @@ def _nanoseconds(rows: Rows) -> Times:
 def _columns(parts: Sequence[Rows], counters: Sequence[str], remarks: Remarks) -> list[Values]:
     """Return the column of each counter; NaN for missing samples and for infinities.
 
-    The parts lose their columns: each is let go when it is joined, so that only one column is in memory twice.
+    Columns are removed from `parts` when they are joined, so that only one column at a time is in memory twice.
     """
     columns: list[Values] = []
     for counter in counters:

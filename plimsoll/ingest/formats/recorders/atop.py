@@ -1,6 +1,6 @@
 """Reads the output of `atop -P`: lines that begin with a label, the host and the time since 1970.
 
-A sample after RESET covers the time since boot, and is left out. SEP ends a sample.
+The sample after a line RESET covers the time since boot, and is left out. A line SEP ends a sample.
 """
 
 import re
@@ -32,14 +32,14 @@ _ADVICE = "write it again with: atop -r FILE -P CPU,cpu,CPL,MEM,PAG,PSI,DSK,NET"
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is a label with its time, or RESET or SEP before one."""
+    """Return whether the first line, after lines RESET and SEP, begins with a label, a host and a time."""
     head = text.data[:4096].decode("utf-8", errors="replace").splitlines()
     lines = [line for line in head if line not in ("RESET", "SEP", "")]
     return bool(lines) and _LINE.match(lines[0]) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the samples as one log. Raise Unusable if there are several hosts, or only samples since boot."""
+    """Return the samples as one log. Raise Unusable if there are several hosts, or if all samples are since boot."""
     recording = HostRecording(text, NAME)
     before, is_since_boot = "", False
     for line_number, line in recording.lines():

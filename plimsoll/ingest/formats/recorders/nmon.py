@@ -1,6 +1,6 @@
 """Reads nmon's file for Linux (`nmon -f`): a header line for each section, and a line for each section and snapshot.
 
-ZZZZ has the time of each snapshot. nmon of AIX has other sections, and is refused.
+A line ZZZZ has the time of a snapshot. Files of nmon for AIX, which have other sections, are refused.
 """
 
 import re
@@ -23,7 +23,7 @@ _ADVICE = "record it again with: nmon -f -s 15 -c 240"
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is one of nmon's lines of facts."""
+    """Return whether the first line is a line AAA of nmon, with a fact about the recording."""
     return text.header.startswith(b"AAA,")
 
 
@@ -65,7 +65,10 @@ _AIX = "record the host with Telegraf for AIX, or export its counters as a table
 
 
 def _stamp(rest: str, place: str) -> int:
-    """Return the time of a snapshot (ns): `T0001,22:21:21,27-NOV-2026`."""
+    """Return the time in the cells of a line ZZZZ, `T0001,22:21:21,27-NOV-2026`: local time in ns as if it were UTC.
+
+    `place` names the line in the error Unusable, raised if there is no time.
+    """
     text = ",".join(rest.split(",")[1:3])
     for at, month in enumerate(_MONTHS, 1):  # in every locale
         text = text.replace(f"-{month}-", f"-{at:02}-")

@@ -1,7 +1,7 @@
 """Collects the samples of a recorder whose output is tables of columns, and returns them as a log.
 
-A table beside each reader (`nmon.yaml`) gives the series of each column. The series are those of sysstat, which rules
-read from sadf as well. A value below 0 is no value, as recorders write -1 for unknown values.
+A YAML file for each recorder (`nmon.yaml`) gives the series of each column: the series of sysstat, which rules read
+from sadf as well. A value below 0 counts as missing, as recorders write -1 for an unknown value.
 """
 
 import re
@@ -35,9 +35,9 @@ _MOST_NAMED = 5
 class RecorderTable:
     """One table of a recorder: the measurement of its series, and the target of each column.
 
-    A target is `[MEASUREMENT[(INSTANCE)] ]FIELD[ * FACTOR][ / s]`; with `/ s` the column counts since the last sample.
-    `whole` are columns that add up to 100 %; if they are `ticks`, each becomes its share of their sum. `total` names
-    the instance of columns without one, `keep` matches the instances that are read.
+    A target is `[MEASUREMENT[(INSTANCE)] ]FIELD[ * FACTOR][ / s]`; with `/ s`, values count since the previous sample.
+    `whole` are columns that add up to 100 %; with `ticks`, each value becomes its share of their sum. `total` names the
+    instance of columns without an instance, `keep` is a regular expression for the instances that are read.
     """
 
     measurement: str
@@ -51,7 +51,10 @@ class RecorderTable:
 
 @dataclass(frozen=True)
 class Recorder:
-    """A recorder's tables, and the patterns of its columns' names if the names contain table and instance."""
+    """A recorder's tables by name. `skipped` are tables that are left out without a remark.
+
+    `names` are patterns of column names that contain the table and the instance.
+    """
 
     tables: Mapping[str, RecorderTable]
     names: tuple[str, ...] = ()
@@ -60,13 +63,13 @@ class Recorder:
 
 @cache
 def recorder(name: str) -> Recorder:
-    """Return the table of a recorder, `recorders/NAME.yaml`."""
+    """Return a recorder's tables, from the file `recorders/NAME.yaml`."""
     return shipped_table("plimsoll.ingest.formats.recorders", f"{name}.yaml", Recorder)
 
 
 @dataclass
 class RecordedColumn:
-    """The values of a column, each with the index of its sample."""
+    """The values of a column, and for each value the index of its sample (`rows`)."""
 
     rows: list[int] = field(default_factory=list[int])
     values: list[float] = field(default_factory=list[float])
@@ -75,7 +78,7 @@ class RecordedColumn:
 class HostRecording:
     """The samples of one host: `begin` each sample, then `put` its values.
 
-    Times are nanoseconds of the recorder's own clock as if it were UTC, or UTC.
+    Times are ns in UTC, or in the recorder's local time as if it were UTC.
     """
 
     def __init__(self, text: Text, tool: str) -> None:
@@ -95,14 +98,17 @@ class HostRecording:
         self._processors = 0
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the number and text of each line; a last one without a line end may be cut short, and is left out."""
+        """Yield the number and text of each line; leave out a last line without a line end, which may be cut short."""
         *lines, unended = self.text.data[:].decode("utf-8", errors="replace").split("\n")
         if unended:
             self.leave_out(len(lines) + 1)
         yield from enumerate((line.rstrip("\r") for line in lines), 1)
 
     def begin(self, stamp: int, line: int, seconds: float = np.nan) -> None:
-        """Begin a sample at a time (ns), `seconds` after the previous sample if the recorder states that."""
+        """Begin a sample at a time (ns). Raise Unusable if the time is implausible.
+
+        `seconds` is the length of the sample's interval, NaN if the recorder does not state it.
+        """
         if not clock.EARLIEST <= stamp <= clock.LATEST:
             raise Unusable(f"{self.text.path}:{line}: the time of this sample is damaged; delete the sample")
         self._stamps.append(stamp)
@@ -110,13 +116,13 @@ class HostRecording:
         self._seconds.append(seconds)
 
     def put(self, table: str, instance: str, values: Iterable[tuple[str, str | float]]) -> None:
-        """Add values of the current sample by their columns; other tables and columns are not read."""
+        """Add values to the current sample, as (column, cell); ignore columns that the recorder's tables lack."""
         for column, cell in values:
             if (stored := self.column(table, instance, column)) is not None:
                 self.add(stored, cell)
 
     def column(self, table: str, instance: str, column: str) -> RecordedColumn | None:
-        """Return the column to `add` values to; None if it is not read."""
+        """Return the column to which `add` adds values; None if the recorder's tables lack it."""
         key = table, instance, column
         if key not in self._read:
             known = self._tables.get(table)
@@ -128,29 +134,29 @@ class HostRecording:
         return self._read[key]
 
     def add(self, column: RecordedColumn, cell: str | float) -> None:
-        """Add a value of the current sample; none if the cell is no number, or below 0."""
+        """Add a cell of the current sample to a column, unless the cell is not a number, or is below 0."""
         value = number(cell)
         if value is not None and value >= 0:
             column.rows.append(len(self._stamps) - 1)
             column.values.append(value)
 
     def put_columns(self, table: str, instance: str, rows: NDArray[np.int64], columns: Mapping[str, Values]) -> None:
-        """Add values of many samples, by their indices; NaN is no sample."""
+        """Add the values of several columns; `rows` are the indices of their samples, NaN values are missing."""
         for column, values in columns.items():
             if column in self._tables[table].columns:
                 known = np.isfinite(values)
                 self._columns[(table, instance, column)] = RecordedColumn(rows[known].tolist(), values[known].tolist())
 
     def set_processors(self, count: int) -> None:
-        """Note the number of processors of the host."""
+        """Set the number of processors of the host; of several numbers the largest counts."""
         self._processors = max(count, self._processors)
 
     def leave_out(self, line: int) -> None:
-        """Note a damaged line, which is not read."""
+        """Count a damaged line, which is not read; `log` adds a remark on such lines."""
         self._left_out.append(line)
 
     def log(self, options: ReadOptions, advice: str, *, in_utc: bool = False) -> Log:
-        """Return the log. Raise Unusable, with `advice`, if no value was read."""
+        """Return the log, with times in UTC if `in_utc`. Raise Unusable, with `advice`, if no value was read."""
         self._columns = {key: column for key, column in self._columns.items() if column.rows}
         if not self._columns:
             raise Unusable(f"{self.text.path}: holds no sample of {self.tool} that is read; {advice}")
@@ -212,7 +218,10 @@ class HostRecording:
         return values
 
     def _check_shares(self, filled: dict[tuple[str, str, str], Values]) -> None:
-        """Convert ticks to shares; leave out shares that do not add up to 100, as on KVM, where all can be 0."""
+        """Replace ticks by shares (%), and shares that do not add up to 100 by NaN, with a remark.
+
+        On KVM, all shares of a processor can be 0.
+        """
         wrong: Times = np.zeros(len(self._stamps), dtype=np.int64)
         for table, instance in dict.fromkeys((table, instance) for table, instance, _ in filled):
             known = self._tables[table]
@@ -247,7 +256,7 @@ class HostRecording:
 
 
 def number(cell: str | float) -> float | None:
-    """Return the number in a cell, also with a decimal comma; None if the cell holds no number."""
+    """Return the finite number in a cell, with decimal point or comma; None if the cell has no such number."""
     try:
         value = float(cell.replace(",", ".") if isinstance(cell, str) and "," in cell else cell)
     except (ValueError, TypeError):
@@ -256,7 +265,7 @@ def number(cell: str | float) -> float | None:
 
 
 def wide_columns(tool: str, header: Sequence[str]) -> list[tuple[str, str, str] | None]:
-    """Return the table, instance and column in each name of a header; None for other names."""
+    """Return the (table, instance, column) in each name of a header; None for a name without them."""
     patterns = [re.compile(pattern) for pattern in recorder(tool).names]
     matches = [next(filter(None, (pattern.fullmatch(name) for pattern in patterns)), None) for name in header]
     return [match and (match["table"], match["instance"] or "", match["column"]) for match in matches]

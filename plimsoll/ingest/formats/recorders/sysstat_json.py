@@ -1,7 +1,7 @@
 """Reads the JSON of iostat, mpstat and sadf (`-o JSON`, `sadf -j`), and sadf's XML (`sadf -x`).
 
-iostat's first report is an average since boot and left out, as is a single report of mpstat. A file that was not
-closed, because its recorder was killed, is read to its last whole report.
+The first report of iostat, and the only report of mpstat, are averages since boot and left out. A file that was not
+closed, because its recorder was killed, is read to its last complete report.
 """
 
 import json
@@ -54,7 +54,10 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _parsed(text: Text, data: str, recording: HostRecording) -> Mapping[str, Any]:
-    """Return the host of the file with its reports. Raise Unusable if the file is damaged before its last report."""
+    """Return the file's object of the host, which contains the reports.
+
+    Raise Unusable if the file is damaged before its last report.
+    """
     report, closing = _ENDS[data.lstrip().startswith("<")]
     cut = data.rfind(report) + len(report)
     for whole in (data, data[:cut] + closing):
@@ -86,7 +89,7 @@ def _host(data: str) -> Mapping[str, Any]:
 
 
 def _of_xml(element: Element) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the rows of each table in a report, in the form that JSON has."""
+    """Yield the name and the rows of each table in an XML report, in the form of sysstat's JSON."""
     for table in element:
         rows: dict[str, list[dict[str, str]]] = {}
         leaves = {child.tag: child.text for child in table if child.text and not len(child) and child.text.strip()}
@@ -98,7 +101,7 @@ def _of_xml(element: Element) -> Iterator[tuple[str, Any]]:
 
 
 def _put_reports(recording: HostRecording, reports: Sequence[Mapping[str, Any]], date: str) -> bool:
-    """Add all reports. Return whether their times are in UTC."""
+    """Add all reports; `date` is that of reports without a date. Return whether all their times are in UTC."""
     before: datetime | None = None
     in_utc: set[bool] = set()
     for number, report in enumerate(reports, 1):
@@ -125,7 +128,7 @@ def _clock(stamp: Any) -> str:
 
 
 def _rows(name: str, value: Any) -> Iterator[tuple[str, str, list[tuple[str, Any]]]]:
-    """Yield the table, the instance and the cells of each row within a value of a report."""
+    """Yield the table, the instance and the cells of each row in a value of a report, at any depth."""
     if isinstance(value, Mapping):
         cells = [(key, cell) for key, cell in value.items() if isinstance(cell, str | float | int)]
         cells = [(f"{key[1:]}-percent" if key[:1] == "%" else key, cell) for key, cell in cells]

@@ -1,7 +1,7 @@
-"""Reads the text that iostat, mpstat and pidstat of sysstat print, with a time for each report.
+"""Reads the output of sysstat's iostat, mpstat and pidstat, with a time for each report.
 
-Averages since boot are left out: iostat's first report, and a report of mpstat or pidstat without an interval, whose
-row has the header's time.
+Averages since boot are left out: iostat's first report, and reports of mpstat or pidstat whose rows have the header's
+time, as these programs write when called without an interval.
 """
 
 import re
@@ -45,7 +45,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 class _Reports:
-    """The reports so far, and the columns above the current line."""
+    """The reports read so far, and the column names in the last header."""
 
     def __init__(self, text: Text) -> None:
         self.recording = HostRecording(text, "sysstat")
@@ -57,7 +57,7 @@ class _Reports:
         self._is_since_boot = False
 
     def take(self, line: str, number: int) -> None:
-        """Read one line: of the host, a time, a header or a row."""
+        """Read one line: sysstat's first line with the host, a time, a header or a row."""
         if banner := _BANNER.match(line):
             self._begin_file(banner, number)
             return
@@ -118,7 +118,7 @@ class _Reports:
         self.recording.put(table, instance, row.items())
 
     def _begin_clock(self, clock: re.Match[str], number: int) -> bool:
-        """Begin the sample of a row with a time of day. Return false if it is an average since boot."""
+        """Begin a sample at a row's time of day, unless begun already. Return False for an average since boot."""
         if clock[0].strip() == self._header_clock:
             self.recording.remarks.add_once(Kind.NOTED, _SINCE_BOOT, line=number)
             return False

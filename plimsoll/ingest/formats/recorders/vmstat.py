@@ -1,4 +1,4 @@
-"""Reads the output of `vmstat -t`. Its first line of values is an average since boot, and left out."""
+"""Reads the output of `vmstat -t`. The first row of values is an average since boot, and left out."""
 
 import re
 from dataclasses import replace
@@ -22,12 +22,12 @@ _FEWEST_ALIKE = 3  # rows; fewer may be equal by chance
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is vmstat's line of column groups."""
+    """Return whether the first line is vmstat's line of column groups (`procs ---memory---`)."""
     return _GROUPS.match(text.header) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the rows as one log. Raise Unusable if they have no times."""
+    """Return the rows as one log. Raise Unusable if the rows have no times."""
     recording = HostRecording(text, NAME)
     columns: list[str] = []
     rows: list[tuple[int, int, dict[str, str]]] = []
@@ -54,7 +54,10 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _put(recording: HostRecording, rows: list[tuple[int, int, dict[str, str]]]) -> None:
-    """Add all rows but the first; without memory if its values never change from the first row on (procps 4.0.2)."""
+    """Add all rows but the first.
+
+    Leave out memory if it is the same in all rows, as procps 4.0.2 repeats the memory of the first row.
+    """
     memory = {tuple(row.get(name) for name in _MEMORY) for _, _, row in rows}
     is_stale = len(rows) >= _FEWEST_ALIKE and len(memory) == 1
     if is_stale:

@@ -1,6 +1,6 @@
-"""Reads recorders that write a row for each time, with the table and the instance in the columns' names.
+"""Reads output with a row for each time, and column names that contain the table and the instance.
 
-collectl (`-P`), dool and dstat (`--output`), and PCP's `pmrep -o csv`.
+Such output is that of collectl (`-P`), dool and dstat (`--output`), and PCP's `pmrep -o csv`.
 """
 
 import csv
@@ -23,7 +23,7 @@ _HEAD = 8192
 
 @dataclass(frozen=True)
 class WideFormat:
-    """A recorder of wide rows: the start of its file, of its header, and the forms of its times.
+    """The wide format of a recorder: patterns of the file's start and of the header, and `strptime` forms of times.
 
     `since_boot` means that the first row after a header is an average since boot.
     """
@@ -36,7 +36,7 @@ class WideFormat:
     since_boot: bool = False
 
     def sniff(self, text: Text) -> bool:
-        """Return whether the file begins as the recorder's files do, and soon has the recorder's header."""
+        """Return whether the file begins as the recorder's does, with the header in its first 8 KB."""
         head = text.data[: text.first_line[1] + _HEAD].decode("utf-8", errors="replace")[text.first_line[1] :]
         return bool(re.match(self.begins, head) and re.search(self.header, head, re.MULTILINE))
 
@@ -53,7 +53,7 @@ class WideFormat:
 
 
 class _WideRows:
-    """The rows of a file so far, and the columns of the header above the current line."""
+    """The rows of a file read so far, and the columns in the last header."""
 
     def __init__(self, form: WideFormat, recording: HostRecording) -> None:
         self.recording = recording
@@ -67,7 +67,7 @@ class _WideRows:
         self._before: datetime | None = None
 
     def take(self, line: str, number: int, *, is_last: bool) -> None:
-        """Read one line: a header, a row, or a line before them with facts of the recording."""
+        """Read one line: a header, a row, or a line before the rows. `is_last` marks a last line without line end."""
         if re.match(self._form.header, line):
             names = self._cells(line.lstrip("#"))
             self._begin(names, number)
@@ -91,7 +91,7 @@ class _WideRows:
             self.recording.headers.append(number)
 
     def _note(self, line: str) -> None:
-        """Note the host, its clock and its processors from a line before the rows."""
+        """Save the host, time zone, processors, year or column groups that a line before the rows states."""
         if match := re.search(r'(?:^# Host: +|^"Host:",")(\w[\w.-]*)', line):
             self.recording.host = match[1]
         if match := re.search(r"^# Date: .*TZ: ([+-]\d\d)(\d\d)", line):
@@ -128,7 +128,10 @@ class _WideRows:
                 self.recording.add(column, cell)
 
     def _moment(self, cell: str) -> datetime | None:
-        """Return the time in a row's first cell, else None; a time without a year is in the header's year."""
+        """Return the time in a row's first cell; None if the cell has no time.
+
+        A time without a year is in the year that the file's header states.
+        """
         if re.fullmatch(r"\d{10}(\.\d+)?", cell):
             self.in_utc = True
             return datetime.fromtimestamp(float(cell), UTC)
@@ -140,7 +143,10 @@ class _WideRows:
         return None
 
     def _in_year(self, moment: datetime, has_year: bool) -> datetime:
-        """Return a time without a year, moved to the next year if it steps back from December to January."""
+        """Return a time; unless it `has_year`, a step back from December to January moves it to the next year.
+
+        Raise Unusable if neither the time nor the file states a year.
+        """
         if has_year:
             return moment
         if not self._year:
@@ -160,7 +166,7 @@ def _filled(cells: Sequence[str]) -> Iterator[str]:
 
 
 def _with_group(name: str, group: str) -> str:
-    """Return dool's name of a column with its group, as `cpu0 usage:usr`."""
+    """Return the name of dool's column with its group, as in `cpu0 usage:usr`."""
     return f"{group}:{name.rpartition(':')[2]}"
 
 

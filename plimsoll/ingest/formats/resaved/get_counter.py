@@ -1,6 +1,6 @@
 """Reads Get-Counter's samples as Export-Csv saves them: a row for each time and counter.
 
-The rows are put side by side, as in a PDH log, and read as a re-saved one.
+The rows of one time are joined into one row, as in a PDH log, and the result is read as a re-saved PDH log.
 """
 
 import csv
@@ -21,12 +21,15 @@ _NEEDED = ("Timestamp", "Path", "CookedValue")
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line, or that after its type, names the three columns."""
+    """Return whether one of the first three lines has the columns Timestamp, Path and CookedValue."""
     return _header(text) is not None
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the samples as one log. Raise Unusable if a row but the last is damaged, or as for a re-saved log."""
+    """Return the samples as one log.
+
+    Raise Unusable if a row before the last is damaged, or for the reasons for which a re-saved PDH log is refused.
+    """
     header = _header(text)
     if header is None:
         raise ValueError("not the format that was recognised")
@@ -63,7 +66,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _header(text: Text) -> tuple[int, str, list[str]] | None:
-    """Return the number of the header's line, its separator and its cells; None if it is another's."""
+    """Return the header's line number, separator and cells; None if no header has the needed columns."""
     head = text.data[:8192].decode("utf-8", errors="replace").splitlines()
     for number, line in enumerate(head[:3], 1):
         for separator in ",;\t":
@@ -74,7 +77,7 @@ def _header(text: Text) -> tuple[int, str, list[str]] | None:
 
 
 def _pdh(times: dict[str, dict[str, str]], paths: list[str]) -> Iterator[str]:
-    """Yield the lines of a PDH log; a counter without a sample at a time has a blank."""
+    """Yield the lines of a PDH log, with a blank cell where a counter has no sample."""
     yield ",".join(f'"{cell}"' for cell in ("(PDH-CSV 4.0)", *paths))
     for time, values in times.items():
         cells = [values.get(path, " ").replace(",", ".") for path in paths]

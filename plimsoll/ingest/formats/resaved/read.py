@@ -1,7 +1,7 @@
 """Reads PDH logs that were saved again: other separators, decimal commas, dates in another order.
 
-Only what is unambiguous is read, with a remark; the rest is refused. The log is rewritten line by line as Windows would
-have written it, and the rewritten text is read.
+Only an unambiguous log is read, with remarks; other logs are refused. The log is rewritten line by line as Windows
+would have written it, and the rewritten text is read.
 """
 
 import re
@@ -131,7 +131,7 @@ _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 class _Shape:
     """The form of a log's lines: separator, header, and the header's line number and offset.
 
-    `wrapped` means that a spreadsheet put all cells of a line into one, as it expected another separator; `usual` that
+    `wrapped` means that a spreadsheet, expecting another separator, put all cells of a line into one cell; `usual` that
     the form is that of Windows.
     """
 
@@ -154,8 +154,8 @@ class _Shape:
 class _ResavedRows:
     """The rows of a log: their times, their other cells joined as text, and their line numbers.
 
-    `lines_behind` has all lines after the header, with an empty one for each row. `is_cut` means that the last row is
-    incomplete.
+    `lines_behind` has all lines after the header, with an empty line in place of each row. `is_cut` means that the last
+    row is incomplete.
     """
 
     times: list[str]
@@ -316,8 +316,9 @@ def _decimal_mark(path: Path, rows: Sequence[str], lines: Sequence[int], separat
 
 
 def _form(match: re.Match[str]) -> tuple[object, ...]:
-    """Return the form of a time, which must be equal for all times of a log; fractions are optional after a leading
-    year.
+    """Return the form of a time; all times of a log must have the same form.
+
+    Whether a time has a fraction does not matter if the year comes first.
     """
     year_first = len(match["a"]) == 4
     parts = ("second", "half") if year_first else ("second", "part", "half")
@@ -325,7 +326,10 @@ def _form(match: re.Match[str]) -> tuple[object, ...]:
 
 
 def _order(path: Path, matches: Sequence[re.Match[str]], lines: Sequence[int], decimal_commas: bool) -> str:
-    """Return the order of the dates of one log, from the parts of dates that can only be a year or a day."""
+    """Return the order in all dates, `dmy`, `mdy` or `ymd`, from parts that can only be a year or a day.
+
+    Raise Unusable if the order is ambiguous, or differs between dates.
+    """
     first = matches[0]
     if len(first["a"]) == 4:
         return "ymd"

@@ -1,7 +1,7 @@
 """Reads the output of sysstat's `sadf -d`: CSV with semicolons, in sections with a header each.
 
 A section has a row for each time, or for each time and instance. Series have the names that Telegraf's `inputs.sysstat`
-gives (see `sections`); their paths name their origin: `sadf disk(sda) %util`.
+gives (see `sections`); a series' path names its section, instance and column: `sadf disk(sda) %util`.
 """
 
 import re
@@ -103,7 +103,7 @@ def drop_unknown_utilization(columns: dict[Series, Values]) -> None:
 
 
 class _SeriesColumns:
-    """A column of values for each series, NaN for missing samples. Of two samples at one time the first counts."""
+    """A column of values for each series, NaN for missing samples; of several samples at one time the first counts."""
 
     def __init__(self, length: int) -> None:
         self.by_series: dict[Series, Values] = {}
@@ -111,7 +111,7 @@ class _SeriesColumns:
         self._length = length
 
     def put(self, series: Series, rows: NDArray[np.intp], values: Values) -> None:
-        """Set the samples of a series at these row indices of the log."""
+        """Set the samples of a series at row indices of the log, where it has none; count values that differ."""
         column = self.by_series.get(series)
         if column is None:
             column = self.by_series[series] = np.full(self._length, np.nan)
@@ -176,7 +176,7 @@ def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remar
 
 
 def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
-    """Return the time of each row (UTC, ns). A change of the clock gets one remark, not one for each section."""
+    """Return the time of each row (UTC, ns). Add one remark on each change of the clock, not one for each section."""
     if not table.local.any():
         return table.stamps
     instants = table.stamps.copy()
@@ -195,7 +195,7 @@ def instants_of(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
 
 
 def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> Iterator[tuple[str, int, int]]:
-    """Yield the reason, line and size (ns) of each step back in time, once for all sections."""
+    """Yield the reason, line and size (ns) of each step back in time; a step in several sections is yielded once."""
     ends: set[int] = set()
     for table, moments in zip(tables, instants, strict=True):
         at = np.flatnonzero(np.diff(moments) < 0) + 1
@@ -210,9 +210,9 @@ def _steps_back(tables: Sequence[SectionTable], instants: Sequence[Times]) -> It
 
 
 def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[NamedRows]:
-    """Yield column names, table and times; tables of interrupts are split by the set of online processors.
+    """Yield column names, table and times; a table of interrupts is split into one for each set of online processors.
 
-    Rows at times with unknown processors are left out.
+    Rows at times with unknown processors are left out, with a remark.
     """
     processors = None
     for table, moments in zip(tables, instants, strict=True):
@@ -225,7 +225,7 @@ def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], r
 
 
 def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl.DataFrame:
-    """Return the names of the processors at each time, by the first section that lists them."""
+    """Return the names of the processors at each time, from the first section that lists processors at that time."""
     listed = [
         pl.DataFrame({"time": moments, "names": table.devices}).with_columns(table=at)
         for at, (table, moments) in enumerate(zip(tables, instants, strict=True))
@@ -241,7 +241,7 @@ def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl
 
 
 def _divide(table: SectionTable, moments: Times, processors: pl.DataFrame, remarks: Remarks) -> Iterator[NamedRows]:
-    """Yield the rows of a table with a cell for each processor, by the set of processors at their time."""
+    """Split a table that has a column for each processor into one table for each set of online processors."""
     width = len(table.values)
     sets = processors.get_column("names").unique()
     rows_by_time = pl.DataFrame({"time": moments})
@@ -269,8 +269,11 @@ def _remark_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remark
 
 
 def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:
-    """Return the tables with local dates, as `sadf -t` writes dates in UTC. Add a remark if dates change."""
-    clock_ahead = next((ahead for table in tables if (ahead := _ahead(table, zone)) is not None), None)
+    """Return the tables with local dates; `sadf -t` writes the date in UTC beside the local time of day.
+
+    Add a remark if dates change.
+    """
+    clock_ahead = next((ahead for table in tables if (ahead := _offset_by_dates(table, zone)) is not None), None)
     if clock_ahead is None:
         return list(tables)
     ahead, is_sure = clock_ahead
@@ -288,7 +291,7 @@ def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks
     return [replace(table, stamps=table.stamps + shift) for table, shift in zip(tables, shifts, strict=True)]
 
 
-def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
+def _offset_by_dates(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
     """Return the local clock's offset from UTC (ns), judged by rows around a midnight, and whether it is certain.
 
     Return None if no date is wrong.
@@ -303,7 +306,7 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
         before, after = int(stamps[at]) % DAY, int(stamps[at + 1]) % DAY
         # A day that was not recorded is missing from one local midnight to the next.
         if (before >= QUARTER or goes_back) and before < after // QUARTER * QUARTER:
-            between = _between(before, after)
+            between = _offset_of_midnight(before, after)
             value = int(_offsets(zone, stamps[at + 1 : at + 2], between[0])[0])
             # Two offsets a day apart, on both sides of the date line, give the same date.
             off = (value - between[0] + DAY // 2) % DAY - DAY // 2
@@ -315,13 +318,14 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
         return 0, True
     # All rows have one date of UTC, so midnight in UTC is at a time of day without rows.
     start, end = int(stamps[0]), int(stamps[-1])
-    return _between(end % DAY, start % DAY) if end < start and start // DAY == end // DAY else None
+    return _offset_of_midnight(end % DAY, start % DAY) if end < start and start // DAY == end // DAY else None
 
 
-def _between(before: int, after: int) -> tuple[int, bool]:
-    """Return the local offset (ns) if midnight in UTC lies between two times of day, and whether it is certain.
+def _offset_of_midnight(before: int, after: int) -> tuple[int, bool]:
+    """Return the local clock's offset from UTC (ns), and whether the offset is certain.
 
-    It is uncertain if two offsets a day apart are both in use.
+    Midnight in UTC lies between the local times of day `before` and `after` (ns). The offset is uncertain if two
+    offsets a day apart (such as +13 and -11 hours) are both in use.
     """
     ahead = after // QUARTER * QUARTER
     # More people live at +13 than at -11, and at -10 than at +14.
@@ -330,9 +334,10 @@ def _between(before: int, after: int) -> tuple[int, bool]:
 
 
 def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
-    """Return the correction of each time (ns) by which it gets the written date: 0, a day or minus a day.
+    """Return the correction of each row's time (ns): 0, a day or minus a day.
 
-    Rows whose steps match their intervals are shifted together, as a single row at a change of offset is ambiguous.
+    With this correction, the time has the written date in UTC. Consecutive rows whose steps match their intervals get
+    the same correction, as a single row at a change of offset is ambiguous.
     """
     stamps = table.stamps
     steps = np.diff(stamps, prepend=stamps[:1])

@@ -95,7 +95,7 @@ class _Sorter:
         self._restarts: list[int] = []
 
     def take(self, line: str, number: int) -> None:
-        """Sort one line of the file: into a block, or among the lines that are not read."""
+        """Sort one line of the file: into a block, or into the lines that are not read (`Skipped`)."""
         if _ROW.match(line) and not any(sign in line for sign in _NOT_IN_A_ROW):
             cells = line.count(";") + 1
             if self._block is not None and cells == self._block.cells:
@@ -151,7 +151,10 @@ class _Sorter:
             self._block = self._block_of(section, COMMON + section.width)
 
     def _take_other(self, line: str, number: int) -> None:
-        """Handle a header joined to the line before it, or a line that is neither row nor header: an event or noise."""
+        """Handle a line that is neither row nor header: an event, noise, or a header without a line end before it.
+
+        Raise Unusable if the line is an edited header.
+        """
         before, header, columns = line.rpartition(_HEADER)
         is_damaged = "\0" in line
         event = None if is_damaged else _EVENT.fullmatch(line)
@@ -199,8 +202,8 @@ class _Sorter:
     def finished(self) -> list[RowBlock]:
         """Return the blocks that have rows, and add remarks on all other lines.
 
-        If most rows under a header do not fit it, its other rows are left out as well, as they may fit by chance. Raise
-        Unusable if no row is left and the reason is known.
+        If most rows under a header do not fit it, the rows that fit are left out as well, as they may fit by chance.
+        Raise Unusable if no row is left and the reason is known.
         """
         for unfit in self._skipped.unfit.values():
             fitting = [block for block in self._blocks.values() if block.section == unfit.section]

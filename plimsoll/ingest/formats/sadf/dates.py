@@ -11,9 +11,10 @@ _DATES = ("%Y-%m-%d", "%m/%d/%y", "%m/%d/%Y", "%d/%m/%y", "%d/%m/%Y", "%d.%m.%Y"
 
 
 def day_of(text: Text, written: str, line: int, remarks: Remarks, before: date | None = None) -> date:
-    """Return the date in a line; if it has two readings, the day `before`, or the day in the name of a file sar27.
+    """Return the date written in a line.
 
-    Otherwise month/day is taken, as in the C locale, with a remark. Raise Unusable if the form is not known.
+    An ambiguous date is read as the day `before`, or as the day in a file name such as sar27; if neither fits, the
+    month comes first, as in the C locale, with a remark. Raise Unusable if the form is not known.
     """
     days = list(dict.fromkeys(moment.date() for form in _DATES if (moment := parsed(written, form))))
     if not days:
@@ -36,7 +37,7 @@ def time_of(hour: str, minute: str, second: str, half: str | None = None) -> tim
 
 
 def parsed(text: str, form: str) -> datetime | None:
-    """Return a date and time written in a form of `strptime`; None if the text has another form."""
+    """Return the date and time in a text that has the `strptime` format `form`; None if the text does not have it."""
     try:
         return datetime.strptime(text, form)
     except ValueError:

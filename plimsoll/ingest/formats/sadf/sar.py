@@ -1,6 +1,6 @@
 """Reads the output of sysstat's `sar` on Linux: tables with repeated headers, and the time of day before each row.
 
-Each line is rewritten as `sadf -t -d` writes it, and the result is read as such a file.
+Each line is rewritten as `sadf -t -d` writes it, and the result is read as the output of sadf.
 """
 
 import re
@@ -27,7 +27,7 @@ _DAY = timedelta(days=1)
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first line is that of sar (and iostat), followed by a table with times."""
+    """Return whether the first line is sysstat's, and the first line with a time is a table's header or a restart."""
     if not _BANNER.match(text.header):
         return False
     head = text.data[:8192].decode("utf-8", errors="replace").splitlines()
@@ -45,7 +45,7 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 @dataclass
 class _Rewriter:
-    """Converts sar's lines to sadf's, one for each, so that line numbers stay the same."""
+    """Converts each line of sar to one line of sadf, so that line numbers stay the same."""
 
     text: Text
     remarks: Remarks
@@ -57,7 +57,7 @@ class _Rewriter:
     interval: int = 0
 
     def lines(self) -> Iterator[str]:
-        """Yield the line of sadf for each line of sar."""
+        """Yield a line of sadf for each line of sar; empty if sadf has no such line."""
         for number, line in enumerate(self.text.data[:].decode("utf-8", errors="replace").split("\n"), 1):
             if banner := _BANNER.match(line.encode()):
                 self._begin(banner[2].decode(), banner[3].decode(errors="replace"), number)
@@ -70,13 +70,13 @@ class _Rewriter:
                 yield ""  # blank, or the averages at the end, which begin with a word
 
     def _begin(self, host: str, day: str, number: int) -> None:
-        """Set the host and the date from a first line of sar."""
+        """Set the host and the date from sysstat's first line."""
         self.host, self.before = host, None
         self.day = day_of(self.text, day, number, self.remarks)
         self.columns = []
 
     def _line(self, clock: tuple[int, int, int], rest: str) -> str:
-        """Return the line of sadf for a line of sar with a time; empty if it belongs to no table."""
+        """Return the line of sadf for a line of sar with a time; empty if the line belongs to no table."""
         cells = rest.split()
         if restart := _RESTART.match(rest):
             return f"{self.host};-1;{self._moment(clock)};LINUX-RESTART\t{restart[1]}"

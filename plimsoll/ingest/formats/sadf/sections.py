@@ -1,10 +1,10 @@
 """The sections of `sadf -d`, and the series that Telegraf's `inputs.sysstat` makes of them.
 
 Telegraf reads `sadf -p` and stores each option of sar in a measurement of its sample configuration (`-u` as `cpu_util`,
-`-P ALL` as `per_cpu`, `-d` as `disk`, `-n ALL` as `network`). It has no names for power, filesystems, terminals and
-pressure; those names are ours. Two more names differ, where Telegraf uses one name for two quantities: all processors
-together are only in `cpu_util`, single processors only in `per_cpu`; and the NFS client is `network_nfs` (its
-`retrans/s` is not TCP's).
+`-P ALL` as `per_cpu`, `-d` as `disk`, `-n ALL` as `network`). Telegraf has no names for power, filesystems, terminals
+and pressure; those names are ours. Two more names differ, where Telegraf uses one name for two quantities: all
+processors together are only in `cpu_util`, single processors only in `per_cpu`; and the NFS client is `network_nfs`, as
+its `retrans/s` is not TCP's.
 """
 
 import re
@@ -48,9 +48,9 @@ class SadfSection:
 
 @dataclass
 class Unfit:
-    """Rows that do not fit their header: line and number of cells of the first, and their count.
+    """Rows that do not fit their header: the first row's line and number of cells, and the number of the rows.
 
-    `fitting` counts the section's other rows, which fit but are left out as well; `kept` counts the rows that are read.
+    `fitting` counts rows of the section that fit but are left out as well; `kept` counts the rows that are read.
     """
 
     section: SadfSection
@@ -76,7 +76,7 @@ class Skipped:
     damaged: int | None = None
 
     def remark(self, remarks: Remarks, rows: int) -> None:
-        """Add remarks on all lines except lines of unsupported sections. `rows` is the number of rows read."""
+        """Add remarks on the skipped lines. `rows` is the number of rows read."""
         for (text, _), number in list(self.events.items())[:_MOST_REMARKS]:
             remarks.add(Kind.NOTED, text, line=number)
         if (value := len(self.events) - _MOST_REMARKS) > 0:
@@ -146,7 +146,7 @@ def measurement(section: SadfSection) -> str | None:
 
 @cache
 def _measurements(kind: str) -> Mapping[str, str]:
-    """Return the measurements of the sections of one kind, by the column that identifies each section."""
+    """Return the measurements of `plain`, `labelled` or `processors` sections, by a section's identifying column."""
     table = shipped_table("plimsoll.ingest.formats.sadf", "sections.yaml", dict[str, dict[str, list[str]]])
     return {column: name for name, columns in table[kind].items() for column in columns}
 

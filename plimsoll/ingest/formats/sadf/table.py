@@ -26,9 +26,9 @@ _LATEST = instant(datetime(2201, 1, 1, tzinfo=UTC)) // 1000  # us; nanoseconds e
 class SectionTable:
     """The rows of a block, as columns.
 
-    `stamps` are times in UTC (ns), or in local time where `local` is True; `zone` is the name after the first local
-    time, None if there is none. `intervals` are the seconds since the previous row, as each row states; -1 if it states
-    none. `is_after_header` and `is_after_restart` mark the first row after a header or restart.
+    `stamps` are times in UTC (ns), or in local time where `local` is True; `zone` is the zone's name after the first
+    local time, None if there is none. `intervals` are the seconds since the previous row, as a row states; -1 if it
+    does not. `is_after_header` and `is_after_restart` mark the first row after a header or restart.
     """
 
     section: SadfSection
@@ -123,7 +123,7 @@ def _plausible_shares(values: list[Values], lines: NDArray[np.int64], remarks: R
 def _available(free: Values, used: Values, used_percent: Values, unavailable_percent: Values) -> list[Values]:
     """Return the space of a file system that users other than root may use: in MB, and in percent as in `df`.
 
-    sysstat's free space includes the blocks reserved for root; its two percentages differ by them.
+    sysstat's free space includes the blocks reserved for root; `%ufsused` exceeds `%fsused` by these blocks.
     """
     available = np.maximum(free - (unavailable_percent - used_percent) / 100 * (free + used), 0)
     usable = used + available
@@ -165,7 +165,7 @@ def _remark_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArr
 
 
 def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values:
-    """Return the values of a column, NaN for cells that are not numbers. Raise Unusable if all are text."""
+    """Return the values of a column, NaN for cells that are not numbers. Raise Unusable if no cell is a number."""
     has_commas = text.str.contains(",", literal=True).any()
     numbers = (text.str.replace(",", ".", literal=True) if has_commas else text).cast(pl.Float64, strict=False)
     if has_commas:

@@ -1,6 +1,6 @@
-"""Reads sysstat's binary files (/var/log/sa/sa01), as sadc writes them since 11.7.1 (format 0x2175), of any machine.
+"""Reads sysstat's binary files (/var/log/sa/sa01), as sadc writes them since 11.7.1 (format 0x2175), on any machine.
 
-Records describe the sizes of their parts, so that structures with more fields than are known are read. A disk is
+The file states the sizes of its structures, so that structures with additional, unknown fields are read. A disk is
 `dev8-0`, as its name is not in the file.
 """
 
@@ -52,7 +52,10 @@ def read(text: Text, options: ReadOptions) -> Log:
 
 
 def _instances(activity: Activity, boots: Times) -> Iterator[tuple[str, Times, dict[str, Values]]]:
-    """Yield each instance of an activity with the indices of its records and its columns; of counters their growth."""
+    """Yield each instance of an activity, the indices of its records, and its columns.
+
+    A column of a gauge has values, a column of a count the growth since the previous record.
+    """
     layout = activity.layout
     if layout is None:
         return
@@ -87,7 +90,7 @@ def _instances(activity: Activity, boots: Times) -> Iterator[tuple[str, Times, d
 
 
 def _growth(counts: NDArray[np.uint64]) -> Values:
-    """Return the growth of counts; counts of 32 bits may begin again at 0, others are no sample where they fall."""
+    """Return the growth of counts. 32-bit counts may wrap around; where other counts fall, the growth is NaN."""
     growth = np.diff(counts, prepend=counts[:1])  # unsigned
     if counts.dtype.itemsize == 4:
         return growth.astype(np.float64)
@@ -95,7 +98,7 @@ def _growth(counts: NDArray[np.uint64]) -> Values:
 
 
 def _names(items: NDArray[np.void], positions: NDArray[np.int64]) -> NDArray[np.str_]:
-    """Return the instance of each item: a name, a disk's numbers, or a processor; empty for the host's own."""
+    """Return the instance of each item: a name, `dev8-0` for a disk, or a processor's number; empty for the host."""
     fields = items.dtype.names or ()
     if "name" in fields:
         return np.char.decode(items["name"], "utf-8", "replace")
@@ -108,7 +111,7 @@ def _names(items: NDArray[np.void], positions: NDArray[np.int64]) -> NDArray[np.
 
 
 def _derived(table: str, item: NDArray[np.void], columns: dict[str, Values]) -> dict[str, Values]:
-    """Return what sadf computes of several fields."""
+    """Return the columns that sadf computes from several fields, such as `await`; empty for most tables."""
     match table:
         case "DISK":
             ticks = columns["read_ms"] + columns["write_ms"] + columns.get("discard_ms", 0)

@@ -23,7 +23,10 @@ ADVICE = "convert it where sysstat is installed, with: sadf -d FILE -- -A > FILE
 
 @dataclass(frozen=True)
 class ActivityLayout:
-    """The structure of an activity (activities.yaml); `name` is the length of the name behind the fields."""
+    """The structure of an activity's items (activities.yaml): fields by C type, then a name of `name` bytes.
+
+    All fields are gauges if `gauge`, else only those in `gauges`; other fields are counts.
+    """
 
     table: str
     magic: int
@@ -37,7 +40,10 @@ class ActivityLayout:
 
 @dataclass
 class Activity:
-    """An activity of a file: the structure and the `size` of its items, and those so far, with records' indices."""
+    """An activity of a file, such as disks: the structure of its items, and the items read so far.
+
+    `parts` has the items' bytes in each record, `rows` the records' indices, `counts` the records' numbers of items.
+    """
 
     layout: ActivityLayout | None
     dtype: np.dtype[np.void]
@@ -49,7 +55,7 @@ class Activity:
     counts: list[int] = field(default_factory=list[int])
 
     def items(self) -> tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.int64]]:
-        """Return all items, the index of the record of each, and its position in the record."""
+        """Return three arrays: all items, the index of each item's record, and each item's position in its record."""
         counts = np.array(self.counts, dtype=np.int64)
         rows = np.repeat(np.array(self.rows, dtype=np.int64), counts)
         positions = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -121,7 +127,7 @@ class SaFile:
         return Activity(layout, self._dtype(layout, types, size), size * subitems, count, bool(has_count))
 
     def _dtype(self, layout: ActivityLayout | None, types: list[int], size: int) -> np.dtype[np.void]:
-        """Return the structure of an item; a long stands in 8 bytes on every machine."""
+        """Return the structure of an item; a C long occupies 8 bytes, even where it has only 4."""
         fields: dict[str, tuple[str, int]] = {}
         if layout is not None:
             starts = (0, 8 * types[0], 8 * sum(types[:2]))
@@ -147,7 +153,10 @@ class SaFile:
                     del activity.rows[-1], activity.parts[-1], activity.counts[-1]
 
     def _read_record(self, at: int) -> int:
-        """Read a record. Return the offset of the next; raise struct.error or IndexError if it is cut short."""
+        """Read a record, and return the offset of the next record.
+
+        Raise struct.error or IndexError if the record is cut short.
+        """
         uptime, seconds = struct.unpack_from(f"{self._order}2Q", self._data, at)
         more = self._ints(1, at + 16)[0] if self._record_ints else 0
         kind = self._data[at + 16 + 4 * self._record_ints]
@@ -186,7 +195,7 @@ class SaFile:
         return at + size
 
     def _skip_extra(self, at: int) -> int:
-        """Return the offset behind structures that later versions add."""
+        """Return the offset after the structures that later versions of sysstat add."""
         more = 1
         while more:
             count, size, more, *_ = self._ints(6, at)
@@ -204,5 +213,5 @@ def _layouts() -> Mapping[int, ActivityLayout]:
 
 
 def is_of_sysstat(head: bytes) -> bool:
-    """Return whether the first bytes are sysstat's magic number in either order."""
+    """Return whether the first bytes are sysstat's magic number, in either byte order."""
     return head[:2] in (_MAGIC.to_bytes(2, "little"), _MAGIC.to_bytes(2, "big"))
