@@ -1,4 +1,4 @@
-"""The number of applicable thresholds that were judged, why others were not, and remarks on missing data."""
+"""Counts the applicable thresholds that were judged, gives reasons for the rest, and remarks on missing data."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ _TEXTS: dict[Why, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class UnjudgedReason:
-    """The number of thresholds not judged for one reason; `fact` is the unknown fact, if that is the reason."""
+    """The number of thresholds not judged for the reason `why`; `fact` names the missing fact if `why` is "needs"."""
 
     count: int
     why: Why
@@ -44,7 +44,7 @@ class UnjudgedReason:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The number of thresholds judged. A threshold is a rule on a host; it is judged if any instance was."""
+    """How many thresholds (a rule on a host) apply, and how many of them were judged for at least one instance."""
 
     thresholds: int
     judged: int
@@ -67,7 +67,7 @@ class Coverage:
 
 
 def coverage(findings: Iterable[Finding]) -> Coverage:
-    """Return the coverage of a review's findings. Rules that do not apply are left out."""
+    """Return how many thresholds of a review were judged; rules that do not apply are not counted."""
     by_threshold = group_pairs(
         ((finding.rule.id, host_key(finding.subject.host)), finding)
         for finding in findings
@@ -97,7 +97,7 @@ def _why(finding: Finding) -> tuple[Why, str | None]:
 
 
 def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
-    """Yield a remark for each host recorded for less time than some of its thresholds need to be crossed."""
+    """Yield, for each host, a remark on rules whose crossings must last longer than the host was recorded."""
     by_host = group_pairs(
         (finding.subject.host, finding)
         for finding in findings
@@ -112,7 +112,7 @@ def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
 
 
 def not_recognised(unrecognised: Unrecognised) -> Remark:
-    """Return a remark on an object whose counters have unknown names."""
+    """Return a remark on the counters of a performance object that have unknown names."""
     text = (
         f"{counted(unrecognised.counters, 'counter')} of {unrecognised.object} on {unrecognised.host} not recognised "
         f"({listed(unrecognised.names, _MOST_NAMES)}), so no limit of theirs is judged; where they are misspelled, "

@@ -1,4 +1,4 @@
-"""Doubts: reasons why a run without a crossed limit is still not known to be healthy. One doubt is enough."""
+"""Doubts: reasons for the verdict Not known on a run without a crossed limit; a single doubt suffices."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -42,13 +42,13 @@ def long_absence(of: int) -> float:
 
 
 def doubts_text(doubts: Sequence[Doubt]) -> str:
-    """Return doubts as text to follow a colon: only sentences after the first begin with a capital."""
+    """Return the doubts as sentences to follow a colon: the first begins in lower case, the rest with capitals."""
     first, *items = [doubt.sentence for doubt in doubts]
     return " ".join([first, *map(capitalized, items)])
 
 
 def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
-    """Yield doubts about recordings that could not be read, or not whole, and about stored runs with missing values."""
+    """Yield doubts about recordings that could not be read, wholly or in part, and stored runs with missing values."""
     remarks = list(remarks)
     for kind, part in ((Kind.UNREAD, ""), (Kind.CUT, "a part of ")):
         not_read = [remark for remark in remarks if remark.kind == kind]
@@ -97,7 +97,7 @@ def bad_values(bad_counters: Sequence[BadCounter]) -> Iterator[Doubt]:
 
 
 def unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]:
-    """Yield a doubt if counters with unknown names may be counters that rules need and did not find."""
+    """Yield a doubt if counters with unknown names may be the counters that rules lack."""
     if unrecogniseds:
         count = sum(unrecognised.counters for unrecognised in unrecogniseds)
         paths = list(dict.fromkeys(path for unrecognised in unrecogniseds for path in unrecognised.paths))
@@ -109,7 +109,7 @@ def unrecognised_names(unrecogniseds: Sequence[Unrecognised]) -> Iterator[Doubt]
 
 
 def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt about thresholds crossed at an end of a recording that is too short to tell for how long."""
+    """Yield a doubt about thresholds crossed in a recording that is too short to tell whether the crossing counts."""
     items = [finding for finding in findings if finding.severe and finding.undecided]
     if items:
         which = "a threshold that was" if len(items) == 1 else f"{len(items):,} thresholds that were"
@@ -122,9 +122,10 @@ def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
 def unfinished(findings: Iterable[Finding], end: int | None, ramp_down: int | None = None) -> Iterator[Doubt]:
     """Yield doubts about signals that were past a limit when the samples of their host ended.
 
-    `end` is the end of the run (UTC ns). A crossing is doubtful if the run continued for longer than it takes a
-    crossing to count, or if the crossing had lasted for more than half of that time. Of several limits of a signal, the
-    one crossed for longest is named. A warning that began after the `ramp_down` did (UTC ns) is not of the load.
+    A crossing is doubtful if the run, which ends at `end` (UTC ns), continued for longer than a crossing must last to
+    count, or if the crossing had lasted for more than half of that time. Of several limits of a signal, only the limit
+    crossed for longest gives a doubt. Warnings that began after `ramp_down` (UTC ns), when the load began to fall, are
+    left out.
     """
     entries: dict[tuple[str, Subject], tuple[int, Doubt]] = {}
     for finding in findings:
@@ -151,9 +152,13 @@ def unfinished(findings: Iterable[Finding], end: int | None, ramp_down: int | No
 
 
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Yield doubts about thresholds crossed before and after a gap, and so perhaps also during the gap."""
+    """Yield doubts about thresholds crossed on both sides of a gap in the data, and so perhaps throughout the gap."""
     for finding in findings:
-        gap = _gap(finding.track, finding.rule.for_) if finding.track and finding.outcome == Outcome.WITHIN else None
+        gap = (
+            _gap_in_crossing(finding.track, finding.rule.for_)
+            if finding.track and finding.outcome == Outcome.WITHIN
+            else None
+        )
         if finding.severe and finding.track and gap:
             side = _SIDES[finding.track.healthy.worse]
             counts = f"and a crossing counts after {duration_text(finding.rule.for_)}"
@@ -161,10 +166,10 @@ def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
             yield Doubt(f"{subject_title(finding)} went {side} its limit {when}, {counts}", about=finding)
 
 
-def _gap(track: RuleEvaluation, for_: int) -> int | None:
-    """Return the length (ns) of a gap that, with the crossings on both sides, is as long as `for_`; else None.
+def _gap_in_crossing(track: RuleEvaluation, for_: int) -> int | None:
+    """Return the length (ns) of a gap that lasts at least `for_` (ns) with the crossings on both sides; else None.
 
-    Very long gaps do not count, as the crossings may be separate troubles.
+    Gaps of an hour or more do not count, as the crossings on both sides may have separate causes.
     """
     crossings, over_gap = track.crossings, track.matrix.gaps_crossed(track.row)
     if not over_gap.any():
@@ -181,10 +186,10 @@ def _gap(track: RuleEvaluation, for_: int) -> int | None:
 
 
 def not_throughout(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], interval: int) -> Iterator[Doubt]:
-    """Yield a doubt about hosts whose samples begin well after, or end well before, the whole recording.
+    """Yield a doubt about hosts whose samples begin well after the start of the recordings, or end well before the end.
 
-    `spans` has the first and the last sample of each host, `rows` the first and the last row of all recordings (UTC
-    ns); `interval` is the longest sampling interval (ns).
+    `spans` has the first and last sample of each host, `rows` the first and last row of all recordings (UTC ns).
+    `interval` is the longest sampling interval (ns).
     """
     start, end = rows
     value = max(long_absence(end - start), PAUSE * interval)
@@ -203,14 +208,14 @@ def not_throughout(spans: Mapping[str, tuple[int, int]], rows: tuple[int, int], 
 
 
 def apart_from_load(is_apart: bool) -> Iterator[Doubt]:
-    """Yield a doubt if the results of a load driver and the recordings of the hosts do not overlap in time."""
+    """Yield a doubt if `is_apart`: the load driver's results and the hosts' recordings do not overlap in time."""
     if is_apart:
         result = "the results of the load driver and the recordings of the hosts have no time in common"
         yield Doubt(result, "name those of one run, or correct the zone or clock of one of them")
 
 
 def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], bool]) -> Iterator[Doubt]:
-    """Yield doubts about required counters without a single value on a host."""
+    """Yield a doubt about processor, memory and disk signals that were recorded on a host without a single value."""
     judged: dict[tuple[str, str], bool] = {}
     names: dict[tuple[str, str], str] = {}
     for finding in findings:
@@ -225,7 +230,7 @@ def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], 
 
 
 def objective(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt about limits of the objective in plimsoll.toml that could not be judged."""
+    """Yield a doubt if limits of the objective in plimsoll.toml could not be judged."""
     lacking = [
         finding
         for finding in findings
@@ -241,19 +246,22 @@ def objective(findings: Iterable[Finding]) -> Iterator[Doubt]:
 
 
 def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Yield doubts about hosts where at least half of the severe rules with recorded counters could not fire."""
-    for host, recorded in _recorded(findings).items():
+    """Yield a doubt for each host with too little data for at least half of its recorded warning and critical rules."""
+    for host, recorded in _can_fire(findings).items():
         unable = sum(not judged for judged in recorded)
         if 2 * unable >= len(recorded):
             share = f"all {unable:,}" if unable == len(recorded) else f"{unable:,} of the {len(recorded):,}"
             few = f"{share} warning and critical thresholds"
             of = "the one warning or critical threshold" if len(recorded) == 1 else few
             reason = f"the recording of {host} is too short, or lacks data, for {of} whose counters were recorded"
-            yield Doubt(reason, _longer(findings, host))
+            yield Doubt(reason, _recording_advice(findings, host))
 
 
-def _longer(findings: Iterable[Finding], host: str) -> str:
-    """Return for how long to record so that most thresholds with too short a recording can be judged."""
+def _recording_advice(findings: Iterable[Finding], host: str) -> str:
+    """Return advice on how long to record a host so that about 80 % of the rules recorded too briefly can be judged.
+
+    The advice is empty if no rule of the host was recorded too briefly.
+    """
     short = [
         (finding.rule, finding.track)
         for finding in findings
@@ -270,8 +278,8 @@ def _longer(findings: Iterable[Finding], host: str) -> str:
     return f"record for {duration_text(needed)} or longer{' without a break' if broken else ''}"
 
 
-def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
-    """Return, by host, whether each warning or critical rule with recorded counters was judged."""
+def _can_fire(findings: Iterable[Finding]) -> dict[str, list[bool]]:
+    """Return by host, for each warning or critical rule with recorded counters, whether the rule could fire."""
     rules: dict[tuple[str, str], bool] = {}
     hosts: dict[str, str] = {}
     for finding in findings:
@@ -285,10 +293,10 @@ def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
 def without_their_conditions(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: IsRecorded
 ) -> list[Doubt]:
-    """Return doubts about limits that were passed for long enough while another condition of the rule had no data.
+    """Return doubts about limits passed for long enough to count while a further condition of the rule had no data.
 
-    `recorded` says whether a signal was recorded on a host. A limit that another rule could judge is left out. Of
-    several rules on one signal of a subject, one is named.
+    `recorded` returns whether a signal was recorded on a host. A limit is left out if another rule with the same limit
+    has all its conditions recorded. Several rules on one signal of a subject give a single doubt.
     """
     judged = [finding for finding in findings if finding.severe and finding.subject and finding.outcome in _WITH_VALUES]
     open_ = {finding: past for finding in judged if finding.rule.and_ and (past := _time_past(finding))}
@@ -306,7 +314,7 @@ def without_their_conditions(
 
 
 def _lacking(finding: Finding, recorded: IsRecorded) -> list[str]:
-    """Return the signals of a rule's other conditions that were not recorded."""
+    """Return the signals that a rule's further conditions need and that were not recorded."""
     host = finding.subject.host if finding.subject else ""
     needed = [part.signal for part in finding.rule.and_ if not part.if_not_recorded]
     return [name for name in dict.fromkeys(needed) if not recorded(name, host)]
@@ -317,7 +325,7 @@ def _limit(finding: Finding) -> object:
 
 
 def _time_past(finding: Finding) -> int:
-    """Return how long (ns) the value was past its limit while the condition had no data; 0 if too short to count."""
+    """Return how long (ns) a value was past its limit while a further condition had no data; 0 if too short."""
     track = finding.track
     if track is None:
         return 0

@@ -1,4 +1,4 @@
-"""The question that is asked of a run, and the answer: a finding for each rule and subject."""
+"""How to judge a run (`Question`), and the result: a `Finding` for each rule and subject (host or instance)."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -24,7 +24,8 @@ from plimsoll.rules.wording import SEVERITIES
 class Outcome(StrEnum):
     """The result of a rule for one subject, worst first.
 
-    Only CROSSED, OFTEN and WITHIN are judged. TOO_SHORT: the recording is shorter than a crossing must last to count.
+    Only CROSSED, OFTEN and WITHIN mean that the rule was judged. OFTEN: crossed for a large share of the time, but
+    never long enough to fire. TOO_SHORT: the recording is shorter than a crossing must last to count.
     """
 
     CROSSED = "crossed"
@@ -45,10 +46,10 @@ _OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How much of a resource one process used on average while a threshold was crossed (`inside`).
+    """The mean use of a resource by one process while a threshold was crossed (`inside`).
 
-    `otherwise` is its mean in the rest of `phase`, the phase that contains the crossing. It is None if phases are
-    unknown, if no single phase contains the crossing, or if the phase has no rest.
+    `otherwise` is the mean use in the rest of `phase`, the phase that contains the crossing. It is None if phases are
+    unknown, if no single phase contains the crossing, or if the crossing fills nearly the whole phase.
     """
 
     instance: str
@@ -59,7 +60,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes that used most of a rule's resource, highest first, by the start of each breach."""
+    """The processes that used most of the resource `signal`, highest first, by the start (UTC ns) of each crossing."""
 
     signal: Signal
     by_breach: Mapping[int, tuple[Use, ...]]
@@ -73,10 +74,10 @@ class Finding:
         rule: The rule as judged, with its override and its severity on this host.
         override: The changes by plimsoll.toml.
         samples: The signal as recorded, in its unit.
-        ended: The last judged sample of the host (UTC ns, whole second), at which crossings end; None without samples.
+        ended: The last judged sample of the host (UTC ns, whole second), where crossings end; None without samples.
         notes: Assumptions of the judgement: a widened window, an unknown phase, a host fact.
         needs: What is missing to judge the rule: a fact (`memory_mb`) or marked drives (`drive = "database"`).
-        covered: The longest part of the window (ns) with samples; None if samples cover the whole window.
+        covered: The longest time (ns) with samples in a window; None if samples cover whole windows.
         superseded_by: The current rules that were judged instead, so that this old limit has severity info.
     """
 
@@ -102,18 +103,18 @@ class Finding:
 
     @property
     def documented(self) -> Rule:
-        """The rule as documented, without an override."""
+        """The rule as its pack documents it, without changes by plimsoll.toml."""
         return self.override.documented if self.override else self.rule
 
     @cached_property
     def crossings(self) -> CrossingColumns:
-        """All crossings, in time order. They end at the last sample at the latest, even if evaluations go on."""
+        """All crossings, in time order; no crossing lasts beyond the last sample (`ended`)."""
         crossings = self.track.crossings if self.track else NO_CROSSINGS
         return crossings if self.ended is None else crossings.until(self.ended)
 
     @property
     def breaches(self) -> CrossingColumns:
-        """The crossings that fired."""
+        """The crossings that fired: crossings that lasted for the rule's `for` or longer."""
         return self.crossings[self.crossings.fired]
 
     @property
@@ -128,12 +129,12 @@ class Finding:
 
     @property
     def counted(self) -> CrossingColumns:
-        """The crossings that make the finding crossed: crossings that fired, or all crossings if often crossed."""
+        """The crossings that count: crossings that fired, or all crossings if the outcome is OFTEN."""
         return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
 
     @property
     def time_crossed(self) -> int:
-        """How long the condition was true in total, in ns."""
+        """How long (ns) the condition was true in total."""
         return self.track.time_crossed if self.track else 0
 
     @property
@@ -143,14 +144,15 @@ class Finding:
 
     @property
     def stretch(self) -> int | None:
-        """The longest time judged without a break, in ns; None if nothing was judged."""
+        """The longest time (ns) for which the rule was judged without a break; None if the rule was not judged."""
         return self.track.longest_stretch if self.track and self.track.judged else None
 
     @property
     def undecided(self) -> bool:
-        """Whether the recording is too short to tell: crossed at its start or end, or for more than half of `for`.
+        """Whether the recording is too short to tell whether a crossing counts.
 
-        More than half of `for` is enough only in a recording shorter than twice `for`.
+        That is so if a recording shorter than `for` has a crossing at its start or end, or if a recording shorter than
+        twice `for` has a crossing that is longer than half of `for`.
         """
         if self.outcome == Outcome.TOO_SHORT and self.crossings.cut.any():
             return True
@@ -159,9 +161,9 @@ class Finding:
 
     @property
     def unfinished(self) -> Crossing | None:
-        """The crossing that continued when the data ended; None if there is none.
+        """The crossing that had not ended, nor fired, when the data ended; None without such a crossing.
 
-        Also None for a rule judged in one phase, as the phase ends its crossings, not the recording.
+        Also None for a rule judged in one phase: the crossing may have ended with the phase, not with the data.
         """
         if self.outcome != Outcome.WITHIN or self.track is None or not self.crossings:
             return None
@@ -171,28 +173,28 @@ class Finding:
 
     @property
     def stood_at_end(self) -> bool:
-        """Whether the value was past its limit at the end of the data, for over half of the time that counts."""
+        """Whether the data ended during a crossing that had lasted for over half of the rule's `for`."""
         return self.unfinished is not None and 2 * self.unfinished.duration > self.rule.for_
 
     @property
     def cannot_fire(self) -> bool:
-        """Whether the finding's counters were recorded, but no crossing could have counted."""
+        """Whether the counters were recorded, but too briefly, without data, or outside the rule's phase."""
         outside_phase = self.outcome == Outcome.NOT_JUDGED and self.needs is None
         return outside_phase or self.outcome in (Outcome.TOO_SHORT, Outcome.NO_DATA)
 
     @property
     def worst(self) -> float:
-        """The value nearest to, or furthest past, the limit; NaN without data."""
+        """The worst value: the value nearest to the limit, or furthest past it; NaN without data."""
         return self.track.worst if self.track else float("nan")
 
     @property
     def share_of_time(self) -> float | None:
-        """The share of evaluations with data at which the condition was true; None without data."""
+        """The share (0 to 1) of evaluations with data at which the condition was true; None without data."""
         return self.track.share_of_time if self.track else None
 
     @property
     def times_past(self) -> float:
-        """How many times the worst value is the limit (for a lower limit the inverse); 0 if that has no meaning."""
+        """The ratio of `nearest` to the limit (for a lower limit, of the limit to `nearest`); 0 if `nearest` is NaN."""
         if self.track is None or isnan(self.nearest):
             return 0.0
         worst, limit = abs(self.nearest), abs(self.track.healthy.limit)
@@ -201,16 +203,16 @@ class Finding:
 
     @property
     def nearest(self) -> float:
-        """The value nearest to the limit while all other conditions of the rule were met; NaN if they never were."""
+        """The worst value while all other conditions of the rule were met; NaN if they never were."""
         return self.track.nearest if self.track else float("nan")
 
     @property
     def room(self) -> float | None:
-        """How far `nearest` stayed from the limit, 0 to 1, less where it was crossed; None where it has no meaning.
+        """The distance of `nearest` from the limit as a share, negative past the limit; None if a share has no meaning.
 
-        The room is a share of the limit. For a signal that must not fall, it is a share of the value that may be lost,
-        or
-        for a percentage of the range above the limit. A state, a number that stands for a word, has no room.
+        The share is of the limit. For a signal that must not fall, it is of the larger of `nearest` and the limit, or
+        for a percentage of the range from the limit to 100 %. A limit of 0 and a state (a number that stands for a
+        word) give None.
         """
         if self.track is None or isnan(self.nearest) or self.track.healthy.limit == 0 or self.signal.unit == "state":
             return None
@@ -223,7 +225,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Doubt:
-    """A reason, as a sentence without its full stop, and what to do about it; `about` is the finding it concerns."""
+    """A reason for the verdict Not known, and advice, as parts of a sentence; `about` is the finding concerned."""
 
     reason: str
     advice: str = ""
@@ -231,13 +233,13 @@ class Doubt:
 
     @property
     def sentence(self) -> str:
-        """The whole sentence."""
+        """The reason and the advice as one sentence."""
         return f"{self.reason}{f'; {self.advice}' if self.advice else ''}."
 
 
 @dataclass(frozen=True)
 class Applied:
-    """A pack, the hosts it was applied to, and why."""
+    """A pack, the hosts to which it was applied, and the reason for applying it."""
 
     pack: Pack
     hosts: tuple[str, ...]
@@ -252,11 +254,11 @@ class Question:
         by_hand: The packs that the user chose by name.
         overrides: The thresholds that plimsoll.toml changes.
         drives: The content of each marked disk: `database` or `log`.
-        expected_hosts: The hosts that plimsoll.toml names, which must be recorded, if all logs of the run are given.
+        expected_hosts: The hosts in plimsoll.toml, which must be recorded; empty unless all logs of the run are given.
         resources: The resources that must be judged on every host; empty if the user's packs replace all others.
-        whole_run: Judge rules for a phase over the whole run unless phases are given, even if some are found.
-        in_operation: The hosts were read live, not in a test, so no phases are sought.
-        apart: The hosts are not one system, so none explains another.
+        whole_run: Whether rules for a phase are judged over the whole run, unless phases are set by hand.
+        in_operation: Whether the hosts are in operation, not in a test, so that no phases are sought.
+        apart: Whether the hosts are not one system, so that no host's load explains another host.
         planned: Planned work, during which nothing is judged.
     """
 
@@ -277,7 +279,10 @@ class Question:
 
 
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings by rank; findings of one rule that lasted about as long are sorted by the worst value."""
+    """Return the findings sorted worst first.
+
+    Crossed findings of one rule whose durations differ by less than about a tenth are sorted by their worst values.
+    """
     ranked = sorted(findings, key=_rank)
     by_rule = group_pairs(
         ((finding.rule.id, finding.outcome), at) for at, finding in enumerate(ranked) if finding.outcome in CROSSED
@@ -290,13 +295,13 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _by_value(finding: Finding) -> tuple[int, int, int, float]:
-    """Return a sort key: by severity, then by durations rounded to about a tenth, then by values."""
+    """Return a sort key: severity, then durations rounded to about a tenth, then the worst value."""
     longest, in_all = (round(log(max(value, 1)) / log(1.1)) for value in (finding.longest_fired, finding.time_crossed))
     return SEVERITIES.index(finding.rule.severity), -longest, -in_all, -finding.times_past
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
-    """Return a sort key, worst first: crossed by severity and duration, within limits by room, then not judged."""
+    """Return a sort key, worst first: crossed by severity and duration, too short, within limits by room, unjudged."""
     subject = finding.subject
     name = finding.rule.id, host_key(subject.host) if subject else "", (subject.instance or "") if subject else ""
     if finding.track is None:  # most findings: not recorded
@@ -318,7 +323,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
     """Return a sort key of findings within limits: severe findings first, then briefly crossed findings, then by room.
 
-    If other conditions of the rule were never met, the value nearest to the limit comes first.
+    Findings without room follow by their worst values, the value nearest to its limit first.
     """
     room = finding.room
     brief = finding.crossed_briefly

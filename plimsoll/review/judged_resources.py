@@ -1,8 +1,8 @@
 """Which resources of each host were judged: a run is healthy only if its processors, memory and disks were.
 
-A resource counts as judged if a warning or critical limit on one of its signals could have fired: a signal with that
-`resource` in rules/signals. A disk is judged by its latency or use, and by its free space if that was recorded. On a
-host of virtual machines the object Processor covers only the root partition, so it proves nothing.
+A resource counts as judged if a warning or critical limit could have fired on any of its signals; rules/signals name
+the `resource` of a signal. A disk is judged by its latency or use, and by its free space if that was recorded. On a
+host of virtual machines the object Processor proves nothing, as it covers only the root partition.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ TimesOf = Callable[[Finding], list[Times]]
 
 @dataclass(frozen=True)
 class Lack:
-    """A part of a host that was not judged.
+    """A part of a host that was not judged, as text: `the memory`, `disk C:`.
 
     `to_record` is the resource whose counters are missing, if any; `fact` is a fact that plimsoll.toml must give.
     """
@@ -50,7 +50,7 @@ class Lack:
 
 @dataclass(frozen=True)
 class _Host:
-    """A host and the findings of its resources."""
+    """A host, and its findings by resource."""
 
     name: str
     has_values: HasValues
@@ -58,16 +58,16 @@ class _Host:
     findings: dict[str, list[Finding]] = field(default_factory=dict[str, list[Finding]])
 
     def recorded(self, resource: Resource) -> list[Finding]:
-        """Return the findings on a resource whose counters were recorded."""
+        """Return the findings on a resource for which counters were recorded."""
         return [finding for finding in self.findings.get(resource, ()) if finding.outcome not in _NOT_RECORDED]
 
     def _of_all(self, resource: Resource) -> list[Finding]:
-        """Return the recorded findings about a whole resource; for processors, not the root partition alone."""
+        """Return the recorded findings on a resource; for processors of a host of virtual machines, Hyper-V's."""
         guests_only = resource == "cpu" and self.has_guests
         return [finding for finding in self.recorded(resource) if not guests_only or finding.pack.pack == _HYPER_V]
 
     def proofs(self, resource: Resource) -> dict[str, list[Finding]]:
-        """Return the findings by which a resource was judged; for disks, by the disk's name."""
+        """Return the findings that judged a resource: for disks by name, else under a text (`the memory`)."""
         recorded = self._of_all(resource)
         by_disk = _by_instance(recorded) if resource == "disk" else {}
         if not by_disk:
@@ -85,7 +85,7 @@ class _Host:
         return [] if any(map(_proves, recorded)) else [_lack(text, to_record, recorded)]
 
     def _disks(self) -> Iterator[Lack]:
-        """Yield the disks that were not judged by latency or use."""
+        """Yield a lack of the disks that were not judged by latency or use; nothing if all disks were judged."""
         recorded = self.recorded("disk")
         by_disk = _by_instance(recorded)
         if not by_disk:
@@ -111,18 +111,18 @@ class _Host:
             yield _lack(f"the free space of {listed(unknown, _MOST_DISKS)}", "space", findings)
 
     def _is_known(self, finding: Finding) -> bool:
-        """Return whether a finding judged a disk, or the disk had no request, so that no latency exists."""
+        """Return whether a finding judged its disk, or has no latency because the disk had no requests."""
         return _proves(finding) or (finding.severe and finding.outcome == Outcome.NO_DATA and self.has_values(finding))
 
 
 def judged_everywhere(findings: Sequence[Finding], has_values: HasValues) -> list[Resource]:
-    """Return the resources that were judged on every host."""
+    """Return the resources that were judged on every host; none without hosts."""
     hosts = _hosts(findings, has_values)
     return [resource for resource in RESOURCES if hosts and not any(host.lacks(resource) for host in hosts)]
 
 
 def only_in_total(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a sentence on hosts with disks judged only in total, which may hide a slow disk among several."""
+    """Yield a sentence on hosts with disks, or free space, judged only in total, which may hide a slow or full disk."""
     for resource, text in (("disk", "a slow one among several does"), ("space", "a full one among several does")):
         judged = (
             finding
@@ -151,9 +151,9 @@ def unjudged(
     *,
     too_short: bool,
 ) -> Iterator[Doubt]:
-    """Yield doubts about required resources that were not judged; hosts with the same gap share a doubt.
+    """Yield doubts about required resources that were not judged, a single doubt for hosts that lack the same.
 
-    With `too_short`, another doubt says that the recording is too short; resources recorded too briefly are left out.
+    With `too_short`, resources that were recorded too briefly are left out, as a separate doubt exists about them.
     """
     together: dict[tuple[tuple[str, ...], str], list[str]] = {}
     hosts = _hosts(findings, has_values)
@@ -189,7 +189,7 @@ def partly_recorded(
         for resource in resources if len(recorded) > 1 else ():
             if resource == "disk" and (text := _lost_space(host, recorded, times_of)):
                 texts.append(text)
-            without = {name: _without(proof, recorded, times_of) for name, proof in host.proofs(resource).items()}
+            without = {name: _absence(proof, recorded, times_of) for name, proof in host.proofs(resource).items()}
             throughout = [name for name, absence in without.items() if not absence.is_long]
             names = [name for name, absence in without.items() if absence.is_long and not _is_covered(name, throughout)]
             if names:
@@ -218,7 +218,7 @@ def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
             if len(times)
         )
     }
-    absent = {name: _without(findings, recorded, times_of) for name, findings in by_volume.items()}
+    absent = {name: _absence(findings, recorded, times_of) for name, findings in by_volume.items()}
     lost_ = {name: absence for name, absence in absent.items() if absence.is_long}
     if not lost_:
         return ""
@@ -226,8 +226,8 @@ def _lost_space(host: _Host, recorded: Times, times_of: TimesOf) -> str:
     return f"the free space of {volumes} of {host.name} was not recorded for {longest}"
 
 
-def _without(findings: Sequence[Finding], recorded: Times, times_of: TimesOf) -> Absence:
-    """Return for how long a host was recorded without the counters of these findings."""
+def _absence(findings: Sequence[Finding], recorded: Times, times_of: TimesOf) -> Absence:
+    """Return for how long a host was recorded while each of the findings lacked a counter."""
     nothing = np.full(len(recorded) - 1, bool(findings))
     longest = SHORTEST_ABSENCE
     for finding in findings:
@@ -261,7 +261,7 @@ def _hosts(findings: Sequence[Finding], has_values: HasValues) -> list[_Host]:
 
 
 def _by_instance(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """Return the findings of each instance, without totals."""
+    """Return the findings by instance, without findings on totals."""
     entries: dict[str, list[Finding]] = {}
     for finding in findings:
         instance = finding.subject.instance if finding.subject else None
@@ -271,14 +271,14 @@ def _by_instance(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
 
 
 def _proves(finding: Finding) -> bool:
-    """Return whether the limit of a finding could have fired. A queue that is always 0 proves nothing."""
+    """Return whether a warning or critical limit could have fired; not on a silent signal, as a queue always at 0."""
     silent_at, samples = finding.signal.silent_at, finding.samples
     is_silent = silent_at is not None and samples is not None and bool((samples.present.values == silent_at).all())
     return finding.severe and finding.outcome in JUDGED and not is_silent
 
 
 def _is_covered(name: str, judged: Sequence[str]) -> bool:
-    """Return whether a disk, or each of its volumes, is in `judged`."""
+    """Return whether a disk, or each volume on the disk, is among `judged`."""
     names, volumes = [text.casefold() for text in judged], letters(name)
     is_same = name.casefold() in names or Instances(names).holding(name) is not None
     return is_same or (bool(volumes) and set(volumes) <= set(names))
@@ -302,7 +302,7 @@ def _disks_text(names: Sequence[str]) -> str:
 
 
 def healthy_text(findings: Sequence[Finding], judged: Sequence[Resource]) -> str:
-    """Return the verdict on a healthy run. `judged` are the resources judged on every host."""
+    """Return the verdict on a healthy run in words. `judged` are the resources judged on every host."""
     items = [NAMES[resource] for resource in RESOURCES if resource not in judged]
     if not items:
         return "Healthy."
@@ -317,7 +317,7 @@ def healthy_text(findings: Sequence[Finding], judged: Sequence[Resource]) -> str
 
 
 def needed(resource: str, host: str, applied: Iterable[Applied]) -> str:
-    """Return the counters to record for a resource: `cpu`, `memory`, `disk`, `space` or `network`.
+    """Return as text the counters to record for a resource: `cpu`, `memory`, `disk`, `space` or `network`.
 
     `cpu of guests` stands for the processors of a host of virtual machines.
     """
@@ -330,7 +330,7 @@ def is_linux(host: str, applied: Iterable[Applied]) -> bool:
 
 
 def hosts_with_guests(findings: Sequence[Finding]) -> set[HostKey]:
-    """Return the hosts with counters of virtual machines: their object Processor covers only the root partition."""
+    """Return the hosts with counters of virtual machines, where the object Processor covers only the root partition."""
     of_guests = (finding for finding in findings if finding.rule.signal in _OF_GUESTS and finding.track is not None)
     return {of_guest.subject.key[0] for of_guest in of_guests if of_guest.subject}
 

@@ -35,8 +35,8 @@ def judge(
 ) -> tuple[list[Finding], list[Applied]]:
     """Return a finding for each rule, host and instance, worst first; and each pack with the hosts it was applied to.
 
-    `whole` has the signals of whole logs, as windows reach back before the judged part. `detected` are phases to use if
-    no phases were given.
+    `whole` has the signals of the whole logs, since windows reach back before the judged part. `detected` are the
+    phases to use if none are set by hand.
     """
     phases = question.phases or detected
     run = _RunJudge(logs, whole, question, facts, phases)
@@ -56,7 +56,7 @@ def judge(
 def crossed_before(
     logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, judged: Sequence[Finding]
 ) -> tuple[Finding, ...]:
-    """Return the findings of phase rules that were crossed over the whole run but not in the judged phases."""
+    """Return the findings of rules for a phase that are crossed over the whole run, but not in the judged phases."""
     of_phases = [rule for pack in question.packs for rule in pack.rules if rule.phase]
     kept = {name for rule in of_phases for name in (rule.id, *rule.superseded_by)}
     packs = [
@@ -110,7 +110,7 @@ class _RunJudge:
         self._begun: set[str] = set()  # hosts that were recorded before the judged part
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
-        """Return the hosts a pack applies to, and why."""
+        """Return the hosts to which a pack applies, and the reason as text."""
         # A host with results of a load driver alone is not a computer to judge.
         computers = tuple(
             name
@@ -152,7 +152,7 @@ class _RunJudge:
     def _on_host(
         self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, ResolvedSource]]
     ) -> Iterator[Finding]:
-        """Yield the findings of one rule on a host; one finding if it is off, not recorded or not for this host."""
+        """Yield the findings of one rule on a host; a single one if the rule is off, unrecorded or not for the host."""
         rule, override = self._question.overrides.of(documented, host)
         signal = self._question.signals[rule.signal]
         notes = (override.note,) if override else ()
@@ -173,7 +173,7 @@ class _RunJudge:
             yield from self._judged(bare, subjects)
 
     def _fitted(self, bare: Finding, host: str) -> Finding:
-        """Return the finding if the rule is for this host; else with severity info, or as not judged."""
+        """Return the finding; if the rule is not for the host, with severity info, or as unjudged or not applying."""
         fit = fitted(bare.rule, partial(self._facts.find, Subject(host)))
         only = f"it is for {hosts_text(fit.rule)}"
         if fit.outside:
@@ -197,7 +197,7 @@ class _RunJudge:
                 return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(missing, only, *bare.notes), needs=fit.unknown)
 
     def _judged(self, bare: Finding, subjects: Sequence[tuple[Subject, ResolvedSource]]) -> Iterator[Finding]:
-        """Yield the findings of a rule for the subjects of a host, evaluated together if all facts are known."""
+        """Yield the findings of a rule for the subjects of a host; a subject with an unknown fact is not judged."""
         host = host_key(bare.subject.host) if bare.subject else ""
         at = self._grid(host) if host else np.empty(0, dtype=np.int64)
         try:
@@ -237,7 +237,7 @@ class _RunJudge:
         return self._grids[host]
 
     def _reach(self, host: str, recordings: Sequence[Times]) -> int:
-        """Return the longest window (ns) of any rule on a host, widened for its longest sampling interval."""
+        """Return the longest window (ns) of any rule on a host, at least twice the host's longest sampling interval."""
         intervals = [sampling_interval(times) or 0 for times in recordings]
         intervals += [part.interval for times in recordings for part in other_intervals(times)]
         widest = 2 * max(intervals, default=0)
@@ -246,7 +246,7 @@ class _RunJudge:
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
 
     def _drawn(self, origin: ResolvedSource, track: RuleEvaluation) -> Samples:
-        """Return the samples to draw: of a single recorded series, else the reduced values."""
+        """Return the samples to draw: as recorded if the signal is a single series, else the judged values."""
         origin = recorded_as(origin)
         samples = None
         if isinstance(origin, ResolvedSeries) and not origin.rate:
@@ -260,7 +260,7 @@ class _RunJudge:
 
 
 def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
-    """Return the outcome of a rule that was evaluated for a subject."""
+    """Return the outcome of a rule from its evaluation for a subject."""
     if not track.judged:
         outside_phase = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
         return Outcome.NOT_JUDGED if outside_phase else Outcome.NO_DATA
@@ -273,7 +273,7 @@ def outcome_of(rule: Rule, track: RuleEvaluation) -> Outcome:
 
 
 def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Return the notes of a rule that was evaluated, in addition to the finding's notes."""
+    """Return the notes on an evaluated rule, without the notes that the finding already has."""
     rule = finding.rule
     notes: list[str] = []
     if finding.outcome == Outcome.OFTEN:
@@ -295,7 +295,7 @@ def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Map
 
 
 def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
-    """Return why a rule with `drive` is not judged: no disk has that role, or no disk with it was recorded."""
+    """Return why a rule with `drive` is not judged: plimsoll.toml marks no disk so, or no marked disk was recorded."""
     marked = [
         subject.instance
         for subject, holds in drives.items()
@@ -328,7 +328,7 @@ def _windows(rule: Rule, track: RuleEvaluation) -> Iterator[str]:
 
 
 def _weights(rule: Rule, subject: Subject, facts: Facts, signals: Mapping[str, Signal]) -> Iterator[str]:
-    """Yield a note on which operands of the rule's signal have a weight above 1, and by which fact."""
+    """Yield a note on each weighted operand of the rule's signal: how many times it counts, and by which fact."""
     derived = signals[rule.signal].derived
     for name, weight in derived.weights.items() if derived else ():
         fact = facts.find(subject, weight.by)

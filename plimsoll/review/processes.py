@@ -1,6 +1,6 @@
 """The processes that used most of a resource while its threshold was crossed.
 
-The resource is the first signal in the rule's `look_at` that is recorded per process.
+The resource is measured by the first signal per process that the rule names in `look_at`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,10 +29,10 @@ RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 def with_processes(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn, phases: Sequence[Phase] = ()
 ) -> list[Finding]:
-    """Return the findings; crossed findings include the processes that used most, if recorded.
+    """Return the findings, crossed findings with the processes that used most in each crossing, if recorded.
 
-    `recorded` gives the instances of a signal on a host. The use by a process in a breach is compared with its use in
-    the rest of the phase that contains the breach.
+    `recorded` returns the instances of a signal on a host. The use by a process in a crossing is compared with its use
+    in the rest of the phase that contains the crossing.
     """
     with_users = list(findings)
     rows_by_signal: dict[tuple[str, str], list[int]] = {}
@@ -53,7 +53,7 @@ def _users(
     recorded: Callable[[], Iterable[tuple[str, Samples]]],
     phases: Sequence[Phase],
 ) -> list[dict[int, tuple[Use, ...]]]:
-    """Return, for each list of breaches, the processes that used most, by the start of the breach."""
+    """Return, for each finding's crossings, the processes that used most by the start (UTC ns) of the crossing."""
     chosen = [crossings.longest(MOST_BREACHES) for crossings in breaches]
     starts = np.concatenate([crossings.starts for crossings in chosen])
     names, means = _highest(recorded(), starts, np.concatenate([crossings.ends for crossings in chosen]))
@@ -87,10 +87,10 @@ def _users(
 
 
 def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times) -> tuple[NDArray[np.object_], Values]:
-    """Return the instances with the highest means, a row for each span, highest first; -inf fills empty places."""
+    """Return, for each span, the instances with the highest means, and the means; -inf for lacking instances."""
     names = np.full((_MOST, len(starts)), "", dtype=object)
     means = np.full((_MOST, len(starts)), -np.inf)
-    for instances, times, values in _together(recorded, int(starts.min()), int(ends.max())):
+    for instances, times, values in _grouped_by_times(recorded, int(starts.min()), int(ends.max())):
         mean = _means(times, values, starts, ends)
         mean[~(mean > 0)] = -np.inf  # leaves out processes that used nothing
         candidates = np.concatenate((means, mean))
@@ -101,10 +101,10 @@ def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times
     return names.T, means.T
 
 
-def _together(
+def _grouped_by_times(
     recorded: Iterable[tuple[str, Samples]], first: int, last: int
 ) -> Iterator[tuple[list[str], Times, NDArray[np.float64]]]:
-    """Yield instances that share their times: names, times, and a row of values for each from `first` to `last`."""
+    """Yield groups of instances with equal times: names, times from `first` to `last`, and a row of values by name."""
     by_times = group_pairs((id(samples.times), (name, samples)) for name, samples in recorded if not is_idle(name))
     for alike in by_times.values():
         times = alike[0][1].times
@@ -120,7 +120,7 @@ def is_idle(instance: str) -> bool:
 
 
 def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
-    """Return the mean of each span in each row of values, NaN without samples."""
+    """Return the mean of each row of values in each span from `starts` to `ends`; NaN without samples."""
     first, last = np.searchsorted(times, starts, "left"), np.searchsorted(times, ends, "right")
     filled = np.isfinite(values)
     running = np.zeros((len(values), len(times) + 1))
@@ -140,7 +140,7 @@ def phase_of(crossings: CrossingColumns, phases: Sequence[Phase]) -> str | None:
 
 
 def _phases_of(crossings: CrossingColumns, phases: Sequence[Phase]) -> list[str | None]:
-    """Return the name of the first phase that contains each crossing; None where no single phase does."""
+    """Return, for each crossing, the name of the first phase that contains it; None if no single phase does."""
     names = np.full(len(crossings), None, dtype=object)
     for phase in reversed(phases):
         names[(crossings.starts >= phase.start) & (crossings.ends <= phase.end)] = phase.name
@@ -148,7 +148,7 @@ def _phases_of(crossings: CrossingColumns, phases: Sequence[Phase]) -> list[str 
 
 
 def in_rest_of_phase(times: Times, name: str, crossings: CrossingColumns, phases: Sequence[Phase]) -> NDArray[np.bool_]:
-    """Return which times are in the phases of this name but in no crossing; no times if hardly any are left."""
+    """Return which times are in phases called `name` but in no crossing; no times if under 5 % of the phases."""
     inside = np.zeros(len(times), dtype=bool)
     for phase in phases:
         if phase.name == name:

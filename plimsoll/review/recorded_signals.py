@@ -49,15 +49,14 @@ class RecordedSignals:
 
     @property
     def series(self) -> Sequence[Series]:
-        """The recorded counters, each once."""
+        """The recorded counters, without duplicates."""
         return self._recorded.series
 
     def of(self, name: str) -> Mapping[Subject, Samples]:
         """Return the samples of a signal by subject, without subjects that have no samples.
 
-        Empty if the signal is unknown or was not recorded. A signal computed from other signals is included if these
-        were
-        sampled at the same times.
+        The mapping is empty if the signal is unknown or was not recorded. A signal computed from other signals is
+        included only if the other signals were sampled at the same times.
         """
         if name not in self._merged:
             pairs = (
@@ -75,7 +74,7 @@ class RecordedSignals:
         return any(on == host_key(host) for on, _ in self._origins(name))
 
     def samples(self, finding: Finding) -> Samples | None:
-        """Return the samples of a finding's signal; None if its counters were not sampled at the same times."""
+        """Return the samples of a finding's signal; None without samples, or if its counters have different times."""
         return self.of(finding.rule.signal).get(finding.subject) if finding.subject else None
 
     def _origin(self, finding: Finding) -> ResolvedSource | None:
@@ -96,14 +95,17 @@ class RecordedSignals:
         return origin is not None and all(self.counter(series).any_present for series in series_of(origin))
 
     def times(self, finding: Finding) -> list[Times]:
-        """Return when (UTC ns) each counter that a finding needs had a value; parts of a total count as one counter."""
+        """Return, for each counter that a finding needs, the times (UTC ns) of its values.
+
+        The parts of a total count as a single counter.
+        """
         origin = self._origin(finding)
         recorded = recorded_as(origin) if origin else None
         times = [self.counter(series).present_times for series in series_of(recorded)] if recorded else []
         return [merge_times(times)] if isinstance(recorded, ResolvedTotal) and times else times
 
     def grows(self, finding: Finding) -> bool:
-        """Return whether the finding's counter is a growing count, of which the signal is the rate."""
+        """Return whether the finding's signal is the rate of a counter that only grows."""
         origin = self._origin(finding)
         recorded = recorded_as(origin) if origin else None
         return isinstance(recorded, ResolvedSeries | ResolvedFields) and recorded.rate
@@ -133,7 +135,7 @@ def signal_samples(
 ) -> Samples | None:
     """Return the samples of a signal; None if it is computed from series that were not sampled at the same times.
 
-    With `where_shared`, such a signal is computed at the times that all its parts share, if there are any.
+    With `where_shared`, a signal computed from series with different times has samples at the times they share.
     """
     match origin:
         case ResolvedSeries(series, rate, transform):
@@ -148,19 +150,22 @@ def signal_samples(
         case ResolvedRequestTime(value, rate):
             return _of_requests(signal_samples(value, samples_of), signal_samples(rate, samples_of) if rate else None)
         case ResolvedDerivation(operation, operands, weights):
-            times, values = _together(operands, samples_of, where_shared)
+            times, values = _at_shared_times(operands, samples_of, where_shared)
             return Samples(times, combined(operation, values, weights)) if values else None
         case ResolvedTotal(parts, across):
-            times, values = _together(parts, samples_of, where_shared)
+            times, values = _at_shared_times(parts, samples_of, where_shared)
             return Samples(times, total(values, across)) if values else None
         case ResolvedFact():
             return None
 
 
-def _together(
+def _at_shared_times(
     parts: Sequence[ResolvedSource], samples_of: Callable[[Series], Samples], where_shared: bool
 ) -> tuple[Times, list[Values]]:
-    """Return the times that parts share, and the values of each part; no values if they share no times."""
+    """Return the times that all parts share, and the values of each part then.
+
+    If the times of the parts differ, there are no values unless `where_shared`.
+    """
     sampled = [signal_samples(part, samples_of, where_shared=where_shared) for part in parts]
     recorded = [samples for samples in sampled if samples is not None]
     times = recorded[0].times if recorded else np.empty(0, np.int64)
@@ -174,7 +179,7 @@ def _together(
 
 
 def _of_requests(samples: Samples | None, rate: Samples | None) -> Samples | None:
-    """Return times per request: NaN in intervals without requests."""
+    """Return the mean time per request at each sample; NaN in intervals without requests."""
     if samples is None:
         return None
     if rate is not None and rate.times is samples.times:

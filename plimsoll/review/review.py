@@ -51,12 +51,12 @@ from plimsoll.rules.subjects import Subject, host_of, host_tags, hosts_of
 
 @dataclass(frozen=True)
 class Review:
-    """A run and everything found in it; all outputs are made from it.
+    """A run with everything found in it, from which all outputs are made.
 
     Attributes:
         phases_found: The phases found from the load; None if they are set by hand.
         throughput_loss: The work that fell although the load stayed, or that ended for an unknown reason.
-        before_steady: Findings crossed only before the found steady state; they do not count.
+        before_steady: Findings crossed only before the found steady state, which the verdict does not count.
         insight_doubts: Doubts from insights; plimsoll.insights adds them.
         ahead: Sentences on limits that will soon be reached; plimsoll.insights adds them.
     """
@@ -83,7 +83,7 @@ class Review:
 
     @property
     def headline(self) -> str:
-        """The verdict and the reason for it."""
+        """The verdict and its reason, in sentences."""
         return f"{self.word} {self.answer}"
 
     @cached_property
@@ -102,7 +102,7 @@ class Review:
 
     @cached_property
     def of_load(self) -> tuple[str, ...]:
-        """Sentences on failures and delays in the results of a load driver."""
+        """Sentences on failures, delays and pauses in the results of a load driver."""
         ended = ended_early(self.signals, self.start or 0, self.end or 0)
         waited = *some_failed(self.signals, self.findings), *slow(self.signals, self.findings)
         pauses = paused_briefly(self.signals, self.question.phases)
@@ -112,7 +112,7 @@ class Review:
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
-        """The doubts about a run in which nothing was crossed; the most serious first, without repeats."""
+        """Reasons not to call the run healthy even if nothing was crossed; the most serious first, without repeats."""
         too_short = tuple(doubts.too_short(self.findings))
         has_values = self.signals.has_values
         reasons = (
@@ -149,8 +149,8 @@ class Review:
     def interruptions(self) -> tuple[Doubt, ...]:
         """Doubts about hosts that were not recorded throughout, were restarted, or stopped.
 
-        A system in operation and its recorder may be restarted; there only missing recordings are doubts, and pauses of
-        a third of the time and more.
+        A system in operation and its recorder may be restarted, so that only late or early ends of a host's recording,
+        and pauses of at least a third of the time, are doubts.
         """
         rows = rows_of_hosts(self.logs, self._part)
         apart = tuple(doubts.not_throughout(self.spans, rows, max(self.intervals, default=0)))
@@ -175,12 +175,12 @@ class Review:
 
     @cached_property
     def _recordings(self) -> dict[str, list[Times]]:
-        """The times of the recordings of each host in the part that is reviewed (UTC ns)."""
+        """The times (UTC ns) of each recording of each host, in the reviewed part of the run."""
         return recordings(self.logs, self.hosts, self.host_of, self._part)
 
     @cached_property
     def coverage(self) -> Coverage:
-        """How many of the thresholds that apply were judged."""
+        """How many of the thresholds that apply were judged, and why the rest was not."""
         return coverage(self.findings)
 
     @cached_property
@@ -195,13 +195,13 @@ class Review:
 
     @cached_property
     def unrecognised(self) -> tuple[Unrecognised, ...]:
-        """Counters with unknown names that look like Windows' own in an unsupported language."""
+        """Counters with unknown names that look like counters of Windows in an unsupported language."""
         series = {series.key: series for log in self.logs for series in log.series}.values()
         return tuple(unrecognised(replace(series, host=self.host_of(series)) for series in series))
 
     @cached_property
     def maybe_needed(self) -> tuple[Unrecognised, ...]:
-        """Unrecognised counters of hosts on which a general rule finds no counter; the rule may need one of these."""
+        """Unrecognised counters of hosts that lack a counter for a general rule, which may need one of them."""
         lacking = {
             host_key(finding.subject.host)
             for finding in self.of(Outcome.NOT_RECORDED)
@@ -231,12 +231,12 @@ class Review:
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
-        """The recorded computers, each written as first seen."""
+        """The recorded computers, load drivers included, each spelled as first seen."""
         return tuple(hosts_of((series for log in self.logs for series in log.series), self._host_tags).values())
 
     @cached_property
     def computers(self) -> tuple[str, ...]:
-        """The hosts, except a host known only from the results of a load driver."""
+        """The hosts, without hosts known only from the results of a load driver."""
         recorded = {
             host_key(self.host_of(series))
             for log in self.logs
@@ -247,7 +247,7 @@ class Review:
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
-        """The first and the last sample of each host in the part that is reviewed (UTC ns)."""
+        """The first and the last sample (UTC ns) of each host in the reviewed part of the run."""
         items = self._recordings.items()
         return {
             host: (int(min(part[0] for part in parts)), int(max(part[-1] for part in parts))) for host, parts in items
@@ -278,7 +278,7 @@ class Review:
         return self.question.apart and len(self.hosts) > 1
 
     def only(self, host: str) -> "Review":
-        """Return the review restricted to one of its hosts."""
+        """Return the review restricted to one of its hosts, with the phases that the load of the host shows."""
         key = host_key(host)
         logs: list[Log] = []
         for log in self.logs:
@@ -307,16 +307,16 @@ class Review:
         )
 
     def hosts_of(self, log: Log) -> tuple[str, ...]:
-        """Return the computers of one log: if an agent polled other computers, these instead of its own."""
+        """Return the computers in one log: of an agent that polled other computers, only the polled computers."""
         return tuple(hosts_of(log.series, self._host_tags).values())
 
     def clock(self, zone: Zone, instant: int) -> str:
-        """Return a time of the run, with its date if the run spans several days."""
+        """Return a time of the run as text, with the date if the run spans several days."""
         start, end = self.start or instant, self.end or instant
         return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())
 
     def host_of(self, series: Series) -> str:
-        """Return the computer that a series is of."""
+        """Return the computer to which a series belongs."""
         return host_of(series, self._host_tags)
 
     @cached_property
@@ -335,17 +335,17 @@ class Review:
 
     @cached_property
     def end(self) -> int | None:
-        """The last instant reviewed."""
+        """The last instant reviewed (UTC ns); None if the logs have no rows."""
         return _span(self.logs, self.question)[1]
 
     @cached_property
     def interval(self) -> int | None:
-        """The shortest sampling interval of any log, in ns."""
+        """The shortest sampling interval (ns) of any log; None if no log has an interval."""
         return min((log.interval for log in self.logs if log.interval), default=None)
 
     @cached_property
     def intervals(self) -> tuple[int, ...]:
-        """The sampling intervals of all logs and of their parts, in ns."""
+        """The sampling intervals (ns) of all logs, including the differing intervals within a log."""
         return tuple(interval for log in self.logs for interval in log.intervals)
 
     @cached_property
@@ -408,7 +408,8 @@ def _phases_and_loss(
 ) -> tuple[FoundPhases, ThroughputLoss | None]:
     """Return the phases and the loss of throughput of a run.
 
-    What was offered tells the phases where work was lost, and where the load driver's users stayed during a break.
+    If work was lost while the offered load stayed, the offered load shows the phases. If the log seems to have several
+    tests, the load driver's users show the phases, if they stayed in between.
     """
     loss = throughput_loss(every_load, start, end)
     by_offered = (loss.offered, *every_load) if loss and loss.offered else every_load

@@ -1,4 +1,4 @@
-"""Reviews logs that were read, with the plimsoll.toml of their run."""
+"""Reviews logs by the packs of a catalogue and the plimsoll.toml of their run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,14 +32,14 @@ def review_logs(
     in_operation: bool = False,
     when: TimeRange | None = None,
 ) -> Review:
-    """Judge logs by the packs of a catalogue.
+    """Judge logs by the packs of a catalogue and the settings of their run.
 
     Args:
         recordings: The logs.
         catalogue: The packs, and their signals.
         run_settings: The settings of the run.
-        path: Where the settings are from; None if there are none.
-        zone: The zone of the times that are given, if it is not the logs' own.
+        path: The file that the settings are from; None if there are no settings.
+        zone: The zone of times in the settings, in `steady` and in `when`; by default the logs' own.
         steady: The steady state as given by the user; it replaces the phases of the run.
         whole_run: Judge rules for a phase over the whole run, even if phases are found.
         in_operation: The logs are of live hosts, not of a test.
@@ -98,7 +98,7 @@ def review_logs(
 
 
 def _part(when: TimeRange, zone: Zone, start: int, end: int) -> tuple[int | None, int | None]:
-    """Return the part of the run to judge (UTC ns; None: open). Raise Unusable if it is empty."""
+    """Return the first and last instant to judge (UTC ns; None: no bound); raise Unusable if nothing was recorded."""
     first, last = when.resolve(zone, start, end)
     begin, finish = first or start, last or end
     if begin > finish or begin > end or finish < start:

@@ -19,7 +19,7 @@ _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off
 
 
 def breach_sentence(finding: Finding, title: str | None = None) -> str:
-    """Return what was crossed, in a sentence. `title` replaces the signal and its subject.
+    """Return a sentence on a crossed limit, which begins with `title`, by default the signal and its place.
 
     `Page life expectancy of DB01 stayed below 1,064 s (1 min mean) throughout; it should stay above 3,600 s.`
     """
@@ -27,7 +27,7 @@ def breach_sentence(finding: Finding, title: str | None = None) -> str:
 
 
 def note_sentence(finding: Finding) -> str:
-    """Return what a finding of severity info crossed: `... went above 15,000 /s for 1 h; a note, which ...`"""
+    """Return a sentence on a crossed limit of severity info: `... went above 15,000 /s for 1 h; a note, which ...`"""
     limit = exactly(limit_of(finding).limit, finding.signal.unit)
     clause = crossed_clause(finding)
     text = clause.replace("its limit", limit, 1) if "its limit" in clause else f"{clause}, beyond {limit}"
@@ -35,7 +35,7 @@ def note_sentence(finding: Finding) -> str:
 
 
 def crossed_clause(finding: Finding) -> str:
-    """Return what a signal did: `went above its limit for 12 min, at worst 95 % (1 min mean) in the steady phase`."""
+    """Return how a limit was crossed: `went above its limit for 12 min, at worst 95 % in the steady phase`."""
     track = finding.track
     if track is None:
         raise ValueError(f"{finding.rule.id} was not judged")
@@ -49,7 +49,10 @@ def crossed_clause(finding: Finding) -> str:
 
 
 def _conditions(track: RuleEvaluation) -> str:
-    """Return a clause that other conditions decided, if the value was past its limit a tenth longer; else empty."""
+    """Return `, with the rule's other conditions,` if the value was past its limit for clearly longer; else empty.
+
+    Longer means by more than a tenth than the time at which all conditions of the rule were met.
+    """
     past = (track.truths != Truth.NO_DATA) & ~np.isnan(track.values) & ~track.healthy.holds(track.values)
     crossed = np.count_nonzero(track.truths == Truth.TRUE)
     return ", with the rule's other conditions," if np.count_nonzero(past) > _LONGER * crossed else ""
@@ -83,26 +86,26 @@ def worst_crossed(finding: Finding) -> float:
 
 
 def worst_shown(finding: Finding) -> float:
-    """Return the worst value for sentences: within the crossings, else while the rule's other conditions were met."""
+    """Return the worst value to display: within the crossings, else while the rule's other conditions were met."""
     if finding.outcome in CROSSED:
         return worst_crossed(finding)
     return finding.worst if np.isnan(finding.nearest) else finding.nearest
 
 
 def often(finding: Finding) -> str:
-    """Return how long a limit was crossed: `above its limit for 77 % of the run, never for 5 min on end`."""
+    """Return how long a limit was often crossed: `above its limit for 77 % of the run, never for 5 min on end`."""
     of, share = in_phase(finding).removeprefix(" in ") or "the run", percent(finding.share_of_time or 0)
     side = f"{_SIDE[limit_of(finding).worse]}{_conditions(finding.track) if finding.track else ''}"
     return f"{side} for {share} of {of}, never for {duration_text(finding.rule.for_)} on end"
 
 
 def subject_title(finding: Finding) -> str:
-    """Return a finding's signal and place: `Disk time of SQLSRV01`, `Disk queue length of SQLSRV01, 2 E:`."""
+    """Return the title and place of a finding's signal: `Disk time of SQLSRV01`, `Disk queue of SQLSRV01, 2 E:`."""
     return titled(finding.signal.title, finding.subject) if finding.subject else finding.signal.title
 
 
 def titled(title: str, subject: Subject | str) -> str:
-    """Return a title with its subject: `Processor time of WEB01`; a title with a comma gets another before `of`."""
+    """Return a title with its subject: `Processor time of WEB01`; after a title with a comma, `, of WEB01`."""
     return f"{title}{',' if ', ' in title else ''} of {subject}"
 
 
@@ -112,7 +115,7 @@ def place(finding: Finding) -> str:
 
 
 def should(finding: Finding) -> str:
-    """Return what the limit requires: `should stay above 3,600 s`, with the limit that applied to the subject."""
+    """Return what the limit, as applied to the subject, requires: `should stay above 3,600 s`."""
     return f"{should_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
 
 
@@ -122,7 +125,7 @@ def threshold(finding: Finding) -> str:
 
 
 def limit_of(finding: Finding) -> Healthy:
-    """Return the limit that was applied, or would have been if the rule had been judged."""
+    """Return the limit as applied to the subject; the rule's own limit if the rule was not judged."""
     return finding.track.healthy if finding.track else finding.rule.healthy
 
 
@@ -132,9 +135,9 @@ def gained_in(finding: Finding) -> str:
 
 
 def reduced(finding: Finding) -> str:
-    """Return how the worst value was computed, as `5 min mean`; empty if it is a single sample.
+    """Return how the worst value was computed: `5 min mean`; empty if it is a single sample.
 
-    If samples never filled a window, it is `mean of up to 2 min`.
+    The text is `mean of up to 2 min` if samples never filled a window.
     """
     reduce = finding.rule.reduce
     if is_sample(reduce, limit_of(finding)) or not (finding.track.window if finding.track else finding.rule.over):
@@ -157,7 +160,7 @@ def between(durations: Sequence[int]) -> str:
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:
-    """Return a worst value and how it was computed: `15.8 GB (1 min mean)`; by default the worst of all values."""
+    """Return `worst`, by default the worst of all values, and how it was computed: `15.8 GB (1 min mean)`."""
     value, how = quantity(finding.worst if worst is None else worst, finding.signal.unit), reduced(finding)
     return f"{value} ({how})" if how else value
 

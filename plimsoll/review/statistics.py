@@ -21,7 +21,7 @@ WHOLE_RUN = "whole run"
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Statistics of a series in some span of time, in the counter's own unit; None without samples."""
+    """Statistics of a series over a span of time, in the counter's own unit; None without samples."""
 
     samples: int
     missing: int
@@ -47,7 +47,7 @@ class Statistic:
 
 
 def statistics(logs: Sequence[Log], phases: Sequence[Phase], start: int | None, end: int | None) -> Iterator[Statistic]:
-    """Yield every series over the whole run (or the chosen part of it) and in each phase."""
+    """Yield the statistics of every series in each phase and over the whole run, or from `start` to `end` (UTC ns)."""
     recorded = Recorded(logs)
     weights_of_rows = Weights()
     for series in recorded.series:
@@ -59,20 +59,20 @@ def statistics(logs: Sequence[Log], phases: Sequence[Phase], start: int | None, 
 
 
 class Weights:
-    """The weights of samples, computed once for each recording, as most series of a recording share their times."""
+    """Computes the weights of samples once for each recording, as most series of a recording share their times."""
 
     def __init__(self) -> None:
         self._by_times: dict[int, tuple[Times, Values | None]] = {}
 
     def __call__(self, samples: Samples) -> Values | None:
-        """Return the sampling interval (ns) at each row; None if it is the same for all."""
+        """Return the weight of each row, its sampling interval (ns); None if all rows have the same interval."""
         if id(samples.times) not in self._by_times:
             self._by_times[id(samples.times)] = samples.times, weights_of(samples)
         return self._by_times[id(samples.times)][1]
 
 
 def weights_of(samples: Samples) -> Values | None:
-    """Return the sampling interval (ns) at each row; None if it is the same for all."""
+    """Return the weight of each row, its sampling interval (ns); None if all rows have the same interval."""
     if samples.interval is None or not samples.other_intervals:
         return None
     weights = np.full(len(samples.times), float(samples.interval))
@@ -82,7 +82,7 @@ def weights_of(samples: Samples) -> Values | None:
 
 
 def figures(samples: Samples, weights: Values | None, start: int | None, end: int | None) -> Figures:
-    """Return the statistics from `start` to `end`, both included; `weights` has a weight for each row."""
+    """Return the statistics from `start` to `end` (UTC ns, both included); `weights` has one for each row."""
     rows = samples.between(start, end)
     values = rows.present.values
     missing = len(rows.values) - len(values)
@@ -116,9 +116,10 @@ def _mean(values: Values, weights: Values | None) -> float:
 
 
 def _quantiles(ordered: Values, weights: Values | None, shares: Sequence[float]) -> list[float]:
-    """Return the values at these shares of the ordered samples, interpolated linearly between neighbours.
+    """Return the quantiles `shares` (0 to 1) of ascending samples, interpolated linearly between neighbours.
 
-    Sample k of n is at position k; weighted, at k times its weight plus n - 1 times the weights before it.
+    Of n samples, sample k (from 0) is at position k; with weights, at k times its weight plus n - 1 times the weights
+    before it.
     """
     places = np.arange(len(ordered), dtype=np.float64)
     if weights is not None:

@@ -1,4 +1,4 @@
-"""Gives superseded rules severity info where a current document gives another limit for the same quantity."""
+"""Sets the severity of old rules to info where a current document gives another limit for the same quantity."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -20,11 +20,12 @@ Known = Callable[[Subject, Fact], float | None]
 
 
 def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[str] = ()) -> list[Finding]:
-    """Return the findings; findings of superseded rules have severity info.
+    """Return the findings, with severity info for findings of superseded rules.
 
-    If a current rule was judged on the same host, a superseded rule that could not be judged does not apply. If no
-    current rule was judged, the old rule counts only on systems like the measured systems, by their facts (`result`).
-    Rules of packs chosen by name (`by_hand`) keep their severity, as do rules with a limit in plimsoll.toml.
+    A superseded rule that could not be judged does not apply if a current rule was judged on the same host. If no
+    current rule was judged, a superseded rule keeps its severity only on systems like the systems it was measured on,
+    by the facts that `result` returns. Rules of packs chosen by name (`by_hand`) keep their severity, as do rules with
+    a limit in plimsoll.toml.
     """
     items = list(findings)
     judged: dict[tuple[str, str], list[Finding]] = group_pairs(
@@ -39,14 +40,14 @@ def supersede(findings: Iterable[Finding], result: Known, by_hand: Collection[st
 
 
 def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], result: Known) -> Finding:
-    """Return the finding of a rule; with severity info, or as not applying, if a current rule supersedes it."""
+    """Return `old` with severity info, or as not applying, if a current rule supersedes its rule; else unchanged."""
     subject = old.subject
     if subject is None or not old.rule.superseded_by:
         return old
     if says_nothing(old.rule, partial(result, subject)):
         note = f"a note that is for {old.rule.scale} that plimsoll.toml gives"
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(note, *old.notes))
-    names = [name for name in old.rule.superseded_by if _same_thing(old, judged.get((name, subject.key[0]), ()))]
+    names = [name for name in old.rule.superseded_by if _is_same_instance(old, judged.get((name, subject.key[0]), ()))]
     by = f"{listed(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by current limits"
     if names and old.outcome in _BECOMES_NOT_APPLICABLE:
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(by, *old.notes))
@@ -60,15 +61,15 @@ def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], resu
     return replace(old, rule=rule, superseded_by=tuple(names or old.rule.superseded_by), notes=notes)
 
 
-def _same_thing(old: Finding, current: Sequence[Finding]) -> bool:
-    """Return whether a current finding is for the same instance, or either finding is for the whole host."""
+def _is_same_instance(old: Finding, current: Sequence[Finding]) -> bool:
+    """Return whether a current finding is for the same instance as `old`, or one of the two is for the whole host."""
     key = old.subject.key if old.subject else ("", None)
     instances = [finding.subject.key[1] for finding in current if finding.subject]
     return any(instance is None or key[1] is None or instance == key[1] for instance in instances)
 
 
 def without_stand_ins(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings; a fallback rule does not apply if the rule it replaces was judged."""
+    """Return the findings; a fallback rule does not apply where the rule that it stands in for was judged."""
     items = list(findings)
     judged = JudgedSubjects(
         (finding.rule, finding.subject) for finding in items if finding.subject and finding.outcome in JUDGED

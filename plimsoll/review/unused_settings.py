@@ -1,4 +1,4 @@
-"""Remarks on unused settings in plimsoll.toml: hosts or instances that the logs lack."""
+"""Remarks on settings in plimsoll.toml without effect, as the logs lack the host, instance or counter."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -17,7 +17,7 @@ _MOST_NAMED = 8
 def unused_settings(
     configured: ConfiguredFacts, question: Question, findings: Sequence[Finding], hosts: Sequence[str]
 ) -> Iterator[Remark]:
-    """Yield a remark for each name that is probably misspelled, and one for all other hosts that were not recorded."""
+    """Yield remarks on hosts, instances and thresholds in plimsoll.toml that the logs lack."""
     host_keys = {host_key(host) for host in hosts}
     named = [subject for subject in configured if subject.instance is None]
     yield from _hosts([subject.host for subject in named if host_key(subject.host) not in host_keys], hosts, named)
@@ -54,7 +54,7 @@ def missing_instances(
 
 
 def _is_same(name: str, other: str) -> bool:
-    """Return whether two names are of one host; one of them may lack the domain, unless it is an IP address."""
+    """Return whether two names mean one host: equal, or, except for IP addresses, only one of them with a domain."""
     (short, dot, _), (other_short, other_dot, _) = name.partition("."), other.partition(".")
     return name == other or (short == other_short and not (dot and other_dot) and not short.isdecimal())
 
@@ -76,7 +76,7 @@ def _hosts(missing: Sequence[str], hosts: Sequence[str], named: Collection[Subje
 
 
 def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterator[Remark]:
-    """Yield a remark on thresholds set for a host that did not record their counters."""
+    """Yield a remark on thresholds set for a host on which the counters of the thresholds were not recorded."""
     recorded = {finding.rule.id for finding in findings if finding.outcome != Outcome.NOT_RECORDED}
     identifiers = {rule.id for pack in question.packs for rule in pack.rules}
     idle = [name for name in question.overrides.by_host.get(host_key(host), {}) if name in identifiers - recorded]
@@ -86,7 +86,7 @@ def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterat
 
 
 def _judged_by(facts: Mapping[str, float], drive: str | None, findings: Iterable[Finding]) -> list[str]:
-    """Return the instances that rules judge with these facts or this kind of drive; all instances if no rule does."""
+    """Return the instances judged by rules with these facts or for this kind of drive; without such rules, all."""
     rules = [
         (finding.subject.instance, finding.rule) for finding in findings if finding.subject and finding.subject.instance
     ]
@@ -115,7 +115,7 @@ def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> 
 
 
 def _nearest(name: str, items: Sequence[str]) -> str | None:
-    """Return the most similar known name, without regard to case and domain; None if none is similar."""
+    """Return the item most similar to a name, without regard to case and domain; None if no item is similar."""
     by_name = {text.casefold(): text for text in reversed(items)}
     short = name.casefold().partition(".")[0]
     same = next((text for folded, text in by_name.items() if folded.partition(".")[0] == short), None)
@@ -124,7 +124,7 @@ def _nearest(name: str, items: Sequence[str]) -> str | None:
 
 
 def _not_named(items: Iterable[str], named: Iterable[str]) -> list[str]:
-    """Return the known names that plimsoll.toml does not contain, as candidates for a misspelled name."""
+    """Return the items that plimsoll.toml does not name, as candidates for a misspelled name."""
     entries = {name.casefold() for name in named}
     return [name for name in items if name.casefold() not in entries]
 

@@ -33,7 +33,7 @@ from plimsoll.rules.wording import SEVERITIES, exactly
 
 @dataclass(frozen=True)
 class Group:
-    """The crossed findings about one signal, worst first.
+    """The crossed findings on one signal, worst first.
 
     `not_counted` are the findings of old limits that a current rule supersedes, crossed or not, worst first. `judged`
     is the number of hosts on which a limit of the signal was judged.
@@ -70,7 +70,7 @@ class Group:
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that were crossed, the worst first."""
+        """The crossed rules, worst first."""
         return tuple({finding.rule.id: finding.rule for finding in self.findings}.values())
 
     def instances_on(self, host: str) -> int:
@@ -95,7 +95,7 @@ _MOST_UNABLE = 3
 
 
 def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
-    """Return NOT_HEALTHY if a severe threshold was crossed; UNKNOWN if there is a doubt, or nothing was judged."""
+    """Return NOT_HEALTHY if a severe threshold was crossed, UNKNOWN with a doubt or nothing judged, else HEALTHY."""
     severe = [finding for finding in findings if finding.severe]
     if any(finding.outcome in CROSSED for finding in severe):
         return Verdict.NOT_HEALTHY
@@ -108,9 +108,9 @@ def verdict_text(answer: Verdict) -> str:
 
 
 def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, planned: Sequence[Planned] = ()) -> str:
-    """Return the reason for the verdict: the worst crossing, the doubt, or the finding closest to its limit.
+    """Return the reason for the verdict: the worst crossing, the doubts, or the finding closest to its limit.
 
-    `span` is the length of the run (ns); `planned` work is not judged.
+    `span` is the length of the run (ns). `planned` is planned work, which was not judged.
     """
     groups = [crossed_group for crossed_group in crossed_groups(findings) if crossed_group.severity != "info"]
     answer = verdict(findings, doubts)
@@ -138,14 +138,14 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
         [
             *sentences,
             *_changed_limits(findings),
-            *_left_out(planned),
+            *_planned_work(planned),
             *(capitalized(doubt.sentence) for doubt in doubts),
         ]
     )
 
 
 def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the limits that plimsoll.toml changed or switched off, if they would have been judged."""
+    """Yield a sentence that names the judged limits changed by plimsoll.toml, and the limits it switched off."""
     names = dict.fromkeys(
         finding.rule.id
         for finding in findings
@@ -157,8 +157,8 @@ def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"plimsoll.toml changes {counted(len(names), 'limit')}: {listed(list(names), _MOST_UNABLE)}."
 
 
-def _left_out(planned: Sequence[Planned]) -> Iterator[str]:
-    """Yield the planned work in plimsoll.toml that was not judged."""
+def _planned_work(planned: Sequence[Planned]) -> Iterator[str]:
+    """Yield a sentence on the planned work in plimsoll.toml, which was not judged."""
     if planned:
         reasons = [f"{printable(work.reason)}, {duration_text(work.end - work.start)}" for work in planned]
         limits = {name for work in planned for name in work.rules}
@@ -167,21 +167,21 @@ def _left_out(planned: Sequence[Planned]) -> Iterator[str]:
 
 
 def group_sentence(group: Group) -> str:
-    """Return what was crossed, on one host or on several: `... on 20 of 20 hosts, worst on WEB07: ...`."""
+    """Return a sentence on a crossed signal, on one host or several: `... on 20 of 20 hosts, worst on WEB07: ...`."""
     worst = group.worst
     if worst.subject is None:
         raise ValueError(f"{worst.rule.id} has no subject")
     if len(group.hosts) == 1:
         instances = group.instances_on(worst.subject.host)
         title = subject_title(worst) + (f" (worst of {instances})" if instances > 1 else "")
-        longer = _longer(group)
+        longer = _crossed_longer(group)
         return breach_sentence(worst, title) if longer is None else f"{title} {_both_clauses(worst, longer)}"
     where = f"{worst.signal.title} crossed its limit {group.on_hosts}, worst on {place(worst)}"
     return f"{where}, where it {crossed_clause(worst)}; it {should(worst)}."
 
 
-def _longer(group: Group) -> Finding | None:
-    """Return a lower limit of the same subject that was crossed for at least twice as long as the worst finding's."""
+def _crossed_longer(group: Group) -> Finding | None:
+    """Return a finding on another limit of the worst subject that was crossed at least twice as long; else None."""
     worst = group.worst
     longer = [
         other
@@ -220,7 +220,7 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 
 
 def _closest(findings: Sequence[Finding]) -> str:
-    """Return a text on the finding closest to its limit: crossed briefly, else with the least room."""
+    """Return a sentence on the finding closest to its limit: crossed briefly, else with the least room."""
     within_limits = _within_limits(findings)
     which = "Every judged warning and critical" if len(within_limits) > 1 else "The one judged warning or critical"
     closest = closest_of(findings)
@@ -237,7 +237,7 @@ def _within_limits(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def closest_of(findings: Sequence[Finding]) -> Finding | None:
-    """Return the finding within its limit that came closest: crossed briefly for longest, else with least room."""
+    """Return the finding closest to crossing: crossed briefly for longest, else with least room; None without one."""
     within_limits = _within_limits(findings)
     if briefly := [finding for finding in within_limits if finding.crossed_briefly]:
         return max(briefly, key=lambda finding: finding.share_of_time or 0)
@@ -254,7 +254,7 @@ def _crossed_briefly(most: Finding, others: int) -> str:
 
 
 def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
-    """Yield the thresholds within limits that have data for under half of the run, due to gaps or early ends."""
+    """Yield a sentence on thresholds within limits with data for under half of the run (`span`, ns)."""
     names: dict[str, None] = {}
     for finding in findings:
         kept_to_phase = finding.rule.phase and finding.track is not None and finding.track.is_phase_determined
@@ -267,7 +267,7 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
 
 
 def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield how many thresholds were judged, if less than a quarter of the applicable thresholds."""
+    """Yield a sentence on how many thresholds were judged, if less than a quarter of the applicable thresholds."""
     result = coverage(findings)
     if 4 * result.judged < result.thresholds:
         verb = "was" if result.judged == 1 else "were"
@@ -275,7 +275,7 @@ def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _unable(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the warning and critical thresholds that could not have fired in this recording."""
+    """Yield sentences on the warning and critical thresholds that could not have fired for lack of data or a phase."""
     unable = [finding for finding in findings if finding.severe and finding.cannot_fire]
     for reason, of_phase in (
         ("Too little was recorded to judge", False),
@@ -287,13 +287,13 @@ def _unable(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """Return the groups, worst first, of findings sorted worst first.
+    """Return the crossed findings in groups by signal, the worst first; `findings` are sorted worst first.
 
     A crossed old limit belongs to the group of its signal, else to the group of a rule that supersedes it. If neither
-    group exists, it forms its own, unless a rule that supersedes it was judged: then it is set aside.
+    group exists, the old limit forms a group, unless a rule that supersedes it was judged: then it is set aside.
     """
     ordered = list(findings)
-    by_signal, old, alone, _ = _placed(ordered)
+    by_signal, old, alone, _ = _crossed_by_kind(ordered)
     judged: dict[str, set[str]] = {}
     for finding in ordered:
         if finding.subject and finding.track:
@@ -305,12 +305,12 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
 
 
 def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return crossed old limits in no group: the current limits that replace them were not crossed."""
-    return tuple(_placed(list(findings))[3])
+    """Return the crossed old limits that are in no group, as the current limits that replace them were not crossed."""
+    return tuple(_crossed_by_kind(list(findings))[3])
 
 
-def _placed(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
-    """Return crossed and superseded findings: with current limits, in groups of their own, and set aside."""
+def _crossed_by_kind(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
+    """Return, by signal, crossed current limits, old limits beside them and old limits alone; and the set aside."""
     by_signal: _BySignal = {}
     signal_of: dict[str, str] = {}
     judged: set[tuple[str, str]] = set()

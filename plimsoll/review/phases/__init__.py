@@ -1,1 +1,1 @@
-"""The load of a run, the phases that it shows, and the clock of the load driver."""
+"""The load of a run, the phases that the load shows, and losses of throughput."""

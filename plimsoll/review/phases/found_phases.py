@@ -1,8 +1,9 @@
-"""The phases of a run, found from its load if they are not set by hand.
+"""Finds the phases of a run from its load, for runs without phases set by hand.
 
-If the steady state is certain, rules for a phase are judged in it. A wrong phase must not hide crossings. So only the
-part before the steady state is left out: a load that falls afterwards may be a consequence of a crossed limit. At most
-half of the run is left out; a quarter if the load was higher in that part, as while everybody logs on.
+Rules for a phase are judged in the found steady state if it is certain. As a wrong phase must not hide crossings, only
+the part before the steady state is left out: a load that falls afterwards may be a consequence of a crossed limit. At
+most half of the run is left out; at most a quarter if the load before the steady state was higher than in it, as while
+everybody logs on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +39,7 @@ class Load:
     """One load signal of a run.
 
     `kind` is None for processor time, which is used if no load was recorded. `samples` are the sum over the `subjects`,
-    or their mean if the unit is %.
+    or the mean if the unit is %.
     """
 
     kind: field_types.Load | None
@@ -51,7 +52,8 @@ class Load:
     def plateaus(self) -> tuple[Plateau, ...]:
         """The levels of a stepped load; empty if the load was not stepped.
 
-        Bytes and processor time rise for many reasons; their levels must only go up, only down, or up and then down.
+        Bytes and processor time rise for many reasons, so their levels count only if they rise, fall, or rise and then
+        fall.
         """
         levels = plateaus(self.samples)
         is_clear = self.kind in ("connections", "operations") or _turns([plateau.level for plateau in levels]) <= 1
@@ -85,12 +87,12 @@ class FoundPhases:
     Attributes:
         confidence: The lowest probability that a boundary is right to within 2 % of the run's length.
         signal: The name of the load's signal; empty if no load was recorded.
-        title: The title of that signal, with the number of hosts.
+        title: The title of the load's signal, with the number of hosts.
         boundaries: The start and the end of the steady state; None where the run begins or ends in it.
-        is_certain: Whether it is certain that there was, or was not, a steady state.
-        fallback: Whether the phases are from processor time, as no load was recorded.
+        is_certain: Whether it is certain that the run has, or has not, a steady state.
+        fallback: Whether the phases were found from processor time, as no load was recorded.
         ramped: Whether the part before the steady state is short enough for a ramp-up.
-        tests: How many tests the log seems to have; 0 for one.
+        tests: How many tests the log seems to have; 0 for a single test.
     """
 
     phases: tuple[Phase, ...]
@@ -106,24 +108,24 @@ class FoundPhases:
 
     @property
     def sure(self) -> bool:
-        """Whether rules for a phase can be judged in these phases."""
+        """Whether the phases are sure enough to judge rules for a phase in them."""
         return bool(self.phases) and self.ramped and (self.confidence or 0) >= SURE
 
     @property
     def steady(self) -> Phase | None:
-        """The steady state."""
+        """The steady state; None if none was found."""
         return next((phase for phase in self.phases if phase.name == STEADY), None)
 
     @property
     def ramp_down(self) -> int | None:
-        """When (UTC ns) the load began to fall to its end; None if it did not."""
+        """When (UTC ns) the ramp-down began; None if there was no ramp-down."""
         return next((phase.start for phase in self.phases if phase.name == "ramp-down"), None)
 
     def to_judge_by(self, start: int, end: int) -> tuple[Phase, ...]:
-        """Return the phases in which rules are judged: everything after the ramp-up counts as steady state.
+        """Return the phases in which rules are judged: the ramp-up, and everything after the ramp-up as steady state.
 
-        `start` and `end` are those of the run (UTC ns). The last evaluation, which may be after the last sample, is
-        included.
+        The run lasts from `start` to `end` (UTC ns). The steady state includes the last evaluation, which may be after
+        `end`.
         """
         end += EVALUATION_INTERVAL
         begin = self.boundaries[0]
@@ -133,14 +135,15 @@ class FoundPhases:
 
     @property
     def unsure(self) -> tuple[tuple[int, int], ...]:
-        """The intervals that contain the boundaries with a probability of 95 %."""
+        """The intervals (UTC ns) that contain the start and the end of the steady state with a probability of 95 %."""
         return tuple((boundary.low, boundary.high) for boundary in self.boundaries if boundary)
 
 
 def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> FoundPhases:
-    """Return the phases of a run from `start` to `end` (UTC ns), from the first load that shows them.
+    """Return the phases that the first conclusive load of a run shows, with a sentence on them.
 
-    `zone` is that of the times in the sentence.
+    A load is conclusive if it has a steady state, or certainly has none. The run lasts from `start` to `end` (UTC ns);
+    times in the sentence are in `zone`.
     """
     if not loads:
         return FoundPhases((), None, "Phases are not known: no load was recorded.", is_certain=False)
@@ -153,7 +156,7 @@ def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> Foun
 
 
 def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end: int, zone: Zone) -> FoundPhases:
-    """Return the found phases, with a sentence on the phases and the load that shows them."""
+    """Return the phases that a load shows, with a sentence on the phases and the load."""
     title = load.signal.title + (f" of {counted(len(load.hosts), 'host')}" if len(load.hosts) > 1 else "")
     no_load = "; no load was recorded, so this is from processor time" if load.kind is None else ""
     if isinstance(state, NotSteady):
@@ -171,12 +174,14 @@ def _describe_phases(load: Load, state: SteadyState | NotSteady, start: int, end
             tests=len(state.tests),
         )
     test = _judged_test(state)
-    first, last = test or _recorded(load, start, end)
+    first, last = test or _phase_bounds(load, start, end)
     begin = state.begin.at if state.begin else first
     finish = state.end.at if state.end else last
     spans = ((RAMP_UP, first, begin - 1), (STEADY, begin, finish), ("ramp-down", finish + 1, last))
     phases = tuple(Phase(*span) for span in spans if span[2] > span[1])
-    after = "" if state.tests or len(phases) < 2 or phases[-1].name == STEADY else _after(load, state, finish, last)
+    after = (
+        "" if state.tests or len(phases) < 2 or phases[-1].name == STEADY else _load_after(load, state, finish, last)
+    )
     phases = phases[:-1] if after else phases
     boundaries = (state.begin, state.end)
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
@@ -202,13 +207,13 @@ _NAMES = {RAMP_UP: "ramp-up", STEADY: "steady state", "ramp-down": "ramp-down"}
 
 
 def _judged_test(state: SteadyState) -> tuple[int, int] | None:
-    """Return the start and the end of the test that has the steady state, if there are several; else None."""
+    """Return the start and end (UTC ns) of the test with the steady state; None if the log has a single test."""
     begin, end = (boundary.at if boundary else None for boundary in (state.begin, state.end))
     return next((test for test in state.tests if (begin or 0) < test[1] and (end is None or end > test[0])), None)
 
 
 def _tests_text(tests: Sequence[tuple[int, int]], test: tuple[int, int] | None, zone: Zone) -> str:
-    """Return a sentence on the tests of a log, if there are several: when they were, and which was judged."""
+    """Return a sentence on when the tests of a log were, and which test was judged; empty for a single test."""
     if not tests:
         return ""
     is_dated = zone.local(tests[0][0]).date() != zone.local(tests[-1][1]).date()
@@ -218,10 +223,10 @@ def _tests_text(tests: Sequence[tuple[int, int]], test: tuple[int, int] | None, 
     return f" The log has {len(spans)} tests, {', '.join(spans[:-1])} and {spans[-1]}{judged}."
 
 
-def _after(load: Load, state: SteadyState, finish: int, last: int) -> str:
-    """Return how long there was no load, or a lower one, from `finish` to `last`; empty for a ramp-down.
+def _load_after(load: Load, state: SteadyState, finish: int, last: int) -> str:
+    """Return a clause on how long there was no load, or another load, after a steady state; empty for a ramp-down.
 
-    On a ramp the load falls in the second half of the time, too.
+    The time is from `finish` to `last` (UTC ns). In a ramp-down the load still falls in the second half of that time.
     """
     rest = load.samples.between(finish + 1, last).present.values[2:]
     if len(rest) < _FEWEST_IDLE:
@@ -237,15 +242,15 @@ def _after(load: Load, state: SteadyState, finish: int, last: int) -> str:
 
 
 def _is_ramp(load: Load, state: SteadyState, share: float) -> bool:
-    """Return whether the load before a steady state, for this share of the run, is a ramp-up."""
+    """Return whether the part before a steady state, this `share` of the run, is short enough for a ramp-up."""
     present = load.samples.present
     before = present.values[: np.searchsorted(present.times, state.begin.at)] if state.begin else present.values[:0]
     highest = float(np.quantile(before, SURE)) if len(before) else 0.0
     return share <= (_LONGEST_STORM if highest > _HIGHER * state.level else _LONGEST_RAMP)
 
 
-def _recorded(load: Load, start: int, end: int) -> tuple[int, int]:
-    """Return the time that phases can cover: the run, without times clearly outside the load's recording."""
+def _phase_bounds(load: Load, start: int, end: int) -> tuple[int, int]:
+    """Return where phases begin and end (UTC ns): with the run, or with the load's recording if clearly shorter."""
     times = load.samples.present.times
     near = NEAR * (end - start)
     first, last = int(times[0]), int(times[-1])
@@ -255,7 +260,8 @@ def _recorded(load: Load, start: int, end: int) -> tuple[int, int]:
 def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
     """Return the load signals of a run: first operations, then connections, then bytes.
 
-    Within a kind, the highest mean comes first. If there are none, processor time is used if it was recorded.
+    Loads of one kind are sorted by mean, the highest first. Without any load, processor time is used if it was
+    recorded.
     """
     candidates = list(_of(recorded, {name: signal for name, signal in signals.items() if signal.load}))
     kinds = [None, *get_args(field_types.Load)]
@@ -264,7 +270,7 @@ def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Loa
 
 
 def moved(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
-    """Return bytes sent and bytes received as loads, for runs in which nothing else shows the load."""
+    """Return bytes sent and bytes received as loads, for runs in which no other signal shows the load."""
     candidates = _of(recorded, {name: signals[name] for name in _MOVED if name in signals})
     return tuple(replace(load, kind="bytes") for load in candidates)
 
@@ -278,10 +284,10 @@ def _of(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Lo
 
 
 def together(entries: Mapping[Subject, Samples], *, mean: bool = False) -> tuple[tuple[Subject, ...], Samples]:
-    """Return the sum (or mean) of several series over steps of the longest sampling interval.
+    """Return the sum (or mean) of several series in steps of the longest sampling interval, and the subjects included.
 
-    A step is missing if any series has no sample in it. Series with samples in less than 80 % of the steps are left
-    out; if all are, only the series with most samples is used.
+    A step is missing if any included series has no sample in it. Series with samples in less than 80 % of the steps are
+    left out; if all would be, the series with most samples is used alone.
     """
     if len(entries) == 1:
         [(subject, samples)] = entries.items()

@@ -1,8 +1,8 @@
 """Losses of throughput: work that falls or sinks while the offered load stays, or that ends for an unknown reason.
 
-The offered load is users, requests in flight, or connections. Work that falls while these stay is not a ramp-down: the
-system answers less. Work that ends for good before the recording does was either finished or interrupted; that is
-unknown if the offered load was not recorded, or ended as well.
+The offered load is users, requests in flight, or connections. If work falls while the offered load stays, the system
+answers less: this is no ramp-down. If work ends for good before the recording does, the load was finished or
+interrupted; which is unknown if the offered load was not recorded, or ended as well.
 """
 
 from collections.abc import Sequence
@@ -44,11 +44,11 @@ _RAMP_DOWN = 0.2  # of the work before: a host that ends below may have had a pl
 
 @dataclass(frozen=True, eq=False)
 class ThroughputLoss:
-    """The fall of `work` from one rate to another at `start` (UTC ns), until `end`.
+    """A fall of `work` from the rate `before` to the rate `after`, from `start` to `end` (UTC ns).
 
     `offered` is the load that stayed; None if it is unknown whether the load ended or the system broke. `share` is the
-    share of the run before the fall. `stops` counts how often work nearly stopped, if it did so several times.
-    `is_slow`: work sank little by little.
+    share of the run before the fall. `stops` is how often work nearly stopped, 0 for a single fall. `is_slow`: work
+    sank little by little.
     """
 
     work: Load
@@ -63,7 +63,7 @@ class ThroughputLoss:
 
     @property
     def clause(self) -> str:
-        """A clause on what fell, when, and what the load did meanwhile."""
+        """A clause on which work fell, when, and what the offered load did meanwhile."""
         title, lasts = self.work.signal.title, duration_text(round((self.end - self.start) / SECOND) * SECOND)
         title = title if self.work.name.startswith(_DRIVER) else f"{title} of {self.work.hosts[0]}"
         if self.offered is None and not self.is_slow:
@@ -83,7 +83,7 @@ class ThroughputLoss:
 
     @property
     def doubt(self) -> Doubt | None:
-        """A doubt about the loss; None where less may have been asked for, little by little."""
+        """A doubt about the loss; None if work sank little by little and perhaps fewer requests were made."""
         if self.offered is None and self.is_slow:
             return None
         if self.offered is None:
@@ -92,10 +92,10 @@ class ThroughputLoss:
 
 
 class _Fall(NamedTuple):
-    """The parts from `first` to before `last` with less work, its levels, and how many parts the fall took.
+    """A time with less work, in a run cut into equal parts: from part `first` to before part `last`.
 
-    `gap` is the distance between the two levels, from the lower end of one to the upper end of the other, as a share of
-    the fall.
+    `before` and `after` are the levels of work, `took` is how many parts the fall between them took. `gap` is the
+    distance from the lower end of the higher level to the upper end of the lower level, as a share of the fall.
     """
 
     first: int
@@ -107,7 +107,7 @@ class _Fall(NamedTuple):
 
 
 def throughput_loss(loads: Sequence[Load], start: int, end: int) -> ThroughputLoss | None:
-    """Return the loss of throughput in a run from `start` to `end` (UTC ns), if any."""
+    """Return the loss of throughput in a run from `start` to `end` (UTC ns); None without a loss."""
     works = [load for load in loads if load.kind == "operations"]
     offered = {load.name: load for load in loads if load.kind == "connections"}
     # The load driver shows the offered load best; otherwise use the connections of the busiest service.
@@ -121,7 +121,7 @@ def throughput_loss(loads: Sequence[Load], start: int, end: int) -> ThroughputLo
 
 
 def _loss(work: Load, offered: Load | None, start: int, end: int) -> ThroughputLoss | None:
-    """Return the loss of work while the offered load stayed; else the end of both, if its reason is unknown."""
+    """Return the loss of work while the offered load stayed; else the end of load for an unknown reason; or None."""
     is_driver = work.name.startswith(_DRIVER)
     end = min(end, int(work.samples.present.times[-1]))  # nothing is known of the work after its last sample
     length = end - start
@@ -165,7 +165,7 @@ def _filled(values: Values) -> Values:
 
 
 def _fall(done: Values, long: int, long_before: int) -> _Fall | None:
-    """Return the longest part with clearly less work than ever before at the previous level, if it is long enough."""
+    """Return the longest clear fall of work, of `long` parts or more, after `long_before` parts on a level; or None."""
     if len(done) < long + long_before:
         return None
     smooth = median_filter(done, 3, "edge")
@@ -188,7 +188,7 @@ def _fall(done: Values, long: int, long_before: int) -> _Fall | None:
 
 
 def _sinking(done: Values, offered: Values) -> _Fall | None:
-    """Return the part in which work sank and never climbed again, while the offered load stayed throughout."""
+    """Return the fall in which work sank and never climbed again while the offered load stayed; None without one."""
     if len(done) < 2 * _BLOCKS:
         return None
     work, held = ([float(np.mean(part)) for part in np.array_split(values, _BLOCKS)] for values in (done, offered))
@@ -202,12 +202,12 @@ def _sinking(done: Values, offered: Values) -> _Fall | None:
 
 
 def _is_no_ramp_down(sinking: _Fall, length: int) -> bool:
-    """Return whether work of a host that sank may not have been a planned ramp-down, or the evening of a day."""
+    """Return whether work of a host that sank slowly is unlike a planned ramp-down, and unlike the evening of a day."""
     return length <= _LONGEST_SINKING and sinking.after > _RAMP_DOWN * sinking.before and sinking.gap < _CLIMBS
 
 
 def _stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
-    """Return the stops of steady work, if there are several and their total is long; and the level of the work."""
+    """Return stops of steady work as spans of parts, if several and `long` in total; and the median of the work."""
     usual = float(np.median(done))
     low = done < _GONE * usual
     runs = find_runs(low)
@@ -216,17 +216,17 @@ def _stops(done: Values, long: int) -> tuple[list[tuple[int, int]], float]:
 
 
 def _stays(offered: Values, fall: _Fall) -> bool:
-    """Return whether the offered load stayed the same while less work was done."""
+    """Return whether the median of the offered load hardly fell while less work was done."""
     return float(np.median(offered[fall.first : fall.last])) >= _STAYED * float(np.median(offered[: fall.first]))
 
 
 def _is_clear(fall: _Fall, parts: int, *, is_driver: bool) -> bool:
-    """Return whether work fell from one level to another; on a host at once, as fewer users lower it slowly."""
+    """Return whether work fell between two clear levels; on a host also at once, as fewer users lower work slowly."""
     return fall.gap >= _CLEAR[is_driver] and fall.took <= max(_AT_LEAST, _ABRUPT[is_driver] * parts)
 
 
 def _is_gone(fall: _Fall, done: Values) -> bool:
-    """Return whether work ended suddenly and for good, and was not preceded by as long a pause in the recording."""
+    """Return whether work ended suddenly and for good, and the recording did not begin with a long idle time, too."""
     parts = len(done)
     idle_at_first = int(np.argmax(done >= _FELL * fall.before))
     ends_recording = fall.last == parts and fall.last - fall.first > 2 * idle_at_first

@@ -1,6 +1,6 @@
-"""When each host of a run, and each of its services, was recorded, with pauses of the recorder and restarts.
+"""Doubts about when hosts and their services were recorded: pauses of the recorder, restarts, missing services.
 
-Windows leaves the counters of SQL Server, a directory or a web server empty while their service is stopped.
+While SQL Server, a directory or a web server is stopped, Windows leaves its counters empty.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ _CHECK = "see whether it was down"
 
 
 class _Services:
-    """The services that packs have rules for, each named by a measurement or the first part of its objects' names."""
+    """The services that packs have rules for, named by measurement or by the first part of the performance object."""
 
     def __init__(self, packs: Iterable[Pack]) -> None:
         no_services = _no_services()
@@ -39,7 +39,7 @@ class _Services:
         self._named: dict[tuple[str, str | None], str | None] = {}
 
     def of(self, series: Series) -> str | None:
-        """Return the service of a series; None if it is of none."""
+        """Return the service to which a series belongs; None if it belongs to no service."""
         key = series.measurement, series.tag("objectname")
         if key not in self._named:
             name = key[1] or key[0]
@@ -62,7 +62,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]:
-    """Return the first and last row (UTC ns) of all logs of hosts in a part of the run; 0 if there are none."""
+    """Return the first and last row (UTC ns), within `part`, of all logs of hosts; (0, 0) without rows."""
     of_hosts = [log.times for log in logs if any(series.measurement not in LOAD_DRIVER for series in log.series)]
     inside = [values for times in of_hosts if len(values := times[(times >= part[0]) & (times <= part[1])])]
     return (int(min(values[0] for values in inside)), int(max(values[-1] for values in inside))) if inside else (0, 0)
@@ -71,7 +71,7 @@ def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]
 def recordings(
     logs: Iterable[Log], hosts: Sequence[str], host_of: Callable[[Series], str], part: tuple[int, int]
 ) -> dict[str, list[Times]]:
-    """Return the times of each recording of each host in a part of the run, without recordings of load drivers."""
+    """Return, by host, the times (UTC ns) of each of its recordings within `part`, without those of load drivers."""
     names = {host_key(host): host for host in hosts}
     return times_by(
         lambda series: None if series.measurement in LOAD_DRIVER else names[host_key(host_of(series))], logs, part
@@ -81,9 +81,10 @@ def recordings(
 def times_by(
     key_of: Callable[[Series], Key | None], logs: Iterable[Log], part: tuple[int, int]
 ) -> dict[Key, list[Times]]:
-    """Return, by the key that `key_of` gives a series (not None), the times in each log with a value in such series.
+    """Return by key, for each log, the times of rows with a value in any series of the key.
 
-    A row without values does not count: a recorder may continue without getting values.
+    `key_of` returns the key of a series, None to leave the series out. Rows without values do not count, as a recorder
+    may continue without getting values.
     """
     times_lists: dict[Key, list[Times]] = {}
     for log in logs:
@@ -112,7 +113,10 @@ def _filled(columns: Iterable[Values], first: int, stop: int) -> NDArray[np.bool
 
 
 class Absence(NamedTuple):
-    """How long (ns) a host lacked a service or counter while recorded, of what total time, and whether that is long."""
+    """How long (`length`, ns) a host was recorded without a service or counter, in a total time of `of` (ns).
+
+    `is_long`: long enough for a doubt. `at_the_end`: the absence lasts until the end of the recording.
+    """
 
     length: int = 0
     of: int = 0
@@ -121,9 +125,10 @@ class Absence(NamedTuple):
 
     @classmethod
     def while_recorded(cls, host: Times, nothing: NDArray[np.bool_], value: int) -> "Absence":
-        """Return the absence over the steps between samples of a host that the mask `nothing` marks.
+        """Return the absence as the sum of those steps between samples of a host that `nothing` marks.
 
-        Steps longer than `value` (ns) are left out, as the host was not recorded in them either.
+        `host` are the times of the samples. Steps longer than `value` (ns) do not count: the host itself was not
+        recorded.
         """
         steps = np.diff(host)
         counted = np.where(steps > value, 0, steps)
@@ -138,10 +143,11 @@ class Absence(NamedTuple):
 
 
 def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
-    """Return which steps between a host's samples lie in a time over `pause` (ns) without values of a counter.
+    """Return which steps between samples of a host lie in a time longer than `pause` (ns) without values of a counter.
 
     A step with a value of the counter at both ends does not count, however long: the host itself was not recorded in
-    it. `host` are the times of all its samples, `counter` those of one counter; both ascend and are not empty.
+    it. `host` are the times of the host's samples, `counter` the times of the counter's values; both ascend and are not
+    empty.
     """
     at = counter.searchsorted(host[:-1], side="right")
     before = np.where(at > 0, counter[at - 1], host[0])
@@ -152,7 +158,7 @@ def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
 def paused(
     recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned], least: float = 0.0
 ) -> Iterator[Doubt]:
-    """Yield a doubt about hosts without any sample for a part of the run, at least the share `least` of it.
+    """Yield a doubt about hosts without samples for long, and for at least the share `least` of their recorded time.
 
     `recordings` are the times of each recording of each host (UTC ns).
     """
@@ -167,7 +173,10 @@ def paused(
 
 
 def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, int]:
-    """Return how long (ns) nothing was recorded, and the total time (ns), both without pauses between days."""
+    """Return how long (ns) nothing was recorded outside planned work, and of what time (ns).
+
+    Pauses between separate recordings, as of several days, count in neither.
+    """
     times = merge_times(parts)
     steps = np.diff(times)
     longest = _longest_steps(times)
@@ -190,7 +199,7 @@ def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, i
 
 
 def _longest_steps(times: Times) -> Values:
-    """Return how long (ns) each step may be before it is a pause, by the interval of its part of the recording."""
+    """Return, for each step between samples, the length (ns) from which it is a pause, by the interval there."""
     longest = np.full(len(times) - 1, PAUSE * (sampling_interval(times) or 0))
     for part in other_intervals(times):
         inside = (times[:-1] >= part.start) & (times[1:] <= part.end)
@@ -201,7 +210,7 @@ def _longest_steps(times: Times) -> Values:
 
 
 def restarted(recorded: RecordedSignals, remarks: Sequence[Remark], planned: Sequence[Planned]) -> Iterator[Doubt]:
-    """Yield doubts about hosts that were restarted in the middle of the run."""
+    """Yield a doubt for each host that was restarted in the middle of the run, outside planned work."""
     for subject, samples in recorded.of(_UPTIME).items():
         uptime = samples.present
         begun = (np.diff(uptime.values) < 0) & (uptime.values[1:] * SECOND <= np.diff(uptime.times) + _BOOT)
@@ -233,7 +242,7 @@ def gone(
     packs: Iterable[Pack],
     planned: Sequence[Planned],
 ) -> Iterator[Doubt]:
-    """Yield doubts about services with rules of their own that were never recorded, or not until the end."""
+    """Yield doubts about services, with rules of their own, that have no values throughout or for a long time."""
     names, services = {host_key(host): host for host in hosts}, _Services(packs)
 
     def key_of(series: Series) -> tuple[str, str] | None:
@@ -265,7 +274,7 @@ def _joined(times: Sequence[Times]) -> Times:
 
 
 def _service_absence(host: Times, service: Times, planned: Sequence[Planned]) -> Absence:
-    """Return for how long a host was recorded without a service that had been recorded before, except planned work."""
+    """Return for how long, after a service's first value and outside planned work, its host was recorded without it."""
     if len(service) == len(host):
         return Absence()
     counted = host >= service[0]

@@ -1,4 +1,4 @@
-"""Signals with impossible values: a few are a remark, many a doubt."""
+"""Counters and signals with impossible values: a few values give a remark, many a doubt."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ MOST_IMPOSSIBLE = 0.1  # this share of a counter's values makes a doubt
 
 @dataclass(frozen=True)
 class BadCounter:
-    """A counter, by its path, and what is wrong with its values."""
+    """A counter, by its path, and what is wrong with its values as a clause: `are below zero`."""
 
     counter: str
     why: str
@@ -34,9 +34,10 @@ _SamplesOf = Callable[[Finding], Samples | None]
 def impossible_values(
     findings: Iterable[Finding], items: Sequence[BadCounter], samples_of: _SamplesOf
 ) -> Iterator[Doubt]:
-    """Yield a doubt about signals of severe thresholds that were not judged because their values are impossible.
+    """Yield a doubt about signals of severe rules that were not judged because their values are impossible.
 
-    Signals with many impossible samples are included, as their means are unknown.
+    Signals with many impossible samples are included, as their means are unknown. Signals of the counters `items`,
+    which have a doubt already, are left out.
     """
     counters = " ".join(bad_counter.counter.casefold() for bad_counter in items)
     sentences: dict[str, str] = {}
@@ -61,7 +62,7 @@ def impossible_values(
 
 
 def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -> Iterator[Remark]:
-    """Yield a remark on each signal with impossible samples, without values below zero (`remarks_below_zero`)."""
+    """Yield a remark on each signal with impossible samples; `remarks_below_zero` covers values below zero."""
     entries: dict[str, list[tuple[Finding, Values, int]]] = {}
     results: set[tuple[str, object]] = set()
     for finding in findings:
@@ -83,7 +84,7 @@ def remarks_on_impossible(findings: Iterable[Finding], samples_of: _SamplesOf) -
 
 
 def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
-    """Return the impossible samples of a finding's signal, and the number of all its samples."""
+    """Return the impossible samples of a finding's signal, and the number of all samples of the signal."""
     samples = samples_of(finding)
     if samples is None:
         return np.empty(0), 0
@@ -93,7 +94,7 @@ def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
 
 
 def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:
-    """Return counters with unusable values that rules need, including rules on the packs' own signals."""
+    """Return counters with unusable values that shipped rules need, or rules on signals that `packs` define."""
     signals = [signal for pack in packs for signal in pack.signals.values()]
     entries = {source.path.counter.casefold() for signal in signals for source in signal.sources if source.path}
     items = [

@@ -29,9 +29,10 @@ _ALIKE = 2  # rows: below, the clocks agree
 
 @dataclass(frozen=True)
 class DriverClock:
-    """The offset (ns) from the load driver's clock to the clock of the hosts, with the bounds of its interval.
+    """How far (ns) the load driver's clock is behind the hosts' clocks, with the bounds of the estimate.
 
-    `by` names the signal of the hosts that it was estimated from. `no_common_time`: the two recordings do not overlap.
+    `by` names the signal of a host from which the offset was estimated. `no_common_time`: the recordings of the load
+    driver and of the hosts do not overlap.
     """
 
     offset: int = 0
@@ -53,14 +54,18 @@ _OBJECTIVE_OF_TIMES = "say under [objective] in plimsoll.toml how long they may 
 
 
 class _Waits(NamedTuple):
-    """Consecutive parts of the load: the answered requests in each (per s), and their mean response times (s)."""
+    """The answered requests (per s) and mean response times (s) in consecutive parts of the load of `part` ns."""
 
     done: Values
     waited: Values
     part: int
 
     def slowed(self, least: float) -> str:
-        """Return a clause on a part with far longer waits (s) than before it, `least` or more, for no more requests."""
+        """Return a clause on the slowest part in which responses slowed down without more requests; else empty.
+
+        Its mean response time is at least `least` (s), and three times that of an earlier part with about as many
+        requests.
+        """
         for at in np.argsort(-self.waited).tolist() if len(self.done) >= _FEWEST_PARTS else ():
             after, before = float(self.waited[at]), self.waited[:at]
             alike = before[self.done[at] <= _NO_MORE * self.done[:at]]
@@ -94,7 +99,7 @@ _MOST_NAMED = 3
 
 
 def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt if many requests failed, over the run or for minutes, and no objective judges failures."""
+    """Yield a doubt if many requests failed in all, for minutes or of an operation, unless an objective judges them."""
     requests = _requests(recorded, findings)
     if requests is None:
         return
@@ -113,26 +118,26 @@ def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Itera
 
 
 def some_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a sentence on how many requests failed, if not few, unless a doubt or an objective covers them."""
+    """Yield a sentence on the share of failed requests from 1 % on, unless a doubt or an objective covers failures."""
     requests = _requests(recorded, findings)
     if requests and requests.share >= _SOME_FAILED and not any(many_failed(recorded, findings)):
         yield f"{_share_text(requests.share)} failed, and no objective says how many may."
 
 
 def unanswered(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
-    """Yield doubts about long times without responses under load; `phases` are the phases set by hand."""
+    """Yield doubts about long times without responses in a load; `phases` are the phases set by hand."""
     long = [text for text, is_long in _pauses(recorded, phases) if is_long]
     yield from (Doubt(f"the load driver {text}", _CHECK_PAUSE) for text in long)
     yield from () if long else _many_pauses(recorded, phases)
 
 
 def paused_briefly(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[str]:
-    """Yield a sentence on a time without responses, between times of load, that is too short for a doubt."""
+    """Yield a sentence on each load driver's longest time without responses, if notable but too short for a doubt."""
     yield from (f"The load driver {text}." for text, is_long in _pauses(recorded, phases) if not is_long)
 
 
 def _pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tuple[str, bool]]:
-    """Yield a clause on each load driver's longest time without responses, if notable, and whether it is a doubt."""
+    """Yield a clause on each load driver's longest time without responses, if notable, and whether it makes a doubt."""
     for samples in recorded.of(_DONE).values():
         times = _under_load(samples)
         if not len(times):
@@ -164,7 +169,10 @@ def _pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[tupl
 
 
 def _many_pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator[Doubt]:
-    """Yield a doubt about the short times without answers of each load driver, if they add up to a long time."""
+    """Yield a doubt for each load driver whose short times without responses add up to a long time.
+
+    There is no doubt if phases are set by hand: `phases` then says when the load was meant to pause.
+    """
     for samples in () if phases else recorded.of(_DONE).values():
         times = _under_load(samples)
         steps = np.diff(times)
@@ -180,13 +188,13 @@ def _many_pauses(recorded: RecordedSignals, phases: Sequence[Phase]) -> Iterator
 
 
 def _are_at_work(users: Samples, begin: int, end: int) -> bool:
-    """Return whether the users that were recorded within a pause, if any, were as many as make a load."""
+    """Return whether enough users for a load were at work from `begin` to `end` (UTC ns), or no number was recorded."""
     inside = users.values[(users.times > begin) & (users.times < end)]
     return not len(inside) or float(np.median(inside)) >= _LEAST_LOAD * float(users.values.max())
 
 
 def _are_held(recorded: RecordedSignals, begin: int, end: int) -> bool:
-    """Return whether as many users as before were at work throughout a pause, which the load driver so did not make."""
+    """Return whether as many users as before were at work throughout a pause, so that the load driver did not pause."""
     for samples in (samples.present for samples in recorded.of(USERS).values()):
         before, inside = samples.between(2 * begin - end, begin).values, samples.between(begin + 1, end - 1).values
         if not len(before) or not len(inside) or float(inside.min()) < _HELD * float(np.median(before)):
@@ -195,7 +203,7 @@ def _are_held(recorded: RecordedSignals, begin: int, end: int) -> bool:
 
 
 def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str]:
-    """Yield a sentence if the load ended long before the run, which lasts from `start` to `end` (UTC ns)."""
+    """Yield a sentence for each load driver whose load ended long before a run from `start` to `end` (UTC ns)."""
     for samples in recorded.of(_DONE).values():
         under_load = _under_load(samples)
         if not len(under_load):
@@ -207,7 +215,7 @@ def ended_early(recorded: RecordedSignals, start: int, end: int) -> Iterator[str
 
 
 def _asked_until(recorded: RecordedSignals) -> int:
-    """Return when (UTC ns) enough users for a load last waited for a response; 0 if unknown."""
+    """Return when (UTC ns) enough users for a load were last at work; 0 if unknown."""
     return max((int(_under_load(users).max(initial=0)) for users in recorded.of(USERS).values()), default=0)
 
 
@@ -219,7 +227,7 @@ def _under_load(samples: Samples) -> Times:
 
 
 class _Requests(NamedTuple):
-    """The rates (per s) of answered and of failed requests, at the ends of steps (ns)."""
+    """The rates (per s) of answered requests, and of failed requests among them, in steps of `step` ns."""
 
     times: Times
     done: Values
@@ -228,12 +236,12 @@ class _Requests(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of the requests that failed."""
+        """The share of the answered requests that failed."""
         return float(self.failed.sum() / self.done.sum())
 
 
 def _bad_minutes(requests: _Requests, minutes: int, often: float) -> tuple[int, float]:
-    """Return in how many minutes this share of the requests failed, and the highest share of so many `minutes`."""
+    """Return in how many minutes the share `often` of requests failed, and the highest share, in spans of `minutes`."""
     minute = (requests.times - requests.times[0]) // (minutes * _MINUTE)
     done, failed = (np.bincount(minute, weights=values) for values in (requests.done, requests.failed))
     bad = (failed >= often * done) & (failed * requests.step >= _ENOUGH_FAILED * SECOND)
@@ -241,7 +249,7 @@ def _bad_minutes(requests: _Requests, minutes: int, often: float) -> tuple[int, 
 
 
 def _broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
-    """Return the operations of which most requests failed, and their share."""
+    """Return the operations of which at least half of the requests failed, each with its share of failed requests."""
     failed_of = {subject.key: samples for subject, samples in recorded.of(_FAILED_OF_ONE).items()}
     broken: list[tuple[str, float]] = []
     for subject, done in recorded.of(_DONE_OF_ONE).items():
@@ -256,7 +264,7 @@ def _broken_operations(recorded: RecordedSignals) -> list[tuple[str, float]]:
 
 
 def _requests(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Requests | None:
-    """Return the requests; None if unknown, or if an objective judges failures."""
+    """Return the rates of requests; None if they were not recorded, or if an objective judges failures."""
     judged = any(
         finding.pack.pack == OBJECTIVE and finding.rule.signal == _SHARE and finding.outcome in JUDGED
         for finding in findings
@@ -280,14 +288,14 @@ def _share_text(share: float) -> str:
 
 
 def slowed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt if requests took far longer in a later part of the load although no more were answered."""
+    """Yield a doubt if responses took far longer in a later part of the load while no more requests were answered."""
     waits = _waits(recorded, findings)
     if waits is not None and (clause := waits.slowed(_LONG_S)):
         yield Doubt(f"requests of the load driver {clause}", _OBJECTIVE_OF_TIMES)
 
 
 def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a sentence on slow responses, unless a doubt or an objective covers them."""
+    """Yield sentences on slow responses, unless a doubt or an objective covers response times."""
     waits = _waits(recorded, findings)
     if waits is None or any(slowed(recorded, findings)):
         return
@@ -299,7 +307,7 @@ def slow(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[str
 
 
 def _waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Waits | None:
-    """Return the response times in parts of the load; None if unknown, or if an objective judges them."""
+    """Return the response times in parts of the load; None if not recorded, or judged by an objective."""
     judged = any(
         finding.pack.pack == OBJECTIVE and "response" in finding.rule.signal and finding.outcome in JUDGED
         for finding in findings
@@ -322,7 +330,7 @@ def _waits(recorded: RecordedSignals, findings: Sequence[Finding]) -> _Waits | N
 
 
 def driver_clock(signals: RecordedSignals) -> DriverClock | None:
-    """Return the offset of the load driver's clock; None if it is uncertain, or without a load driver."""
+    """Return the offset of the load driver's clock; None if it is uncertain or near 0, or without a load driver."""
     requested = _requested(signals)
     if requested is None:
         return None
@@ -355,7 +363,7 @@ def _work(signals: RecordedSignals) -> list[tuple[str, Samples]]:
 
 
 def remarks_on(clock: DriverClock | None) -> Iterator[Remark]:
-    """Yield a remark on the clock of the load driver; no times are changed."""
+    """Yield a remark if the load driver's clock differs from the hosts' clocks; no times are changed."""
     if clock is None:
         return
     if clock.no_common_time:
@@ -380,7 +388,10 @@ def _step(sent: Samples, work: Samples) -> int:
 
 
 def _lag(sent: Samples, work: Samples) -> Lag | None:
-    """Return by how many steps the work of the hosts follows the requests; outside the driver's run requests are 0."""
+    """Return by how many steps the hosts' work follows the requests sent; None for a very long recording.
+
+    Outside the load driver's recording, requests count as 0.
+    """
     step = _step(sent, work)
     start = min(int(sent.times[0]), int(work.present.times[0]))
     end = max(int(sent.times[-1]), int(work.present.times[-1]))

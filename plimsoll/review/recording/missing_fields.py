@@ -1,4 +1,4 @@
-"""Remarks on fields that were not recorded although limits need them beside fields that were."""
+"""Remarks on fields that were not recorded although a signal needs them together with fields that were recorded."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,9 +10,9 @@ _MOST_HOSTS = 3
 
 
 def remarks_on_missing_fields(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Remark]:
-    """Yield a remark on each missing field of a resource's signal: `disk.free` beside `disk.used`.
+    """Yield a remark on each field that a signal of a resource lacks beside recorded fields: `disk.free`.
 
-    node_exporter's keep-lists often leave such a metric out, and then no limit on the signal is judged.
+    Without the field no limit on the signal is judged. Keep-lists of node_exporter often leave such fields out.
     """
     hosts: dict[str, dict[str, None]] = {}
     for name, signal in signals.items():

@@ -1,4 +1,4 @@
-"""Hosts whose counters stand still: their recorder was broken, so nothing is known of that time."""
+"""Doubts about counters that stand still, so that their recorder was broken, and about work that stops."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,9 +34,10 @@ _CHECK_PAUSE = "see whether the load paused or the system did not answer"
 
 
 class _Stop(NamedTuple):
-    """A stop of work: the last work before it, the first work after it (UTC ns), and whether work ceased completely.
+    """A stop of work, from the last work before the stop (`begin`) to the first work after it (`end`), in UTC ns.
 
-    Several stops count as one, from the first to the last: `times` is their number, `length` their total length (ns).
+    `is_whole`: work ceased completely. Several stops count as one, from the first to the last: `times` is their number,
+    `length` their total length (ns).
     """
 
     begin: int
@@ -62,7 +63,7 @@ _CHECK = "see to what recorded them"
 
 @dataclass
 class _HostWork:
-    """The recorded signals of a host that always change, and the times (UTC ns) at which any of them changed."""
+    """The samples of a host's signals that always change in operation, and the times (UTC ns) of all changes."""
 
     name: str
     changes: Times = field(default_factory=lambda: np.empty(0, np.int64))
@@ -75,7 +76,7 @@ class _HostWork:
 
     @property
     def longest(self) -> tuple[int, int, int]:
-        """The start and end of the longest time without a change, and the length of the recording (ns)."""
+        """The start and end (UTC ns) of the longest time without a change, and the length (ns) of the recording."""
         first = min(int(samples.times[0]) for _, samples in self.recorded)
         last = max(int(samples.times[-1]) for _, samples in self.recorded)
         bounds = np.concatenate(([first], self.changes, [last]))
@@ -84,13 +85,13 @@ class _HostWork:
 
     @property
     def is_long(self) -> bool:
-        """Whether nothing changed for so long that it makes a doubt."""
+        """Whether nothing changed for long enough to make a doubt."""
         start, end, of = self.longest
         return end - start > long_absence(of)
 
     @property
     def doubt(self) -> Doubt | None:
-        """A doubt if the host stood still for long; None if it did not, or if the recorded signals cannot show it."""
+        """A doubt if the signals stood still for long; None if they did not, or if too few were recorded to show it."""
         start, end, of = self.longest
         within = [(name, samples.between(start, end)) for name, samples in self.recorded]
         samples = max(len(samples.times) for _, samples in within)
@@ -104,7 +105,10 @@ class _HostWork:
         return Doubt(f"{which} stood still {when}", _CHECK)
 
     def frozen(self, title: str) -> Doubt | None:
-        """Return a doubt if a signal repeated its values for long; None for values of few digits, which may recur."""
+        """Return a doubt if a signal repeated its values for long; else None, also for values of few digits.
+
+        `title` is the title of the signal.
+        """
         start, end, of = self.longest
         parts = [samples.between(start, end).values for _, samples in self.recorded]
         firsts = [float(values[0]) for values in parts if len(values)]
@@ -117,7 +121,7 @@ class _HostWork:
 
 
 def _frozen_signals(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[tuple[str, Doubt]]:
-    """Yield each host on which all instances of a signal repeat their values, with a doubt."""
+    """Yield the key of each host on which all instances of a signal repeat their values for long, with a doubt."""
     for name in (name for name, signal in signals.items() if signal.moves):
         hosts: dict[str, _HostWork] = {}
         for subject, samples in recorded.of(name).items():
@@ -155,7 +159,7 @@ def stood_still(recorded: RecordedSignals, signals: Mapping[str, Signal], hosts:
 def work_stopped(
     recorded: RecordedSignals, signals: Mapping[str, Signal], planned: Sequence[Planned]
 ) -> Iterator[Doubt]:
-    """Yield a doubt about hosts whose steady operations stopped for long and then continued, except in planned work."""
+    """Yield a doubt about hosts whose steady operations stopped for long and then continued, outside planned work."""
     entries: dict[str, tuple[int, str]] = {}
     for name, signal in signals.items():
         if signal.load != "operations" or name.startswith(_LOAD_DRIVER):
@@ -177,7 +181,7 @@ def work_stopped(
 
 
 def _stop(samples: Samples) -> _Stop | None:
-    """Return the longest stop if it is long for the run or lies between two levels of work; else None."""
+    """Return the longest stop of steady work, if long for the run or between two levels of work; else None."""
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
     if len(busy) < _LEAST_SAMPLES:
@@ -196,7 +200,10 @@ def _stop(samples: Samples) -> _Stop | None:
 
 
 def _repeated_stops(samples: Samples) -> _Stop | None:
-    """Return stops of work that add up to a long time, each between two levels of work; None if they are regular."""
+    """Return two or more stops between levels of work, as a single stop, if their total is long; else None.
+
+    If work rests for more than a third of the run, the stops are regular, and the result is None.
+    """
     usual = float(np.quantile(samples.values, _USUAL)) if len(samples.values) else 0.0
     busy = np.flatnonzero(samples.values > _LEAST_WORK * usual)
     interval = samples.interval or 0
@@ -216,9 +223,9 @@ def _repeated_stops(samples: Samples) -> _Stop | None:
 
 
 def is_between_levels(samples: Samples, first: int, stop: int) -> bool:
-    """Return whether hardly any work was done in the rows from `first` to before `stop`, between two levels of work.
+    """Return whether hardly any work was done from row `first` to before row `stop`, between two levels of work.
 
-    The levels are medians of at least as many rows on each side; neither may be less than half of the other.
+    The levels are medians of at least as many rows on each side. The lower level must be at least half of the higher.
     """
     rows = max(stop - first, _LEAST_SAMPLES // 2)
     before, after = samples.values[max(0, first - rows) : first], samples.values[stop : stop + rows]
