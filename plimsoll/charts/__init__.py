@@ -1,1 +1,1 @@
-"""Charts of a run for HTML pages, with their samples reduced to the size that a page may have."""
+"""Charts of a run for HTML pages, with samples reduced so that the page stays small."""

@@ -1,7 +1,7 @@
-"""The charts of a report, with their samples reduced to the size that a report may have. report.js draws them.
+"""The charts of a page, with samples reduced so that the page stays small. report.js draws the charts.
 
-All share the run's time axis. The most interesting charts come first: if the samples of all would make the file too
-large, later charts are reduced to the minimum and maximum of each step.
+All charts share the run's time axis. The most interesting charts come first: if the samples of all would make the page
+too large, lines of later charts are reduced to the minimum and maximum of each time step.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from plimsoll.model.value_text import MULTIPLES, number
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The factor that values are multiplied by, and the name of the resulting unit."""
+    """The factor that converts values to a multiple of their unit, and the name of that multiple, such as `GB`."""
 
     factor: float
     unit: str
@@ -38,10 +38,10 @@ _EXACT = 2**24  # 32-bit floats hold whole numbers up to this exactly
 
 
 class TimeAxis:
-    """The times of a recording, in ms since the start of the run; the lines of the recording share them.
+    """The times of a recording, in ms since the start of the run, shared by the lines of the recording.
 
-    After each pause of the recording comes a row without values, so that no line is drawn across; if pauses are
-    `marked`, each has a row of its own.
+    `ms` has an additional time in each pause of the recording. Lines have NaN there, so that they end at the pause. If
+    `marked`, the recording already has a row for each pause, and no time is added.
     """
 
     def __init__(self, times: Times, start: int, *, marked: bool = False) -> None:
@@ -57,11 +57,11 @@ class TimeAxis:
 
     @property
     def size(self) -> int:
-        """The number of characters that the times take in the page if every sample is kept."""
+        """The number of characters that the times take in the page, unless lines are reduced."""
         return round(len(self.ms) * 4 * _BASE64)
 
     def encoded(self) -> dict[str, Any]:
-        """Return the times for the page: start, interval and count if the times are regular, else all times."""
+        """Return the times as JSON for the page, as start, interval and count if they are regular."""
         steps = np.diff(self.ms)
         if len(steps) and (steps == steps[0]).all():
             return {"from": int(self.ms[0]), "every": int(steps[0]), "rows": len(self.ms)}
@@ -70,7 +70,11 @@ class TimeAxis:
 
 @dataclass(eq=False)
 class LineSamples:
-    """The values of one line. `steps` is its resolution; None keeps every sample. `wide` lines need 64-bit floats."""
+    """The values of one line on its time axis.
+
+    `steps` is the number of time steps to which the line is reduced; None keeps every sample. A line is `wide` if its
+    values need 64-bit floats.
+    """
 
     axis: TimeAxis
     values: Values
@@ -82,7 +86,7 @@ class LineSamples:
 
     @classmethod
     def of(cls, samples: Samples, axis: TimeAxis, unit: str) -> "LineSamples":
-        """Return the line for samples whose values are in `unit`."""
+        """Return the line of these samples, whose values are in `unit`."""
         values = axis.values(samples.values)
         rows = np.flatnonzero(np.isfinite(values))
         largest = float(np.abs(values[rows]).max(initial=0))
@@ -92,7 +96,7 @@ class LineSamples:
 
     @property
     def key(self) -> tuple[int, bytes]:
-        """The key of the line's times and values: equal for lines with equal times and values."""
+        """A key that is equal for lines with equal times and values, which the page stores only once."""
         return id(self.axis), hashlib.blake2b(self.values.tobytes(), digest_size=16).digest()
 
     @property
@@ -108,14 +112,17 @@ class LineSamples:
         return f"{number(self.count)} sample{'s' if self.count != 1 else ''}{kept}, {missing}{gaps}"
 
     def size(self, steps: int | None) -> int:
-        """Return the most characters that the line may take at a resolution, without its axis."""
+        """Return the most characters that the line's values may take in the page at a resolution, without the axis."""
         if steps is None:
             return round(len(self.values) * (8 if self.wide else 4) * _BASE64)
         points = 2 * steps + min(self.gaps, 2 * steps)
         return round(points * (12 if self.wide else 8) * _BASE64)
 
     def encoded(self, axis: int, span: int) -> dict[str, Any]:
-        """Return the line for the page. `axis` is the number of its axis, `span` the length of the run (ms)."""
+        """Return the line's values as JSON for the page.
+
+        `axis` is the index of its time axis in the page's data, `span` the length of the run (ms).
+        """
         if self.steps is not None:
             times, values = _reduced(self.axis.ms, self.values, self.steps, span)
             return _encoded_times(times) | self._encoded_values(values)
@@ -137,7 +144,10 @@ _CLOCK_STEPS = 400  # instants at which the zone's offset is compared to find it
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A chart: `number` is its index in the page's data, `label` its description for readers who cannot see it."""
+    """A chart, with the `number` by which the page's data lists it.
+
+    `label` describes the chart to readers who cannot see it.
+    """
 
     number: int
     label: str
@@ -147,7 +157,7 @@ class Chart:
 
     @property
     def captions(self) -> list[tuple[str, str]]:
-        """A pair of kind and caption for each line; lines without a caption of their own share one."""
+        """Pairs of a line's kind and its caption; `other` lines without captions have one caption together."""
         pairs = list(zip(self.lines, self.samples, strict=True))
         captions = [
             (line.kind, line.caption or samples.caption)
@@ -161,9 +171,9 @@ class Chart:
 
 
 class Charts:
-    """All charts of a report, the most interesting first, and the start and the end of the run (UTC ns).
+    """All charts of a page, the most interesting first, over the time from `start` to `end` of the run (UTC ns).
 
-    `unsure` are ranges of time within which a phase begins or ends.
+    `unsure` are the ranges of time within which a phase begins or ends.
     """
 
     def __init__(
@@ -197,10 +207,10 @@ class Charts:
         severity: str = "info",
         marks: int = 5,
     ) -> Chart:
-        """Add a chart of at most eight lines of one unit. The first line is drawn on top.
+        """Add a chart of at most eight lines that have the same unit. The first line is drawn on top.
 
-        `label` says what the chart shows, for readers who cannot see it. The value axis includes all `limits`, and has
-        about `marks` ticks. `spans` are shaded in the colour of `severity`.
+        `label` describes the chart to readers who cannot see it. The value axis includes all `limits`, and has about
+        `marks` ticks. `spans` of time are shaded in the colour of `severity`.
         """
         lines = tuple(lines[:MOST_LINES])
         new = [LineSamples.of(line.samples, self._axis(line.samples.times, line.marked), unit) for line in lines]
@@ -224,7 +234,10 @@ class Charts:
         return chart
 
     def choose_resolutions(self) -> None:
-        """Reduce all lines to the coarsest resolution; then give each line, in order, the finest that still fits."""
+        """Choose the resolution of all lines so that the page is not too large.
+
+        All lines get the coarsest resolution; then each line, in order, gets the finest for which there is room.
+        """
         line_samples_list = list(self._samples.values())
         coarsest = RESOLUTIONS[-1]
         left = self._most_characters
@@ -243,7 +256,7 @@ class Charts:
                     break
 
     def data(self) -> dict[str, Any]:
-        """Return everything the page needs to draw the charts."""
+        """Return everything that the page needs to draw the charts, as JSON."""
         span = self._ms(self._end)
         complete = [sample for sample in self._samples.values() if sample.steps is None]
         axes = list({id(line_samples.axis): line_samples.axis for line_samples in complete}.values())
@@ -280,7 +293,7 @@ class Charts:
         return self._known_times[id(times)][1]
 
     def _merged(self, spans: list[Span]) -> list[Span]:
-        """Return the spans; if there are very many, neighbours that cannot be told apart are merged."""
+        """Return the spans, merged where gaps are too narrow to see if there are very many spans."""
         if len(spans) <= _MOST_SPANS:
             return spans
         distance = (self._end - self._start) // _MOST_SPANS
@@ -294,7 +307,7 @@ class Charts:
 
 
 def _shared_caption(several: Sequence[LineSamples]) -> str:
-    """Return a caption for several lines: `6 more, 1,801 samples each, none missing`."""
+    """Return the caption that several lines share: `6 more, 1,801 samples each, none missing`."""
     captions = list(dict.fromkeys(line_samples.caption for line_samples in several))
     if len(captions) == 1 and len(several) > 1:
         text = captions[0].replace("samples", "samples each", 1)
@@ -304,7 +317,7 @@ def _shared_caption(several: Sequence[LineSamples]) -> str:
 
 
 def _offsets(zone: Zone, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the zone's offsets from UTC: time (ms) and offset (min), at the start and at each change."""
+    """Return pairs of time (ms) and the zone's offset from UTC (min), at the start and at each change of the offset."""
 
     def offset(at: int) -> int:
         return (zone.local(at).utcoffset() or timedelta()) // timedelta(minutes=1)
@@ -324,7 +337,7 @@ def _offsets(zone: Zone, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _reduced(ms: Times, values: Values, steps: int, span: int) -> tuple[Times, Values]:
-    """Return the minimum and maximum of each step, at their times. A NaN row marks each gap."""
+    """Return the times and values of the minimum and maximum in each time step, with a NaN value in each gap."""
     rows = np.flatnonzero(np.isfinite(values))
     if not len(rows):
         return ms[:0], values[:0]
@@ -356,7 +369,7 @@ def _base64(values: NDArray[Any], kind: str) -> str:
 
 
 def scale_for(largest: float, unit: str) -> Scale:
-    """Return the multiple of a unit that suits values up to `largest`."""
+    """Return the scale to a multiple of a unit in which numbers up to `largest` are short."""
     for size, name in MULTIPLES.get(unit, ()):
         if largest >= size:
             return Scale(1 / size, name)

@@ -1,1 +1,1 @@
-"""The collector of this computer's counters, with the names that Telegraf gives them."""
+"""The collector of this computer's counters, which names them as Telegraf does."""

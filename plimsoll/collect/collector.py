@@ -1,4 +1,4 @@
-"""Collects the counters of this computer, with the names that Telegraf's plugins give them."""
+"""Collects the counters of this computer, and names them as Telegraf's plugins do."""
 
 import logging
 import math
@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 class Collector:
-    """Collects the counters of this computer. All series have the host `host`, by default the computer's name.
+    """Collects the counters of this computer, as series of `host`, by default the computer's name.
 
-    If a group of counters fails, the failure is logged once, and other groups are still collected. Windows has too many
-    counters to collect all: only those that `signals` need are collected; by default the shipped signals.
+    If a group of counters fails, the failure is logged once, and the other groups are still collected. Windows has too
+    many counters to collect all: only those that `signals` (by default the shipped signals) need are collected.
     """
 
     def __init__(
@@ -41,22 +41,22 @@ class Collector:
         self._series: dict[tuple[str, tuple[tuple[str, str], ...], str], Series] = {}
 
     def use(self, groups: Mapping[str, Group]) -> None:
-        """Replace the groups of counters to collect."""
+        """Replace the groups of counters that are collected."""
         self._groups = groups
         self._failing = {}
 
     @property
     def failing(self) -> Mapping[str, str]:
-        """The groups that cannot be collected, with the reasons."""
+        """The reason of the failure, by the name of each group that failed last time."""
         return dict(self._failing)
 
     @property
     def silent(self) -> Mapping[str, float]:
-        """The groups that have not answered for at least 30 s, with the seconds."""
+        """How long (s) groups have not answered, by name, for groups that have not for at least 30 s."""
         return {name: seconds for name, seconds in [*self._silent.items()] if seconds >= _SILENT_AFTER_S}
 
     def collect(self, now_ns: int) -> Points:
-        """Return one sample of each counter; all have the time of the last multiple of 10 s."""
+        """Return one sample of each counter; the time of all samples is `now_ns`, rounded down to 10 s."""
         values = {
             self._named(reading, field): float(value)
             for name, group in list(self._groups.items())
@@ -73,7 +73,7 @@ class Collector:
         return self._series.setdefault(name, Series(self.host, reading.measurement, reading.tags, field))
 
     def _read(self, name: str, group: Group) -> Iterable[Reading]:
-        """Return the readings of a group; none if it fails. Log the first failure, and the recovery."""
+        """Return the readings of a group; none if it fails. The first failure and the recovery are logged."""
         readings: list[Reading] = []
         try:
             readings.extend(group())
@@ -91,7 +91,7 @@ class Collector:
 
 
 def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
-    """Return the groups of counters of this system, by the name under which failures are reported."""
+    """Return the groups of counters that this operating system has, by the name used to report failures."""
     if sys.platform == "win32":
         try:
             return windows.groups(host, load_signals() if signals is None else signals, Pdh.of_windows())

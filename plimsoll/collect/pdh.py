@@ -38,7 +38,7 @@ _NAMES = {
 
 
 class PdhError(Exception):
-    """The error that a function of pdh.dll failed."""
+    """Raised if a function of pdh.dll fails."""
 
     def __init__(self, function: str, status: int) -> None:
         super().__init__(f"{function}: {_NAMES.get(status, 'error')} (0x{status:08X})")
@@ -80,7 +80,7 @@ class Pdh:
         return cls(load("pdh.dll"))
 
     def objects(self) -> list[str]:
-        """Return the names of this host's objects, in the host's language; the list is refreshed at each call."""
+        """Return the names of all performance objects of this host now, in the host's language."""
         size, buffer, refresh = c_uint32(0), None, 1
         for _ in range(_TRIES):
             status = self._objects(None, None, buffer, byref(size), _ALL_DETAILS, refresh) & _WHOLE
@@ -92,17 +92,19 @@ class Pdh:
         raise PdhError("PdhEnumObjects", _BUFFER_TOO_SMALL)
 
     def open(self) -> Query:
-        """Return a new query for current values."""
+        """Return a new, empty query for current values."""
         query = c_void_p()
         _check("PdhOpenQuery", self._open(None, 0, byref(query)))
         return Query(query.value or 0)
 
     def close(self, query: Query) -> None:
-        """Close a query and its counters."""
+        """Close a query, with its counters."""
         self._close(query)
 
     def add(self, query: Query, path: str) -> Counter | None:
-        r"""Add a counter by its English path, such as `\Object(*)\Counter`; return None if this host lacks it."""
+        r"""Add a counter to a query by its English path `\Object(*)\Counter`; return None if this host has no such
+        counter.
+        """
         counter = c_void_p()
         status = self._add(query, path, 0, byref(counter)) & _WHOLE
         if status in _NOT_HERE:
@@ -111,7 +113,7 @@ class Pdh:
         return Counter(counter.value or 0)
 
     def collect(self, query: Query) -> bool:
-        """Take a sample of all counters of a query; return False if this host has no data for them."""
+        """Take a sample of all counters of a query. Return False if this host has no data for these counters."""
         status = self._collect(query) & _WHOLE
         if status in _NOT_HERE:
             return False
@@ -119,7 +121,7 @@ class Pdh:
         return True
 
     def value(self, counter: Counter) -> float | None:
-        """Return the value of a counter without instances, or of one instance; None if there is no value now."""
+        """Return the value of a counter without instances, or of one instance by its path; None without a value now."""
         value = _Value()
         status = self._value(counter, _DOUBLE_UNCAPPED, None, byref(value)) & _WHOLE
         if status in _NO_VALUE:
@@ -128,7 +130,7 @@ class Pdh:
         return _of(value)
 
     def values(self, counter: Counter) -> list[tuple[str, float | None]]:
-        """Return the name and value of each instance of a counter; names may repeat."""
+        """Return the name and value (None without one) of each instance of a counter; names may repeat."""
         size, count = c_uint32(0), c_uint32(0)
         buffer = None
         for _ in range(_TRIES):  # instances may be added between two calls
@@ -152,9 +154,9 @@ _EMPTY = 6  # after this many samples without a value, search for the counters a
 
 
 class ObjectCounters:
-    """The counters of one object, read with their own query, so that a failing object does not affect other objects.
+    """The counters of one object, in their own query, so that a failing object does not affect other objects.
 
-    Each sample has the instances that exist then, named as in Performance Monitor: `svchost`, `svchost#1`.
+    Each call yields the instances that exist then, named as in Performance Monitor: `svchost`, `svchost#1`.
     """
 
     def __init__(self, pdh: Pdh, host: str, paths: Sequence[CounterPath]) -> None:
@@ -170,11 +172,11 @@ class ObjectCounters:
 
     @property
     def here(self) -> frozenset[str]:
-        """The names of the counters that exist on this host."""
+        """The names of those counters that exist on this host."""
         return frozenset(path.counter for path in [*self._counters])  # another thread may be adding some
 
     def __call__(self) -> Iterator[Reading]:
-        """Yield the current values. Rates cover the time since the last call, so the first call yields no rates."""
+        """Yield the current readings. Rates cover the time since the last call; the first call has none."""
         now = time.monotonic()
         if now - self._looked_at >= _AGAIN_S and len(self._counters) < len(self._paths):
             self._looked_at = now
@@ -194,7 +196,7 @@ class ObjectCounters:
             self.close()
 
     def close(self) -> None:
-        """Close the query. The next call opens a new query, as a reinstalled service may have other counters."""
+        """Close the query. The next call opens a new one, as a reinstalled service may have new counters."""
         if self._query is not None:
             self._pdh.close(self._query)
         self._query = None
@@ -203,7 +205,7 @@ class ObjectCounters:
         self._empty = 0
 
     def _look(self) -> None:
-        """Add to the query the counters that were missing before."""
+        """Add those counters to the query that this host lacked until now."""
         query = self._pdh.open() if self._query is None else self._query
         try:
             for path in self._paths:
@@ -216,7 +218,7 @@ class ObjectCounters:
                 self._pdh.close(query)
 
     def _values(self, path: CounterPath, counter: Counter) -> Iterator[tuple[str | None, float]]:
-        """Yield the instance and value of each instance of a counter; repeated names get a number (`svchost#1`)."""
+        """Yield the name and value of each instance of a counter; repeated names get numbers (`svchost#1`)."""
         if path.instance != EACH_INSTANCE:
             value = self._pdh.value(counter)
             if value is not None:

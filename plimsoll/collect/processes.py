@@ -1,4 +1,4 @@
-"""The processes of this computer that use the most resources, kept for half an hour, so that alerts can name them."""
+"""The processes of this computer that use the most resources, kept for half an hour so that alerts can name them."""
 
 import sys
 from collections import defaultdict, deque
@@ -25,7 +25,7 @@ _ATTRIBUTES = ["name", "cpu_times", "memory_info", "create_time"]
 
 
 class ProcessResource(NamedTuple):
-    """A resource that processes use: its name for people, and its unit."""
+    """A resource that processes use, such as processor time, with its name for users and its unit."""
 
     title: str
     unit: str
@@ -39,7 +39,7 @@ WRITTEN = ProcessResource("written to disks", "bytes/s")
 
 @dataclass(frozen=True, slots=True)
 class ProcessUse:
-    """The average use of a resource by one process. `pid` is None where only the process name is recorded."""
+    """The average use of a resource by a process. `pid` is None if only the name of the process is recorded."""
 
     name: str
     pid: int | None
@@ -48,14 +48,14 @@ class ProcessUse:
 
 @dataclass(frozen=True, slots=True)
 class TopProcesses:
-    """The processes that used most of a resource, highest first."""
+    """The processes that used the most of one resource, the highest use first."""
 
     resource: str
     unit: str
     uses: tuple[ProcessUse, ...]
 
     def __str__(self) -> str:
-        """Return a line for users: `processor time: sqlservr (812) 240 %, backup (90) 12 %`."""
+        """Return the text for users: `processor time: sqlservr (812) 240 %, backup (90) 12 %`."""
         return f"{self.resource}: {', '.join(_shown(use, self.unit) for use in self.uses)}"
 
 
@@ -64,7 +64,10 @@ _Uses: TypeAlias = Mapping[ProcessResource, Mapping[_Key, float]]
 
 
 class _Counts(NamedTuple):
-    """The use of resources by a process since it started, and its memory now; None where reading is not permitted."""
+    """The counts of a process since it started, and its memory now (bytes).
+
+    `read` and `written` are None if this user may not read them.
+    """
 
     name: str
     created: float
@@ -75,7 +78,7 @@ class _Counts(NamedTuple):
 
 
 class _Interval(NamedTuple):
-    """The use of each process between two readings, and the times of both (UTC ns)."""
+    """The use of resources by processes between two readings, at `start` and `end` (UTC ns)."""
 
     start: int
     end: int
@@ -83,7 +86,7 @@ class _Interval(NamedTuple):
 
 
 class ProcessWatch:
-    """Reads all processes once a minute (0.15 ms each); the busiest are kept for half an hour. Thread-safe."""
+    """Reads all processes once a minute (0.15 ms each); keeps the highest uses for half an hour. Thread-safe."""
 
     def __init__(self) -> None:
         self._counts: Mapping[int, _Counts] = {}
@@ -92,15 +95,15 @@ class ProcessWatch:
         self._lock = Lock()
 
     def look(self, now_ns: int) -> None:
-        """Read the processes unless the last reading is less than a minute old. To be called about every 10 s."""
+        """Read the processes, unless the last reading is less than a minute ago. Call this about every 10 s."""
         with self._lock:
             if self._at is None or not 0 <= now_ns - self._at < MINUTE:
                 self._look(now_ns)
 
     def top(self, start_ns: int, end_ns: int, now_ns: int) -> list[TopProcesses]:
-        """Return, for each resource, the processes that used most of it on average from `start_ns` to `end_ns`.
+        """Return the processes that used the most of each resource, on average from `start_ns` to `end_ns`.
 
-        If `end_ns` is after the last reading, read the processes again.
+        If `end_ns` is after the last reading, the processes are read again first.
         """
         with self._lock:
             if self._at is None or self._at < min(end_ns, now_ns - SECOND):
@@ -120,7 +123,7 @@ class ProcessWatch:
 
 
 def _counts_of_all() -> Mapping[int, _Counts]:
-    """Return the counts of each process, by its id; processes that may not be read are left out."""
+    """Return the counts of each process by id, without processes that this user may not read."""
     attributes = [*_ATTRIBUTES, "io_counters"] if hasattr(psutil.Process, "io_counters") else _ATTRIBUTES
     counts: dict[int, _Counts] = {}
     for process in psutil.process_iter():
@@ -142,7 +145,7 @@ def _counts_of_all() -> Mapping[int, _Counts]:
 
 
 def _used(before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: int, now_ns: int) -> _Uses:
-    """Return the use of each process between two readings, by resource."""
+    """Return the highest uses of each resource by processes between two readings."""
     seconds = (now_ns - last_ns) / SECOND
     uses: dict[ProcessResource, dict[_Key, float]] = {CPU: {}, MEMORY: {}, READ: {}, WRITTEN: {}}
     for pid, counts in now.items():

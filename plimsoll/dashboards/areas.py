@@ -18,11 +18,11 @@ PanelId = Annotated[int, Field(ge=1, le=999)]
 
 
 class PanelSpec(StrictModel):
-    """A panel: its signal, and how it is shown.
+    """A panel of a dashboard, with its signal and how the signal is shown.
 
-    `function` reduces each interval. The axis ends at `max`, or at `soft_max` unless values exceed it; `limit_in_view`
-    extends it to the limits. A panel with `drive` shows the disks that hold such files by the reader's choice, and
-    draws the limits of rules for these disks. The kind `table` lists instances by last value.
+    `function` reduces the samples of each interval. The value axis ends at `max`, or at `soft_max` unless values exceed
+    it; `limit_in_view` extends it to the limits. The kind `table` lists instances by last value. A panel with `drive`
+    shows the disks that the reader marks as holding such files, and draws the limits of rules for such disks.
     """
 
     id: PanelId
@@ -40,7 +40,7 @@ class PanelSpec(StrictModel):
 
 
 class RowSpec(StrictModel):
-    """A row of panels under a heading. The first row of a dashboard may have no heading."""
+    """A row of panels, under a heading unless it is the first row of a dashboard."""
 
     id: PanelId | None = None
     title: str | None = None
@@ -49,7 +49,10 @@ class RowSpec(StrictModel):
 
 
 class Area(StrictModel):
-    """A dashboard for one area, such as disks. With `a_role`, it is listed only if a host has any of its signals."""
+    """The dashboard for one area of computers, such as disks.
+
+    If `a_role`, the dashboard is listed only if a host has any of its signals.
+    """
 
     area: Identifier
     title: str
@@ -64,12 +67,12 @@ class Area(StrictModel):
 
     @property
     def panels(self) -> Iterator[PanelSpec]:
-        """The panels of all rows, in order."""
+        """The specs of the panels in all rows, in order."""
         return (panel for row in self.rows for panel in row.panels)
 
 
 class HealthDashboard(StrictModel):
-    """The Health dashboard: a table of hosts and signals, which shows the distance to the limits."""
+    """The Health dashboard: the signals in its table of hosts, and the rules in its table of distances to limits."""
 
     title: str
     about: str
@@ -79,7 +82,7 @@ class HealthDashboard(StrictModel):
 
 
 class RunsDashboard(StrictModel):
-    """The dashboard of recorded runs."""
+    """The dashboard that compares recorded runs."""
 
     title: str
     about: str
@@ -95,7 +98,7 @@ class Areas(StrictModel):
 
 
 def uid(area: str) -> str:
-    """Return the uid of the dashboard of an area."""
+    """Return the uid that the dashboard of an area has in Grafana."""
     return f"plimsoll-{area}"
 
 
@@ -110,7 +113,7 @@ def load_areas() -> Areas:
 
 
 def _duplicate_ids(document: StrictDocument, areas: Areas) -> Iterator[str]:
-    """Yield a mistake for each duplicate id of a row or panel: alerts and people link to a panel by its id."""
+    """Yield a mistake for each repeated id of a row or panel on a dashboard, as links refer to panels by id."""
     for at, area in enumerate(areas.areas):
         places: dict[int, str] = {}
         highest = max((panel.id for row in area.rows for panel in row.panels), default=0)
@@ -131,7 +134,7 @@ def _duplicate_ids(document: StrictDocument, areas: Areas) -> Iterator[str]:
 
 
 def _unknown_names(document: StrictDocument, areas: Areas) -> Iterator[str]:
-    """Yield mistakes for names of signals and rules that do not exist."""
+    """Yield a mistake for each name of a signal or rule that does not exist."""
     signals, rules = load_signals(), load().rules
     names: list[tuple[Place, str]] = [
         (("areas", at, "rows", row_at, "panels", panel_at, "signal"), panel.signal)

@@ -1,7 +1,7 @@
 """The limits that a panel draws or describes.
 
 A limit is drawn as a line only if it is a fixed value of the panel's signal. A limit that scales with a fact of the
-host is drawn for the value that the reader chooses (`Scaled`). A limit on an increase is only described.
+host is drawn for the value of the fact that the reader chooses (`Scaled`). A limit on an increase is only described.
 """
 
 import math
@@ -22,7 +22,7 @@ from plimsoll.rules.wording import gravity, limit_text
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A limit per spindle or processor; a dashboard variable named like the fact multiplies it."""
+    """A limit per spindle or processor, drawn as multiplied by the dashboard variable that is named like the fact."""
 
     fact: Fact
     healthy: Healthy
@@ -31,22 +31,22 @@ class Scaled:
 
 @dataclass(frozen=True)
 class PanelLimits:
-    """The rules of panels, as they apply to hosts without settings of their own."""
+    """The rules of panels, as they apply to hosts that plimsoll.toml does not name."""
 
     site: SiteSettings = field(default_factory=SiteSettings)
 
     def judged_rules(self, spec: PanelSpec) -> tuple[Judged, ...]:
-        """Return the rules of a panel's signal, for its `drive` if it has one, including rules that are off."""
+        """Return the rules on a panel's signal and for its `drive` (None for any disk), with rules that are off."""
         rules = rules_by_signal().get(spec.signal, ())
         return tuple(self.site.applied(rule, "") for rule in rules if rule.drive == spec.drive)
 
     def rules_of(self, spec: PanelSpec) -> tuple[Rule, ...]:
-        """Return the rules of a panel that are judged on every host, without superseded rules of severity info."""
+        """Return the rules of a panel that are judged, except limits that are only notes as superseded."""
         judged = [judged.rule for judged in self.judged_rules(spec) if not judged.off and not judged.unknown]
         return tuple(rule for rule in judged if not is_note(rule))
 
     def exceptions(self, general: Judged) -> Iterator[tuple[str, Judged]]:
-        """Yield the hosts on which a rule differs from the general case, with the rule as it applies there."""
+        """Yield each named host on which a rule differs from `general`, with the rule as it applies there."""
         documented = next(rule for rule in rules_by_signal()[general.rule.signal] if rule.id == general.rule.id)
         for host in self.site.hosts:
             judged = self.site.applied(documented, host)
@@ -56,7 +56,7 @@ class PanelLimits:
 
 @cache
 def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
-    """Return the documented rules of each signal, in the order of the packs."""
+    """Return the rules of the shipped packs by signal, in the order of the packs."""
     by_signal: dict[str, list[Rule]] = {}
     for pack in as_notes(load().packs):
         for rule in pack.rules:
@@ -65,7 +65,10 @@ def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
 
 
 def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Return one rule for each limit drawn as a line: preferably without further conditions, then the most severe."""
+    """Return one rule for each limit that is drawn as a line.
+
+    Of rules with the same limit, rules without further conditions are preferred, then the most severe rule.
+    """
     best: dict[tuple[bool, float], Rule] = {}
     for rule in rules:
         if rule.reduce == "increase" or rule.scale:
@@ -77,14 +80,17 @@ def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def scaled(rules: Sequence[Rule]) -> tuple[Scaled, ...]:
-    """Return the limits that scale with a fact, if that fact has a default."""
+    """Return the limits that scale with a fact of the host for which there is a default."""
     return tuple(
         Scaled(rule.scale, rule.healthy, rule.severity) for rule in rules if rule.scale and rule.scale in DEFAULTS
     )
 
 
 def in_view(rules: Sequence[Rule]) -> float | None:
-    """Return where an axis must end to show the lowest upper limit, every lower limit, and a tenth of room."""
+    """Return the end of a value axis that shows the lowest upper limit and every lower limit; None without limits.
+
+    The end is a tenth higher than these limits.
+    """
     floors = [rule.healthy.limit for rule in drawn(rules) if rule.healthy.worse == "lower"]
     ceilings = [rule.healthy.limit for rule in drawn(rules) if rule.healthy.worse != "lower"]
     lowest = [min(ceilings)] if ceilings else []
@@ -93,7 +99,7 @@ def in_view(rules: Sequence[Rule]) -> float | None:
 
 
 def strictest(rules: Sequence[Rule]) -> Iterator[Healthy]:
-    """Yield the limits between which a value is healthy: the highest lower limit, the lowest upper limit.
+    """Yield the limits of the healthy range: the highest lower limit and the lowest upper limit, if any.
 
     Limits of rules with further conditions are used only if there are no other limits.
     """
@@ -108,7 +114,7 @@ def strictest(rules: Sequence[Rule]) -> Iterator[Healthy]:
 
 
 def title(spec: PanelSpec, limits: PanelLimits) -> str:
-    """Return a panel's title, with the healthy range of its signal: `Processor time · < 80 %`."""
+    """Return a panel's title, which includes the healthy range of its signal: `Processor time · < 80 %`."""
     signal = load_signals()[spec.signal]
     name = f"{signal.title}, disks of the {spec.drive}" if spec.drive else signal.title
     rules = limits.rules_of(spec)
@@ -118,7 +124,7 @@ def title(spec: PanelSpec, limits: PanelLimits) -> str:
 
 
 def shortly(healthy: Healthy, unit: str) -> str:
-    """Return a limit with three digits, or with all digits before the decimal point: `≤ 217 /s`, `none`."""
+    """Return a limit as text, rounded to three digits or to a whole number: `≤ 217 /s`; `none` if only 0 is healthy."""
     if healthy.operator in ("=", "<=") and not healthy.limit:
         return "none"
     decimals = max(0, 2 - math.floor(math.log10(abs(healthy.limit)))) if healthy.limit else 0
@@ -130,14 +136,17 @@ def _weight(rule: Rule) -> tuple[bool, int]:
 
 
 def home_of(signal: str) -> tuple[str, PanelSpec] | None:
-    """Return dashboard uid and panel that draw the rules of a signal; else the first panel that shows the signal."""
+    """Return the dashboard's uid and the panel that draw the rules of a signal.
+
+    Without such a panel, return the first panel that shows the signal; None if there is none.
+    """
     shown = panels_of(signal)
     drawing = [(uid, spec) for uid, spec in shown if PanelLimits().judged_rules(spec)]
     return next(iter([*drawing, *shown]), None)
 
 
 def panels_of(signal: str) -> Sequence[tuple[str, PanelSpec]]:
-    """Return every panel that shows a signal, with the uid of its dashboard."""
+    """Return pairs of a dashboard's uid and a panel, for every panel that shows a signal."""
     return _panels().get(signal, ())
 
 
@@ -151,7 +160,7 @@ def _panels() -> Mapping[str, Sequence[tuple[str, PanelSpec]]]:
 
 
 def panel_of(signal: str) -> tuple[str, int]:
-    """Return the area and the panel id that draw a signal; an empty area if there is none."""
+    """Return the area and the panel's id that draw the rules of a signal; `("", 0)` if no panel shows the signal."""
     home = home_of(signal)
     if home is None:
         return "", 0

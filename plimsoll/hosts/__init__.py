@@ -1,1 +1,1 @@
-"""Settings of a run and its hosts in plimsoll.toml, and facts of hosts found in logs."""
+"""Settings of a run and its hosts from plimsoll.toml, and facts of hosts found in logs."""

@@ -1,4 +1,4 @@
-"""Facts of hosts that scale limits: from plimsoll.toml, else from the log, else the documented default.
+"""Facts of hosts by which limits scale, from plimsoll.toml, else from the log, else the documented default.
 
 A fact in plimsoll.toml that the log contradicts is an error.
 """
@@ -52,7 +52,7 @@ ConfiguredFacts = Mapping[Subject, Mapping[str, float]]
 
 
 class UnknownFact(LookupError):
-    """The error that a needed fact is neither in the log nor in plimsoll.toml, and has no documented default."""
+    """Raised if a fact is needed that is neither in plimsoll.toml nor in the log, and has no documented default."""
 
     def __init__(self, fact: str, host: str) -> None:
         self.fact = fact
@@ -61,32 +61,36 @@ class UnknownFact(LookupError):
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts of hosts and instances: `configured` facts precede `recorded` facts, an instance's facts its host's."""
+    """The facts of hosts and instances.
+
+    Facts that are `configured` in plimsoll.toml precede facts `recorded` in logs; facts of an instance precede facts
+    of its host.
+    """
 
     configured: ConfiguredFacts = field(default_factory=dict[Subject, Mapping[str, float]])
     recorded: RecordedFacts = field(default_factory=dict[Place, Mapping[str, float]])
 
     @cached_property
     def _by_place(self) -> RecordedFacts:
-        """The facts in plimsoll.toml under case-folded names."""
+        """The configured facts by case-folded host and instance."""
         return {subject.key: facts for subject, facts in self.configured.items()}
 
     def __call__(self, subject: Subject, fact: Fact) -> float:
-        """Return the value of a fact, else its documented default. Raise UnknownFact if there is neither."""
+        """Return the value of a fact, or its documented default. Raise UnknownFact if there is neither."""
         return self._value(subject, fact)[0]
 
     def find(self, subject: Subject, fact: AnyFact) -> float | None:
-        """Return the value of a fact from plimsoll.toml or the log, else None. Defaults are not used."""
+        """Return the value of a fact from plimsoll.toml or the log; None without either, as defaults are not used."""
         match = self._find(subject, fact)
         return match[0] if match else None
 
     def explain(self, subject: Subject, fact: Fact) -> str:
-        """Return the value and its origin: `4 spindles (plimsoll.toml)`."""
+        """Return a fact as text, with its origin: `4 spindles (plimsoll.toml)`."""
         value, origin = self._value(subject, fact)
         return f"{_in_words(fact, value)} ({origin})"
 
     def of_host(self, host: str) -> tuple[str, ...]:
-        """Return all facts of a host and its instances, such as `E: 6 spindles (plimsoll.toml)`."""
+        """Return a text for each fact of a host and its instances: `E: 6 spindles (plimsoll.toml)`."""
         texts: dict[tuple[str, str], str] = {}
         for facts in (self._by_place, self.recorded):
             for (name, instance), values in facts.items():
@@ -113,7 +117,7 @@ class Facts:
         return None
 
     def _origin(self, facts: RecordedFacts, place: Place, fact: str) -> str:
-        """Return the origin of a fact, with the value in the log if it differs from plimsoll.toml."""
+        """Return the origin of a fact as text; if plimsoll.toml and the log differ, with the value in the log."""
         if facts is self.recorded:
             return "from the log"
         recorded = self.recorded.get(place, {}).get(fact)
@@ -132,17 +136,17 @@ def _in_words(fact: str, value: float) -> str:
 
 
 def recorded_facts(logs: Sequence[Log]) -> RecordedFacts:
-    """Return the facts of each host found in its logs."""
+    """Return the facts that logs show, by case-folded host."""
     return facts_shown_by([(series, partial(log.column, at)) for log in logs for at, series in enumerate(log.series)])
 
 
 def shows_in_values(series: Series) -> bool:
-    """Return whether a series gives a fact of its host by its values, not only by its name."""
+    """Return whether the values of a series, not only its name, show a fact of the host."""
     return (series.measurement, series.field) in _IN_VALUES
 
 
 def facts_shown_by(columns: Columns) -> RecordedFacts:
-    """Return the facts of each host found in series; values are read only if they give a fact."""
+    """Return the facts that series show, by case-folded host; only the necessary values are read."""
     recorded: dict[tuple[str, str | None], dict[str, float]] = {}
     for host, fact, value in (*_processors(columns), *_memory(columns)):
         facts = recorded.setdefault((host, None), {})
@@ -151,7 +155,10 @@ def facts_shown_by(columns: Columns) -> RecordedFacts:
 
 
 def _processors(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
-    """Yield the number of processors: instances of objects that have one per processor, and Telegraf's `n_cpus`."""
+    """Yield a host and its number of processors for each source that shows it.
+
+    The sources are objects that have an instance per processor, and Telegraf's `n_cpus`.
+    """
     instances_of: dict[tuple[str, str], set[str]] = {}
     for series, _ in columns:
         tag = _PROCESSOR_TAGS.get(series.measurement)
@@ -169,9 +176,10 @@ def _processors(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
 
 
 def _memory(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
-    """Yield installed memory in MB: from Telegraf or Windows, or from sysstat's used memory in KB and in percent.
+    """Yield a host and its installed memory (MB) for each source that shows it.
 
-    Of Windows it is the total of the NUMA nodes, or else the sum of nodes numbered from 0 on without a gap.
+    The sources are Telegraf, Windows, and sysstat (used memory in KB divided by its percentage). On Windows it is the
+    total of the NUMA nodes, or without a total the sum of the nodes if they are numbered from 0 on without a gap.
     """
     nodes: dict[str, dict[str, float]] = {}
     for name, size in _MEMORY.items():
@@ -193,7 +201,7 @@ def _memory(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
 
 
 def _of(columns: Columns, field: tuple[str, str]) -> Iterator[tuple[Series, Values]]:
-    """Yield the series of a field that have a value above 0, with their finite values."""
+    """Yield the series of a field that have any value above 0, with their finite values."""
     for series, read in columns:
         if (series.measurement, series.field) == field:
             values = read()
@@ -203,9 +211,9 @@ def _of(columns: Columns, field: tuple[str, str]) -> Iterator[tuple[Series, Valu
 
 
 def contradictions(configured: ConfiguredFacts, recorded: RecordedFacts, logs: Sequence[Log]) -> Iterator[str]:
-    """Yield a line for each configured fact of a host that its logs contradict.
+    """Yield a message for each fact in plimsoll.toml that the host's logs contradict.
 
-    Fewer recorded processors than configured are no contradiction: a log may have only some of them.
+    Fewer processors in the logs than configured are no contradiction, as a log may have only some of them.
     """
     for subject, facts in configured.items():
         shown = recorded.get(subject.key, {})

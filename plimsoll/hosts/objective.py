@@ -1,6 +1,6 @@
-"""The `[objective]` table of plimsoll.toml: limits of response times and failed requests, as rules.
+"""The `[objective]` table of plimsoll.toml: limits on response times and failed requests, as rules.
 
-They judge a load driver's results (plimsoll/ingest/formats/load_results), for all requests or for one operation.
+The rules judge a load driver's results (plimsoll/ingest/formats/load_results), for all requests or for one operation.
 """
 
 import re
@@ -34,7 +34,7 @@ _MOST_SLUG = 40
 
 
 def _limit_in(unit: str, example: str) -> BeforeValidator:
-    """Return a validator that parses a limit such as `example` and converts it to `unit`."""
+    """Return a validator that parses an upper limit such as `example`, and converts it to `unit`."""
 
     def parsed(value: object) -> object:
         if not isinstance(value, str):
@@ -58,7 +58,7 @@ _Share = Annotated[Healthy, _limit_in("%", "< 0.1 %")]
 
 
 class ObjectiveLimits(BaseModel):
-    """The limits of response times and of the share of failed requests; each is optional."""
+    """Optional limits on response times and on the share of failed requests."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, arbitrary_types_allowed=True)
 
@@ -70,12 +70,12 @@ class ObjectiveLimits(BaseModel):
 
     @property
     def set_limits(self) -> Mapping[Measure, Healthy]:
-        """The limits that are set."""
+        """The limits that are set, by what they limit."""
         return {measure: limit for measure in _MEASURES if (limit := getattr(self, measure)) is not None}
 
 
 class ObjectiveSettings(ObjectiveLimits):
-    """The `[objective]` table: limits for all requests, and for single operations."""
+    """The `[objective]` table, with limits for all requests, and for single operations."""
 
     operations: dict[Annotated[str, Field(min_length=1)], ObjectiveLimits] = {}
     over: Length = parse_duration("1m")
@@ -92,9 +92,9 @@ class ObjectiveSettings(ObjectiveLimits):
 
 
 def time_limits(typed: Sequence[str]) -> dict[str, float]:
-    """Return limits (s) of response times of all requests, by signal, from texts like `response_p95=500ms`.
+    """Return the limits on response times of all requests (s), by signal, from texts like `response_p95=500ms`.
 
-    Raise ValueError, saying what is wrong with a text.
+    Raise ValueError, saying what is wrong, if a text is not like that.
     """
     limits: dict[str, float] = {}
     for text in typed:
@@ -111,7 +111,10 @@ def time_limits(typed: Sequence[str]) -> dict[str, float]:
 
 
 def objective(settings: ObjectiveSettings) -> Pack | None:
-    """Return the rules of an objective and the signals needed besides the shipped ones; None if it sets no limit."""
+    """Return a pack with the rules of an objective; None if the objective sets no limit.
+
+    The pack defines a signal for each limit on a single operation.
+    """
     if not (settings.operations or settings.set_limits):
         return None
     rules = [
@@ -140,7 +143,7 @@ def objective(settings: ObjectiveSettings) -> Pack | None:
 
 
 def _rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, limit: Healthy) -> Rule:
-    """Return the rule for one limit of the objective."""
+    """Return the rule for one limit of the objective, on the signal of what `measure` names."""
     waits = measure != "errors"
     summary = "Requests took longer than the objective allows." if waits else "More requests failed than may."
     rule = Rule(

@@ -1,7 +1,7 @@
-"""limits.toml: the limits of hosts that people changed on a page, as an overlay of plimsoll.toml.
+"""limits.toml: the limits of hosts that people changed on a page of Plimsoll, which override plimsoll.toml.
 
-It has tables as in plimsoll.toml, `[hosts.NAME.rules.ID]`; each reason ends with the name of the person. A table can be
-moved to plimsoll.toml, and commands accept the file as settings.
+The file has tables as in plimsoll.toml, `[hosts.NAME.rules.ID]`; each reason ends with the name of the person. A table
+can be moved to plimsoll.toml, and commands accept the file as settings.
 """
 
 import json
@@ -26,7 +26,10 @@ _HEAD = "# Limits that were changed on pages of plimsoll up, which writes this f
 
 
 def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue: Catalogue) -> Overrides:
-    """Return plimsoll.toml's limits, overridden by the overlay's. Raise Unusable if a limit does not fit the rules."""
+    """Return the rule settings of plimsoll.toml, overridden by those of limits.toml in `folder`.
+
+    Raise Unusable if a limit does not fit its rule.
+    """
     rules, signals = catalogue.rules, catalogue.signals
     overrides = settings.overrides(path or Path(GENERAL), rules, signals)
     local = _read(folder).overrides(folder / FILE_NAME, rules, signals).by_host
@@ -37,18 +40,18 @@ def with_overlay(settings: Settings, path: Path | None, folder: Path, catalogue:
 
 
 def changed_here(folder: Path, rule: str) -> set[str]:
-    """Return the hosts (case-folded) for which the overlay changes a rule."""
+    """Return the hosts (case-folded) for which limits.toml changes a rule."""
     return {host_key(host) for host, facts in _read(folder).hosts.items() if rule in facts.rules}
 
 
 def text(folder: Path) -> str:
-    """Return the content of the file; empty if there is none."""
+    """Return the content of limits.toml; empty if there is no file."""
     path = folder / FILE_NAME
     return text_of(path) if os.path.lexists(path) else ""
 
 
 def save(folder: Path, content: str) -> None:
-    """Write the file; empty content removes it."""
+    """Write limits.toml; if the content is empty, remove the file."""
     path = folder / FILE_NAME
     if not content:
         path.unlink(missing_ok=True)
@@ -59,9 +62,9 @@ def save(folder: Path, content: str) -> None:
 
 
 def change(folder: Path, catalogue: Catalogue, rule: Rule, host: str, form: Mapping[str, str], who: str) -> str:
-    """Change a limit for a host by `healthy`, `for` and `reason`; return the new limit, `< 95 %, for 10m`.
+    """Change a rule's limit for a host, to the form's `healthy` and `for`, with its `reason` and the name `who`.
 
-    Raise Unusable, in words for a form, if that is not possible.
+    Return the new limit as text, such as `< 95 %, for 10m`. Raise Unusable, in words for the form, if it is invalid.
     """
     reason = " ".join(printable(form.get("reason", "")).split())
     if not reason:
@@ -85,7 +88,7 @@ def change(folder: Path, catalogue: Catalogue, rule: Rule, host: str, form: Mapp
 
 
 def remove(folder: Path, rule: str, host: str) -> None:
-    """Remove a change. Raise Unusable if there is none."""
+    """Remove the change of a rule's limit for a host. Raise Unusable if there is none."""
     tables = _tables(folder)
     name_in_file = next(
         (name for name, table in tables.items() if host_key(name) == host_key(host) and rule in table), None
@@ -101,13 +104,13 @@ def _read(folder: Path) -> Settings:
 
 
 def _tables(folder: Path) -> dict[str, dict[str, Mapping[str, object]]]:
-    """Return the settings of each rule as written, by host. Raise Unusable if the file is damaged."""
+    """Return each rule's settings as written in limits.toml, by host. Raise Unusable if the file is invalid."""
     _read(folder)
     return {host: facts.get("rules", {}) for host, facts in tomllib.loads(text(folder)).get("hosts", {}).items()}
 
 
 def _written(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> str:
-    """Return the text of the file; empty if nothing is changed."""
+    """Return the text of limits.toml with these tables; empty if nothing is changed."""
     parts: list[str] = []
     for host, rules in sorted(tables.items(), key=lambda item: host_key(item[0])):
         for rule, settings in sorted(rules.items()):
@@ -122,5 +125,5 @@ def _value(value: object) -> str:
 
 
 def _of_form(error: str, folder: Path, host: str, rule: Rule) -> str:
-    """Return a mistake without its place in the file, which users of the form do not see."""
+    """Return an error message without its place in the file, which users of the form do not see."""
     return error.replace(f"{folder / FILE_NAME}: ", "").replace(f"hosts.{host}.rules.{rule.id}", "").lstrip(".: ")

@@ -1,4 +1,4 @@
-"""Thresholds changed or switched off in plimsoll.toml, each with a reason; a host's table replaces the general one."""
+"""Thresholds that plimsoll.toml changes or switches off, each with a reason, in general, for hosts or for groups."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +35,10 @@ Length = Annotated[Duration, BeforeValidator(_finite), Field(le=_LONGEST)]
 
 
 class RuleSettings(StrictModel):
-    """A `[rules.ID]` or `[hosts.NAME.rules.ID]` table. `per` multiplies the limit by a host fact."""
+    """A `[rules.ID]` or `[hosts.NAME.rules.ID]` table, which changes a rule or switches it off.
+
+    `per` is the host fact that multiplies the limit.
+    """
 
     reason: str
     off: bool | None = None
@@ -59,13 +62,13 @@ class RuleSettings(StrictModel):
 
     @property
     def changes(self) -> bool:
-        """Whether the settings change the rule other than by switching it off."""
+        """Whether the table changes the rule, not only switches it off."""
         return any(value is not None for value in (self.healthy, self.over, self.for_, self.per, self.often))
 
 
 @dataclass(frozen=True)
 class Override:
-    """A rule changed by plimsoll.toml on a host: the documented rule, the reason, and the note for reports."""
+    """A change of a rule on a host, with the documented rule, the reason, and the note that reports show."""
 
     documented: Rule
     reason: str
@@ -75,7 +78,10 @@ class Override:
 
 @dataclass(frozen=True)
 class GroupRules:
-    """The rule settings of hosts whose name fits a pattern, or whose label has a value; `place` is their table."""
+    """The rule settings of a group of hosts, in the table `place` of plimsoll.toml.
+
+    The hosts are those whose name fits `pattern` and, if `label` (name and value) is set, that have this label.
+    """
 
     place: str
     rules: Mapping[str, RuleSettings]
@@ -83,7 +89,7 @@ class GroupRules:
     label: tuple[str, str] | None = None
 
     def has(self, host: str, labels: Mapping[str, str]) -> bool:
-        """Return whether a host with these labels belongs to the group; case does not matter."""
+        """Return whether a host with these labels belongs to the group, ignoring case."""
         if self.label and host_key(labels.get(self.label[0], "")) != host_key(self.label[1]):
             return False
         return fnmatchcase(host_key(host), host_key(self.pattern).replace("[", "[[]"))
@@ -91,10 +97,10 @@ class GroupRules:
 
 @dataclass(frozen=True)
 class Overrides:
-    """All rule settings in plimsoll.toml, by rule id. Host names are case-folded.
+    """All rule settings in plimsoll.toml, by rule id; host names are case-folded.
 
-    Of a host's own table, `groups` in their order, and the general table, the first that names a rule counts. `labels`
-    are those of hosts.
+    On a host, the first that has a rule counts: its own table, the `groups` in their order, then the general table.
+    `labels` has the labels of each host.
     """
 
     general: Mapping[str, RuleSettings] = field(default_factory=dict[str, RuleSettings])
@@ -104,7 +110,7 @@ class Overrides:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
-        """Return a rule as judged on a host, and the override that changed it, or None if there is none."""
+        """Return a rule as it applies to a host, and the override; None as the override if the rule is unchanged."""
         settings, file = self._settings(rule.id, host)
         if settings is None:
             return rule, None
@@ -118,7 +124,7 @@ class Overrides:
         return changed, Override(rule, reason, f"{_difference(rule, changed, unit, file)}: {reason}")
 
     def _settings(self, rule: str, host: str) -> tuple[RuleSettings | None, str]:
-        """Return the settings of a rule that count on a host, and the name of their file, with the table of a group."""
+        """Return the settings of a rule that apply to a host, and where they are written; None if there are none."""
         if of_host := self.by_host.get(host_key(host), {}).get(rule):
             return of_host, _FILE
         labels = self.labels.get(host_key(host), {}) if self.groups else {}
@@ -131,7 +137,7 @@ class Overrides:
 def mistakes(
     place: str, table: Mapping[str, RuleSettings], rules: Mapping[str, Rule], signals: Mapping[str, Signal]
 ) -> Iterator[str]:
-    """Yield one line for each setting of a table that does not fit the rules. `place` is the path of the table."""
+    """Yield a message for each setting of a table that does not fit its rule. `place` is the path of the table."""
     for name, settings in table.items():
         rule = rules.get(name)
         if rule is None:
@@ -163,7 +169,7 @@ def mistakes(
 
 
 def _without_unit(limit: Healthy, rule: Rule, unit: str) -> str | None:
-    """Return the message for a limit without its unit, with the unit of the documented limit; None if it is fine."""
+    """Return a message that suggests the documented unit, if a limit lacks its unit; else None."""
     if limit.unit is not None or limit.limit == 0 or not is_named(unit):
         return None
     documented = written(rule.healthy, unit)
@@ -171,7 +177,7 @@ def _without_unit(limit: Healthy, rule: Rule, unit: str) -> str | None:
 
 
 def _why_never_crossed(limit: Healthy, signal: Signal) -> str:
-    """Return why no value of a signal can cross a limit; empty if one can."""
+    """Return why no value of the signal can cross a limit; empty if some value can."""
     highest, is_inclusive = signal.highest, limit.operator in ("<=", ">=")
     if limit.worse == "higher" and highest is not None:
         is_beyond = limit.limit > highest or (is_inclusive and limit.limit == highest)
@@ -181,7 +187,7 @@ def _why_never_crossed(limit: Healthy, signal: Signal) -> str:
 
 
 def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
-    """Return the rule with the settings applied. A new limit removes the documented hysteresis and `where`."""
+    """Return the rule with the settings applied. A new limit removes the documented `recover` and `where`."""
     update: dict[str, object] = {}
     if settings.healthy or settings.per:
         healthy = convert_limit(settings.healthy, unit) if settings.healthy else rule.healthy
@@ -192,7 +198,10 @@ def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
 
 
 def _difference(documented: Rule, changed: Rule, unit: str, file: str) -> str:
-    """Return the text `limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`."""
+    """Return the words for what a changed rule has instead of the documented rule, and in which file it is changed.
+
+    Such as `limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`.
+    """
     now, before = [], []
     if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):
         now.append(f"limit {limit_text(changed.healthy, unit, changed.scale)}")

@@ -1,4 +1,4 @@
-"""Builds a run, to be loaded into a store, from logs and their plimsoll.toml."""
+"""Builds a run from logs and their plimsoll.toml, to be loaded into a store."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,9 +15,10 @@ from plimsoll.rules.load import load
 def run_to_store(
     read_logs: LogSet, name: str, labels: Mapping[str, str], config: Path | None = None, zone: Zone | None = None
 ) -> StoredRun:
-    """Return the run with its recordings and plimsoll.toml: `config`, else the one beside the logs.
+    """Return the run with its recordings and its plimsoll.toml, which is `config` or else the file beside the logs.
 
-    `zone` is the time zone of the phases, if it is not the logs' own. Raise Unusable if phases or logs are invalid.
+    `zone` is the time zone for messages about phases, by default the logs' own. Raise Unusable if phases or logs are
+    invalid.
     """
     logs = read_logs.logs
     if not any(len(log.times) for log in logs):

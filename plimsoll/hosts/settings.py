@@ -1,4 +1,4 @@
-"""plimsoll.toml: facts that the logs of a run lack, and changed thresholds; documented in docs/settings.md."""
+"""plimsoll.toml: facts that the logs of a run lack, and changed thresholds. docs/settings.md describes the file."""
 
 import os
 import re
@@ -54,17 +54,17 @@ class _Strict(BaseModel):
 
 
 class SignalSettings(_Strict):
-    """How one signal is compared. None stands for the default.
+    """How a signal is compared between runs. None stands for the default.
 
     Attributes:
-        tolerance: The smallest change that matters, as a share of the baseline.
+        tolerance: The smallest change that matters, as a share of the baseline's value.
         least: The smallest change that matters, in the unit of the signal.
         spread: The standard deviation of run means between runs of one build, as a share of the mean.
         worse: The direction that is a regression; with `either`, no change is a regression.
-        needed: Whether a comparison needs its samples in both runs.
-        integrates: Whether it adds up over time, so that its mean has no meaning.
-        critical: Whether a regression fails the comparison.
-        why: The reason.
+        needed: Whether a comparison needs samples of the signal in both runs.
+        integrates: Whether the signal adds up over time, so that its mean has no meaning.
+        critical: Whether a regression of the signal fails the comparison.
+        why: The reason for these settings.
     """
 
     tolerance: Tolerance | None = None
@@ -78,7 +78,10 @@ class SignalSettings(_Strict):
 
 
 class CompareSettings(_Strict):
-    """The `[compare]` table. Loads closer than `load` are equal; `renamed` maps the baseline's names to the run's."""
+    """The `[compare]` table, on the comparison of a run with a baseline.
+
+    Loads that differ by less than the share `load` are equal. `renamed` maps hosts of the baseline to those of the run.
+    """
 
     load: Tolerance | None = None
     tolerance: Tolerance | None = None
@@ -104,7 +107,7 @@ Moment = Annotated[datetime, BeforeValidator(_aware)]
 
 
 class PhaseSettings(_Strict):
-    """A phase of the run, including both ends."""
+    """A phase of the run, from `start` to `end`, both included."""
 
     name: str
     start: Moment = Field(alias="from")
@@ -120,7 +123,7 @@ class PhaseSettings(_Strict):
 
 
 class ExceptSettings(_Strict):
-    """A range of planned work, during which limits may be crossed."""
+    """A time of planned work, during which limits may be crossed."""
 
     start: Moment = Field(alias="from")
     end: Moment = Field(alias="to")
@@ -135,10 +138,10 @@ class ExceptSettings(_Strict):
 
 
 class RunSettings(_Strict):
-    """The `[run]` table. `hosts` names computers in the logs without a `[hosts.NAME]` table.
+    """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table.
 
-    `judge` names the resources that must be judged for a verdict, by default all. With `whole_run`, rules for a phase
-    are judged over the whole run, even if the load shows phases.
+    `judge` names the resources that must be judged for a verdict, by default all resources. With `whole_run`, rules
+    for a phase are judged over the whole run, even if the load shows phases.
     """
 
     name: str | None = None
@@ -152,7 +155,7 @@ class RunSettings(_Strict):
 
 
 class _Facts(_Strict):
-    """Facts of a host or of one of its instances."""
+    """The facts that both a host and one of its instances can have."""
 
     spindles: float | None = Field(default=None, gt=0)
     raid: Literal[0, 1, 5, 10] | None = None
@@ -160,13 +163,16 @@ class _Facts(_Strict):
 
 
 class InstanceFacts(_Facts):
-    """Facts of one instance of a host; `drive` is the content of a disk."""
+    """The facts of one instance of a host; if it is a disk, `drive` is what it holds."""
 
     drive: Literal["database", "log"] | None = None
 
 
 class HostFacts(_Facts):
-    """A host's facts, facts of instances that differ, its own thresholds, and `labels` that select and group it."""
+    """A `[hosts.NAME]` table, with the host's facts, and those of instances that differ.
+
+    `rules` are the host's own thresholds; by `labels`, hosts are selected and grouped.
+    """
 
     processors: float | None = Field(default=None, gt=0)
     clock_mhz: float | None = Field(default=None, gt=0)
@@ -177,7 +183,7 @@ class HostFacts(_Facts):
 
 
 class LabelSettings(_Strict):
-    """The thresholds of the hosts whose label has one value."""
+    """The thresholds of the hosts that have a label with one certain value."""
 
     rules: dict[str, RuleSettings]
 
@@ -185,7 +191,7 @@ class LabelSettings(_Strict):
 class Settings(_Strict):
     """The whole content of plimsoll.toml.
 
-    A name in `hosts` with `*` is a pattern of names, and may have rules alone: they are in `patterns`, not in `hosts`.
+    Tables in `[hosts]` whose name is a pattern (with `*`) may have only rules; they are moved to `patterns`.
     """
 
     run: RunSettings = RunSettings()
@@ -199,7 +205,7 @@ class Settings(_Strict):
     @model_validator(mode="before")
     @classmethod
     def _separate_patterns(cls, content: Any) -> Any:
-        """Move the tables of patterns of host names out of `hosts`. Raise ValueError if one has more than rules."""
+        """Move the tables of host name patterns out of `hosts`. Raise ValueError if one has more than rules."""
         if not isinstance(content, dict) or not isinstance(hosts := content.get("hosts"), dict):
             return content
         if "patterns" in content:
@@ -213,7 +219,7 @@ class Settings(_Strict):
 
     @property
     def groups(self) -> tuple[GroupRules, ...]:
-        """The thresholds by patterns of names, the most exact first, then by labels in the order of the file."""
+        """The rule settings by host name patterns, the most exact first, then by labels in the order of the file."""
         exact_first = sorted(self.patterns.items(), key=lambda item: -len(item[0].replace("*", "")))
         return (
             *(GroupRules(f'hosts."{name}"', facts.rules, pattern=name) for name, facts in exact_first),
@@ -225,12 +231,12 @@ class Settings(_Strict):
         )
 
     def described_run(self) -> Run:
-        """Return the `[run]` table as a Run."""
+        """Return the run that the `[run]` table describes, with its name, labels and phases."""
         phases = tuple(Phase(p.name, instant(p.start), instant(p.end)) for p in self.run.phases)
         return Run(self.run.name, dict(self.run.labels), phases, self.run.simulated)
 
     def planned(self) -> tuple[Planned, ...]:
-        """Return the times of planned work."""
+        """Return the times of planned work, during which limits may be crossed."""
         return tuple(
             Planned(instant(planned.start), instant(planned.end), planned.reason, planned.rules)
             for planned in self.run.except_
@@ -238,7 +244,7 @@ class Settings(_Strict):
 
     @property
     def named_hosts(self) -> tuple[str, ...]:
-        """All hosts that the file names, without duplicates."""
+        """All hosts in `[run]` and `[hosts]`, without duplicates that differ only in case."""
         by_name = {host_key(host): host for host in reversed((*self.run.hosts, *self.hosts))}
         return tuple(reversed(by_name.values()))
 
@@ -247,7 +253,7 @@ class Settings(_Strict):
         return {host_key(host): facts.labels for host, facts in self.hosts.items() if facts.labels}
 
     def facts(self) -> ConfiguredFacts:
-        """Return the facts of hosts and instances; hosts that are only named have an empty entry."""
+        """Return the facts of each host and instance; a host without facts has an empty entry."""
         listed = {host_key(host) for host in self.hosts}
         facts_of = {Subject(host): {} for host in self.run.hosts if host_key(host) not in listed}
         for host, facts in self.hosts.items():
@@ -257,7 +263,7 @@ class Settings(_Strict):
         return facts_of
 
     def drives(self) -> Drives:
-        """Return the content of each marked disk."""
+        """Return what each disk with a `drive` holds, by host and instance."""
         return {
             Subject(host, instance): instance_facts.drive
             for host, facts in self.hosts.items()
@@ -266,7 +272,7 @@ class Settings(_Strict):
         }
 
     def overrides(self, path: Path, rules: Mapping[str, Rule], signals: Mapping[str, Signal]) -> Overrides:
-        """Return the changed thresholds. Raise Unusable, naming the setting, if a threshold does not fit the rules."""
+        """Return all rule settings. Raise Unusable, naming the setting, if a threshold does not fit its rule."""
         tables = [("rules", self.rules), *((f"hosts.{host}.rules", facts.rules) for host, facts in self.hosts.items())]
         tables += [(f"{group.place}.rules", group.rules) for group in self.groups]
         wrong = [*first_of(mistake for place, table in tables for mistake in mistakes(place, table, rules, signals))]
@@ -279,7 +285,10 @@ class Settings(_Strict):
 
 
 def find(logs: Sequence[Log], named: Path | None) -> Path | None:
-    """Return the settings file to use: `named`, else plimsoll.toml in the folder of the logs, else None."""
+    """Return the path of the settings, `named` or else plimsoll.toml in the folder of the logs.
+
+    Return None if that folder has no such file, or if the logs are in several folders.
+    """
     if named is not None:
         return named
     beside = {(log.file or log.path).parent / FILE_NAME for log in logs if not log.is_of_server}
@@ -288,17 +297,17 @@ def find(logs: Sequence[Log], named: Path | None) -> Path | None:
 
 
 def load(path: Path) -> Settings:
-    """Read plimsoll.toml. Raise Unusable, naming the file and the setting, if it is invalid."""
+    """Read a plimsoll.toml. Raise Unusable, naming the file and the setting, if it is invalid."""
     return parse(text_of(path), path)
 
 
 def text_of(path: Path) -> str:
-    """Return the text of plimsoll.toml. Raise Unusable if it cannot be read."""
+    """Return the text of a plimsoll.toml. Raise Unusable if the file cannot be read."""
     return decoded(user_files.read(path), path)
 
 
 def parse(text: str, path: Path) -> Settings:
-    """Parse the text of `path`. Raise Unusable, naming the setting, if it is invalid."""
+    """Parse the text of the file `path`. Raise Unusable, naming the file and the setting, if the text is invalid."""
 
     def explain_missing_reason(detail: Any) -> str | None:
         if detail["type"] != "missing" or detail["loc"][-1] != "reason":
@@ -317,9 +326,9 @@ def is_load_step(phase: str) -> bool:
 def check_phases(
     path: Path | None, phases: Sequence[Phase], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
 ) -> None:
-    """Raise Unusable, naming each phase that has an unknown name, is outside the recording, or overlaps another.
+    """Raise Unusable, naming each phase that has an unknown name, is outside the recording, or overlaps another phase.
 
-    `start` and `end` (UTC ns) are the ends of the recording. A phase may end up to half a day later.
+    `start` and `end` (UTC ns) are the ends of the recording. A phase may end up to half a day after the recording.
     """
     wrong: list[str] = []
     phase_names = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))
@@ -356,7 +365,7 @@ def _outside(zone: Zone, start: int, end: int) -> str:
 def check_planned(
     path: Path | None, planned: Sequence[Planned], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
 ) -> None:
-    """Raise Unusable, naming each time of planned work outside the recording, and each unknown rule."""
+    """Raise Unusable, naming each time of planned work outside the recording, and each unknown rule in one."""
     wrong: list[str] = []
     for number, work in enumerate(planned, 1):
         place = f"run.except.{number}"

@@ -1,4 +1,4 @@
-"""Rules as they apply to the hosts in plimsoll.toml, and the hosts that need separate alert rules."""
+"""Rules as they apply to the hosts in plimsoll.toml, and the hosts that need alert rules of their own."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,8 +24,8 @@ _Place: TypeAlias = tuple[str | None, str | None, tuple[Subject, ...]]  # host, 
 class Judged:
     """A rule as it applies to a host.
 
-    `note` says what differs from the documented rule. A rule that is `off` is not judged on the host; nor is a rule for
-    certain hosts if a fact of the host is missing: `unknown` names the fact.
+    `note` says how it differs from the documented rule. The rule is not judged on the host if it is `off`; nor if it is
+    only for certain hosts, and it is unknown whether the host is among them: `unknown` is then the reason, else empty.
     """
 
     rule: Rule
@@ -36,10 +36,10 @@ class Judged:
 
 @dataclass(frozen=True)
 class SiteSettings:
-    """The hosts of plimsoll.toml, with their facts, drives and overrides.
+    """The hosts that plimsoll.toml names, with their facts, drives and changed rules.
 
-    `hosts` are spelled as in the file. `judged` returns a rule with its overrides for a host; for an empty name, for
-    every host that the file does not name.
+    `hosts` are spelled as in the file. `judged` returns a rule as it applies to a host, or for an empty name as it
+    applies to hosts that the file does not name.
     """
 
     hosts: Sequence[str] = ()
@@ -48,7 +48,7 @@ class SiteSettings:
     drives: Drives = field(default_factory=dict[Subject, str])
 
     def applied(self, rule: Rule, host: str = _ALL_HOSTS) -> Judged:
-        """Return a rule as it applies to a host; without a host, to every host that plimsoll.toml does not name."""
+        """Return a rule as it applies to a host; if `host` is empty, to hosts that plimsoll.toml does not name."""
         judged = self.judged(rule, host)
         if judged.off:
             return judged
@@ -69,7 +69,10 @@ class SiteSettings:
 
 
 def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSettings:
-    """Return the SiteSettings of a plimsoll.toml. Raise Unusable if a threshold in it fits no rule."""
+    """Return the hosts that a plimsoll.toml names, with their settings.
+
+    Raise Unusable if the file has a pattern of host names, or a threshold that does not fit its rule.
+    """
     overrides = settings.overrides(path, catalogue.rules, catalogue.signals)
     if settings.patterns:
         raise Unusable(f'{path}: hosts."{next(iter(settings.patterns))}": alert rules need names; name each host')
@@ -86,7 +89,11 @@ def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> SiteSetting
 
 @dataclass(frozen=True)
 class Target:
-    """The hosts to which one alert rule applies: all but `excluded`, or one host, or one of its instances."""
+    """The hosts to which one exported alert rule applies.
+
+    If `host` is None, these are all hosts but `excluded`; else it is this host without its `excluded` instances, or
+    only the `instance`. `factors` are the facts by which the limit scales.
+    """
 
     rule: Rule
     host: str | None = None
@@ -98,19 +105,19 @@ class Target:
 
     @property
     def name(self) -> str:
-        """The host and instance for display; empty for all hosts."""
+        """The host and instance as text; empty if the target is all hosts."""
         return " ".join(part for part in (self.host, self.instance) if part)
 
 
 class UnknownSetting(LookupError):
-    """A reason why a rule cannot be judged: the text names the unknown fact and its host."""
+    """The reason why a rule cannot be judged on a target, such as a fact of the host that is unknown."""
 
 
 def targets(rule: Rule, site: SiteSettings, weighing: Collection[AnyFact] = ()) -> Iterator[Target | UnknownSetting]:
-    """Yield one target for hosts in general, and one for each host and instance on which the rule differs.
+    """Yield a target for hosts in general, and a target for each host or instance on which the rule differs.
 
-    `weighing` are the facts that weight the operands of the rule's signal. If a target is not possible, an
-    UnknownSetting with the reason is yielded instead.
+    Instead of a target on which the rule cannot be judged, an UnknownSetting with the reason is yielded. `weighing`
+    are the facts that weight the operands of the rule's signal.
     """
     if rule.drive:
         marked = [subject for subject, holds in site.drives.items() if holds == rule.drive]
@@ -153,7 +160,7 @@ def _judged_targets(rule: Rule, site: SiteSettings, places: Iterable[_Place]) ->
 
 
 def _missing(rule: Rule, fact: Fact, host: str) -> str:
-    """Return why a rule for certain hosts cannot be judged on a host: the unknown fact."""
+    """Return why a rule for certain hosts cannot be judged if a fact is unknown."""
     whose = f" of {host}" if host else ""
     text = f"it is for {hosts_text(rule)}, and {fact}{whose} is not known; give it in plimsoll.toml"
     return text if host else f"{text} for a host"
@@ -162,7 +169,7 @@ def _missing(rule: Rule, fact: Fact, host: str) -> str:
 def _target(
     judged: Judged, site: SiteSettings, host: str | None, instance: str | None, excluded: tuple[Subject, ...]
 ) -> Target | UnknownSetting:
-    """Return the target of a rule on a host or instance, with its scaled limit; UnknownSetting if a fact is missing."""
+    """Return the target for a host or instance, with the factors of limits; an UnknownSetting if a fact is unknown."""
     if judged.unknown:
         return UnknownSetting(judged.unknown)
     fact_value = partial(site.facts.find, Subject(host or _ALL_HOSTS, instance))

@@ -1,4 +1,4 @@
-"""Checks that users configure: whether services, processes, addresses and certificates work.
+"""Checks that users configure, of services, processes, addresses and certificates.
 
-A check has the measurement and fields of the Telegraf plugin for its kind, with its name in the tag `check`.
+A check has the measurement and fields of the Telegraf plugin for its kind, and the check's name in the tag `check`.
 """

@@ -1,7 +1,7 @@
 """Runs the checks every 10 s, each in its own thread, so that a slow check does not delay other checks.
 
-The readings have the form and result codes of Telegraf's plugins ping, net_response, http_response, x509_cert,
-procstat, win_services and systemd_units.
+The readings have the measurements, fields and result codes of Telegraf's plugins ping, net_response, http_response,
+x509_cert, procstat, win_services and systemd_units.
 """
 
 import re
@@ -32,7 +32,7 @@ _LATE: Mapping[str, _Fields] = {"ping": _LOST, "tcp": {"result_code": 1}, "http"
 
 
 class Looking:
-    """One check as a group of readings: each call returns the results of the last run, and starts the next one."""
+    """A check that runs in the background; each call returns the readings of the last run, and starts the next run."""
 
     def __init__(self, check: CheckSettings) -> None:
         self._check = check
@@ -41,7 +41,10 @@ class Looking:
         self._error: BaseException | None = None
 
     def __call__(self) -> Iterable[Reading]:
-        """Return the results since the last call, or raise the error of the last run."""
+        """Return the readings of the last run, or raise its error; start the next run.
+
+        While the last run is not over, return a reading that says so, for kinds of checks that have one.
+        """
         previous = self._running
         if previous is not None and not previous.done():
             if self._error is not None:
@@ -55,7 +58,7 @@ class Looking:
         return previous.result()
 
     def look(self) -> Iterator[Reading]:
-        """Run the check once, and yield its readings."""
+        """Run the check once in this thread, and yield its readings."""
         check, is_tls = self._check, self._check.target.startswith("https://")
         match check.kind:
             case "service":
@@ -85,14 +88,17 @@ class Looking:
 
     @cached_property
     def _trust(self) -> ssl.SSLContext:
-        """The trusted certificates. Raise OSError if the check's certificate file cannot be read."""
+        """The TLS settings with the trusted certificates. Raise OSError if the check's file `ca` cannot be read."""
         trust = ssl.create_default_context()
         if self._check.ca is not None:
             trust.load_verify_locations(self._check.ca)
         return trust
 
     def _read_certificate(self) -> Iterator[Reading]:
-        """Yield the certificate's expiry; it is read again after five minutes, and after each failure."""
+        """Yield a reading with the time until the server's certificate expires (s), or with the failure to verify it.
+
+        The certificate is fetched again after five minutes, or if the last attempt failed.
+        """
         url = urlsplit(self._check.target)
         is_page = self._check.kind != "certificate"
         host, port = (url.hostname or "", url.port or 443) if is_page else _host_and_port(self._check.target)
@@ -123,7 +129,7 @@ _ACTIVE = {"active": 0, "reloading": 1, "inactive": 2, "failed": 3, "activating"
 
 
 def groups(checks: Sequence[CheckSettings]) -> Mapping[str, Group]:
-    """Return each check as a group of readings, by the name that is shown when the check fails."""
+    """Return each check as a group of the collector, by the name under which failures are reported."""
     return {f"check {check.title}": Looking(check) for check in checks}
 
 
@@ -151,7 +157,7 @@ def _windows_service(check: CheckSettings) -> Reading:
 
 
 def _unit(check: CheckSettings) -> Reading:
-    """Return the state of a systemd unit. Raise RuntimeError if systemctl cannot tell it."""
+    """Return a reading with the state of a systemd unit. Raise RuntimeError if systemctl does not tell it."""
     systemctl = shutil.which("systemctl")
     if systemctl is None:
         raise RuntimeError("services are those of systemd, and this computer has no systemctl; check a process instead")
@@ -175,7 +181,7 @@ def _unit(check: CheckSettings) -> Reading:
 
 
 def _ping(check: CheckSettings) -> _Fields:
-    """Return the answer of the program ping: packets, loss and response time. Raise RuntimeError if it is missing."""
+    """Return the packets, loss and response time (ms) of one ping. Raise RuntimeError without the program `ping`."""
     program = shutil.which("ping")
     if program is None:
         raise RuntimeError(
@@ -217,7 +223,10 @@ def _connect(check: CheckSettings) -> _Fields:
 
 
 def _get(check: CheckSettings, trust: ssl.SSLContext | None) -> _Fields:
-    """Return status, response time and size of an HTTP answer, or Telegraf's result code of the failure."""
+    """Return the fields of an HTTP request, with Telegraf's result code.
+
+    The fields are status, response time (s) and size (bytes); if there is no answer, only the result code.
+    """
     started = time.perf_counter()
     try:
         timeout, headers = urllib3.Timeout(total=check.timeout_s), {"User-Agent": "plimsoll", "Connection": "close"}

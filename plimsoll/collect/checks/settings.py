@@ -41,10 +41,10 @@ Address = Annotated[str, BeforeValidator(_address)]
 
 
 class CheckSettings(BaseModel):
-    """The settings of one check; exactly one of the kinds is set.
+    """The settings of one check, of which exactly one kind (`service`, `process`, `ping` and so on) is set.
 
     `timeout` is in ns. For the kind `http`, `status` and `contains` are the status and text that the answer must have.
-    `ca` is a file of certificates to trust besides the system's.
+    `ca` is a file of certificates to trust besides the system's certificates.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -85,7 +85,7 @@ class CheckSettings(BaseModel):
 
     @property
     def title(self) -> str:
-        """The name of the check; its target if it has no name."""
+        """The name of the check for users, by default its target."""
         return self.name or self.target
 
     @property

@@ -1,1 +1,1 @@
-"""The sources of the collector's readings: a module for each group of measurements."""
+"""The sources of the collector's readings, a module for each group of measurements."""

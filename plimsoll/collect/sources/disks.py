@@ -28,7 +28,7 @@ Counts: TypeAlias = Mapping[str, float]
 
 
 class DiskRequests:
-    """A reader of disks: request counts since the system started, and mean times since the last call."""
+    """Reads the disks' counts of requests since the system started, and mean request times since the last call."""
 
     def __init__(self) -> None:
         self._last: Mapping[str, Counts] = {}
@@ -47,7 +47,7 @@ class DiskRequests:
 
 
 def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
-    """Return mean request times and utilization since the last counts; empty if a counter was reset."""
+    """Return the mean request times (ms) and the utilization (%) since `last`; empty if a counter was reset."""
     if any(counts.get(name, 0) < last.get(name, 0) for name in _NEVER_FALL) or "io_time" not in counts:
         return {}
     means: dict[str, float] = {}
@@ -62,7 +62,7 @@ def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
 
 
 def _counts() -> Mapping[str, Counts]:
-    """Return the request counts of each disk since the system started, without disks that never had one."""
+    """Return the request counts since the system started, by disk; disks that never had a request are left out."""
     disks: dict[str, Counts] = {}
     if sys.platform == "linux":  # psutil lacks the time weighted by the queue
         for line in (PROC / "diskstats").read_text().splitlines():

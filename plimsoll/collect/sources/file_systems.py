@@ -52,7 +52,7 @@ def _unescaped(text: str) -> str:
 
 
 def _usage(path: str) -> Fields:
-    """Return the use of a file system; as in df, space reserved for root counts neither as used nor as free."""
+    """Return the use of the file system at a path; as in `df`, space reserved for root is neither used nor free."""
     if sys.platform == "win32":
         raise OSError
     status = os.statvfs(path)
@@ -75,7 +75,7 @@ def _percent(used: float, free: float) -> float:
 
 
 class FileSystemSpace:
-    """A reader of the used and free space of each file system."""
+    """Reads the used and free space of each file system."""
 
     def __init__(
         self, mounts: Callable[[], Sequence[Mount]] = _mounts, usage: Callable[[str], Fields] = _usage
@@ -84,7 +84,7 @@ class FileSystemSpace:
         self._usages = Lookup(usage)
 
     def __call__(self) -> Iterator[Reading]:
-        """Yield a reading `disk` for each file system that has a size."""
+        """Yield a reading `disk` for each file system, except those without a size, such as /proc."""
         mounts = {mount.mountpoint: mount for mount in self._mounts() if mount.fstype not in _NOT_READ}
         for path, fields in self._usages.results(mounts).items():
             if fields["total"]:
@@ -103,7 +103,7 @@ def _tags(mount: Mount) -> tuple[tuple[str, str], ...]:
 
 
 def _label(device: str, name: str) -> str | None:
-    """Return the name of a logical volume, or a file system's label from udev; None without either."""
+    """Return the name of a logical volume, else the label of a file system from udev; None without these."""
     # Other paths may be on a file server that does not answer.
     if sys.platform != "linux" or not device.startswith("/dev/"):
         return None

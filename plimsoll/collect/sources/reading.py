@@ -1,4 +1,4 @@
-"""The collector's readings, with Telegraf's names, and tools to read in the background."""
+"""The readings of the collector's sources, named as Telegraf does, and tools to read in the background."""
 
 import logging
 import threading
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class Reading(NamedTuple):
-    """One measurement's fields at one time. `tags` are sorted by name, without the host."""
+    """The fields of one measurement at one time. `tags` are sorted by name, and do not include the host."""
 
     measurement: str
     fields: Mapping[str, float]
@@ -27,7 +27,7 @@ Group: TypeAlias = Callable[[], Iterable[Reading]]
 
 
 def text_of(path: Path) -> str | None:
-    """Return the text of a kernel file; None if this kernel does not have it, or it cannot be read."""
+    """Return the text of a file of the kernel, such as in /proc; None if it does not exist or cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -35,7 +35,7 @@ def text_of(path: Path) -> str | None:
 
 
 def run_in_background(function: Callable[[], T]) -> Future[T]:
-    """Call a function in a daemon thread: if it never returns, it does not keep the program from ending."""
+    """Call a function in a daemon thread, so that the program can end even if the function never returns."""
     result: Future[T] = Future()
 
     def run() -> None:
@@ -49,7 +49,7 @@ def run_in_background(function: Callable[[], T]) -> Future[T]:
 
 
 class NoAnswer(Exception):
-    """The error that a group has not answered for `seconds`."""
+    """Raised if a group has not answered for `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"it has not answered for {seconds:.0f} s")
@@ -57,7 +57,7 @@ class NoAnswer(Exception):
 
 
 class Patient:
-    """A group of readings with a timeout of `patience_s`. Until the group answers, calls raise NoAnswer.
+    """A group of readings that is waited for at most `patience_s`; until it answers, calls raise NoAnswer.
 
     Windows reads a counter through its provider's library, which may wait forever. Late readings are dropped.
     """
@@ -71,7 +71,7 @@ class Patient:
         self._began = 0.0
 
     def __call__(self) -> Iterable[Reading]:
-        """Return the group's current readings, or raise the group's error."""
+        """Return the group's current readings, or raise its error. Raise NoAnswer after the timeout."""
         if self._readings is None or self._readings.done():
             self._began = self._clock()
             self._readings = run_in_background(lambda: [*self._group()])
@@ -83,10 +83,10 @@ class Patient:
 
 
 class Lookup(Generic[T]):
-    """Calls `look_up` for each name in the background. A name whose call takes over a second is left out until it
-    returns.
+    """Calls `look_up` for each name in the background.
 
-    The kernel may block forever in a call on a file server that does not answer.
+    A name whose call takes over a second is left out until the call returns: the kernel may block forever in a call on
+    a file server that does not answer.
     """
 
     def __init__(self, look_up: Callable[[str], T]) -> None:
@@ -95,7 +95,7 @@ class Lookup(Generic[T]):
         self._silent: set[str] = set()
 
     def results(self, names: Iterable[str]) -> Mapping[str, T]:
-        """Return the result for each name, without names whose call fails (OSError) or is late."""
+        """Return the result of `look_up` for each name, without names whose call fails (OSError) or is late."""
         for name in names:
             if name not in self._pending:
                 self._pending[name] = run_in_background(lambda name=name: self._look_up(name))

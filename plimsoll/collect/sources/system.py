@@ -1,6 +1,6 @@
-"""Processors, memory, network adapters, processes and Linux kernel counts, with the names of Telegraf's plugins.
+"""Processors, memory, network adapters, processes and counts of the Linux kernel, named as Telegraf's plugins do.
 
-The fields are those that telegraf/linux.conf keeps. Where a kernel lacks a file, its reading is left out.
+The fields are those that telegraf/linux.conf keeps. If a kernel lacks a file, the readings from it are left out.
 """
 
 import itertools
@@ -22,13 +22,13 @@ Times: TypeAlias = Mapping[str, float]
 
 
 class ProcessorShares:
-    """Reads each processor's share of time per state since the last call; the first call yields nothing."""
+    """Reads the share of time (%) that each processor spent in each state since the last call."""
 
     def __init__(self) -> None:
         self._last: Mapping[str, Times] = {}
 
     def __call__(self) -> Iterator[Reading]:
-        """Yield a reading `cpu` for each processor and for all together."""
+        """Yield a reading `cpu` for each processor and for all together; the first call yields none."""
         now, last = _times(), self._last
         self._last = now
         for name, times in now.items():
@@ -45,7 +45,7 @@ class ProcessorShares:
 
 
 def _times() -> Mapping[str, Times]:
-    """Return the time that each processor has spent in each state, in any unit, by processor name."""
+    """Return each processor's time by state since the system started, in a unit that depends on the system."""
     if sys.platform != "linux":
         processors = {f"cpu{at}": times._asdict() for at, times in enumerate(psutil.cpu_times(percpu=True))}
         return processors | {_TOTAL: psutil.cpu_times()._asdict()}
@@ -116,7 +116,7 @@ def adapters() -> Iterator[Reading]:
 
 
 def _speed(name: str, fallback: int) -> float:
-    """Return the speed of an adapter's link in Mbit/s; -1 if it is not known."""
+    """Return the speed of a network adapter's link (Mbit/s); -1 if the system does not tell it."""
     if sys.platform != "linux":
         return fallback or _UNKNOWN_SPEED
     try:
@@ -201,7 +201,7 @@ def pressure() -> Iterator[Reading]:
 
 
 def connections_tracked() -> Iterator[Reading]:
-    """Yield a reading `conntrack`: tracked connections, if the kernel module is loaded."""
+    """Yield a reading `conntrack` with the number of tracked connections; none without the kernel module."""
     folder = PROC / "sys" / "net" / "netfilter"
     count, most = text_of(folder / "nf_conntrack_count"), text_of(folder / "nf_conntrack_max")
     if count and most:
@@ -209,7 +209,10 @@ def connections_tracked() -> Iterator[Reading]:
 
 
 def accept_queues() -> Iterator[Reading]:
-    """Yield readings `nstat`: connections that found the accept queue of a socket full; TCP segments sent (again)."""
+    """Yield readings `nstat` with counts of TCP since the system started.
+
+    They are connections that found the accept queue of a socket full, and segments sent and retransmitted.
+    """
     for file, (group, *names) in _NETSTAT.items():
         # A line of names, and below it one of values.
         for heads, values in itertools.pairwise((text_of(PROC / "net" / file) or "").splitlines()):
@@ -220,6 +223,6 @@ def accept_queues() -> Iterator[Reading]:
 
 
 def open_files() -> Iterator[Reading]:
-    """Yield a reading `linux_sysctl_fs`: open file handles and their limit."""
+    """Yield a reading `linux_sysctl_fs` with the number of open file handles, and its limit."""
     in_use, _, most = (PROC / "sys" / "fs" / "file-nr").read_text().split()
     yield Reading("linux_sysctl_fs", {"file-nr": float(in_use), "file-max": float(most)})

@@ -1,7 +1,7 @@
-"""The counters of a Windows host that signals need.
+"""The counters of a Windows host, as far as signals need them.
 
-They are the counters that `plimsoll rules counters` writes into a Data Collector Set, with the names that Telegraf's
-win_perf_counters gives them.
+They are the counters that `plimsoll rules counters` writes into a Data Collector Set, named as Telegraf's
+win_perf_counters does.
 """
 
 import re
@@ -29,7 +29,10 @@ _BASIC = {
 
 
 class CountersOff(Exception):
-    """The error that an object of every Windows has no counters; the text says how to restore them."""
+    """Raised if a performance object that every Windows host should have has no counters.
+
+    The message says how to restore the counters.
+    """
 
     def __init__(self, name: str, service: str) -> None:
         super().__init__(
@@ -39,7 +42,10 @@ class CountersOff(Exception):
 
 
 def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, Group]:
-    """Return a group for each performance object, by its name; objects of services are added when they start."""
+    """Return a group for each performance object that signals need, by the object's name.
+
+    The mapping is updated later: objects of SQL Server instances are added when these appear.
+    """
     groups: dict[str, Group] = {}
     objects = PerformanceObjects(pdh, host, signals, groups)
     groups["list of performance objects"] = Patient(objects.search)
@@ -48,7 +54,7 @@ def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh) -> Mapping[str, G
 
 
 class PerformanceObjects:
-    """The performance objects to read: updates `groups`, also with objects of new SQL Server instances."""
+    """Determines the performance objects to read, and keeps `groups` up to date as SQL Server instances appear."""
 
     def __init__(self, pdh: Pdh, host: str, signals: Mapping[str, Signal], groups: dict[str, Group]) -> None:
         self._pdh = pdh
@@ -59,7 +65,7 @@ class PerformanceObjects:
         self._searched_at = -_SEARCH_INTERVAL_S
 
     def search(self) -> Iterable[Reading]:
-        """Search for objects of SQL Server, once a minute. Return no readings."""
+        """Search for SQL Server instances, at most once a minute; return no readings."""
         now = time.monotonic()
         if now - self._searched_at >= _SEARCH_INTERVAL_S:
             self._searched_at = now
@@ -71,7 +77,7 @@ class PerformanceObjects:
         return ()
 
     def read_of(self, sql_instances: Iterable[str]) -> None:
-        """Add the objects of these named SQL Server instances, and all other objects that signals need."""
+        """Add the objects that signals need to `groups`, also for these named SQL Server instances."""
         needed = counters(tuple(self._signals), self._signals, tuple(sql_instances))
         for name, paths in needed.by_object().items():
             if name not in self._groups:
@@ -79,7 +85,7 @@ class PerformanceObjects:
 
 
 def _group(name: str, read: ObjectCounters) -> Group:
-    """Return the group of an object; raise CountersOff if it lacks counters that every Windows should have."""
+    """Return the group of an object; for an object that every Windows has, calls raise CountersOff without counters."""
     if name not in _BASIC:
         return read
 
