@@ -167,7 +167,7 @@ def _failed(comparison: Comparison) -> str:
 def _baseline(comparison: Comparison) -> str:
     """Return the baseline in words: `this run of X`, or `3 runs of the baseline`."""
     count = len(comparison.earlier) + 1
-    return f"{counted(count, 'run')} of the baseline" if count > 1 else f"this run of {comparison.first.called}"
+    return f"{counted(count, 'run')} of the baseline" if count > 1 else comparison.first.called
 
 
 def _to_decide(comparison: Comparison, unsure: list[Compared]) -> str:

@@ -51,7 +51,7 @@ def compared(first, second):
         (
             {CPU: lambda item: 1.15 * item},
             Answer.WORSE,
-            "b is worse than this run of a: processor time of SUT rose from",
+            "b is worse than a: processor time of SUT rose from",
         ),
         ({REQUESTS: lambda item: 0.8 * item}, Answer.WORSE, "Apart from the throughput, nothing became worse"),
         (

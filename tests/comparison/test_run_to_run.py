@@ -49,7 +49,7 @@ def test_more_processor_time_for_an_operation_is_the_cause_that_is_named_first()
     assert answers(found).count(Answer.WORSE) >= PAIRS - 1
     for one in found:
         if answer(one) == Answer.WORSE:
-            assert "than this run of a: processor time of" in story(one)[1]
+            assert "than a: processor time of" in story(one)[1]
         else:
             assert "runs of the baseline would decide it" in story(one)[1]
 
