@@ -1,8 +1,8 @@
 """The uncertainty of means and quantiles of samples that depend on each other: the stationary bootstrap.
 
 Politis and Romano, "The stationary bootstrap" (1994): the series is resampled in blocks of random, geometric length, so
-that neighbours stay neighbours. For a mean, the variance over all replicates is known in closed form (their lemma 1):
-it is computed here without drawing any, so that results are the same each time.
+that neighbours stay neighbours. For a mean, the variance over all replicates is known in closed form (lemma 1 of the
+paper). The variance is computed here without drawing any replicates, so that results are the same each time.
 """
 
 import math
@@ -42,7 +42,7 @@ class Estimate:
     """A mean and its uncertainty.
 
     Attributes:
-        mean: The mean, weighted where weights are given.
+        mean: The mean; a weighted mean if weights are given.
         error: The standard error of the mean.
         samples: The number of samples.
         effective: The number of independent samples that would give this error.
@@ -74,7 +74,7 @@ class Difference:
 
     @classmethod
     def of(cls, first: Estimate, second: Estimate) -> "Difference":
-        """Return the difference of two independent means."""
+        """Return the second less the first of two independent means."""
         return _difference(second.mean - first.mean, [(mean.error**2, mean.freedom) for mean in (first, second)])
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
@@ -84,25 +84,25 @@ class Difference:
 
     @property
     def chance(self) -> float:
-        """The one-sided p-value: the chance of a difference this large if both means are truly equal."""
+        """The one-sided p-value: the probability of a difference this large if both means are truly equal."""
         if not self.error:
             return 0.0 if self.value else 0.5
         return student(self.freedom, -abs(self.value) / self.error)
 
 
 def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> Estimate:
-    """Return the mean of samples in order of time, and its uncertainty; at least one sample.
+    """Return the mean of samples, which are in order of time, and the uncertainty of the mean.
 
     Args:
-        values: The samples; without NaN.
-        weights: The duration that each sample stands for; None if all are equal.
+        values: The samples; at least one, without NaN.
+        weights: The duration that each sample stands for; None if all durations are equal.
         breaks: The rows that follow a long pause of the recording; no bootstrap block contains a pause.
     """
     return estimates(values[np.newaxis], weights, breaks)[0]
 
 
 def estimates(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> list[Estimate]:
-    """Return the mean of each row of samples, and its uncertainty; see `estimate`."""
+    """Return the mean and uncertainty of each row of samples, as `estimate` does for one row."""
     rows = values.shape[1]
     means = values.mean(axis=1) if weights is None else (values * weights).sum(axis=1) / weights.sum()
     off = values - means[:, np.newaxis]
@@ -124,14 +124,14 @@ def estimates(values: Values, weights: Values | None = None, breaks: Sequence[in
 
 
 def independent(values: Values) -> Estimate:
-    """Return the mean of independent values and its uncertainty; at least one value."""
+    """Return the mean of independent values, at least one, and the uncertainty of the mean."""
     count = len(values)
     error = float(values.std(ddof=1)) / np.sqrt(count) if count > 1 else 0.0
     return Estimate(float(values.mean()), float(error), count, float(count), max(1.0, count - 1.0), 1.0)
 
 
 def _variance(influence: Values, covariances: Values, length: float, breaks: Sequence[int]) -> float:
-    """Return the variance of the mean over all bootstrap replicates, for a mean block length."""
+    """Return the variance of the mean over all bootstrap replicates with blocks of the mean length `length`."""
     rows = len(influence)
     if not len(breaks):
         return _circular(covariances, length) / rows
@@ -144,7 +144,7 @@ def _variance(influence: Values, covariances: Values, length: float, breaks: Seq
 
 
 def _circular(covariances: Values, length: float) -> float:
-    """Return the long-run variance: circular autocovariances, weighted with the chance of staying in a block."""
+    """Return the long-run variance: circular autocovariances, weighted by the chance that a block spans their lag."""
     rows = len(covariances)
     staying = 1 - min(1.0, 1 / length)
     felt = min(rows - 1, int(np.ceil(_NEGLIGIBLE / np.log(staying)))) if staying else 0
@@ -158,13 +158,13 @@ def _circular(covariances: Values, length: float) -> float:
 # is compared with the prediction interval of earlier ones. What is known beforehand of the variance between runs weighs
 # as a number of runs (a scaled inverse chi-squared prior).
 def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight: float) -> Difference:
-    """Return by how much a run's mean differs from the means of earlier runs, with the error of a prediction.
+    """Return by how much a run's mean differs from the means of earlier runs; the error is that of predicting a run.
 
     Args:
         earlier: The means of at least one run.
         new: The mean of the new run.
         spread: The assumed standard deviation of means between runs.
-        weight: How many runs `spread` counts as, beside the spread of `earlier`; ignored for one run.
+        weight: The number of runs that `spread` counts as, beside the spread of `earlier`; ignored for one earlier run.
     """
     means = np.array([estimate.mean for estimate in earlier])
     within = float(np.mean([estimate.error**2 for estimate in earlier]))
@@ -182,9 +182,9 @@ def predicted(earlier: Sequence[Estimate], new: Estimate, spread: float, weight:
 def runs_to_decide(
     difference: float, spread: float, weight: float, chance: float, counts: tuple[int, int]
 ) -> int | None:
-    """Return how many earlier runs would make the difference significant; None if no number in `counts` would.
+    """Return how many earlier runs would make a difference significant; None if no number in `counts` would.
 
-    `counts` are the lowest and the highest number to try.
+    `counts` are the lowest and the highest number to try, and `spread` counts as `weight` runs.
     """
     for count in range(max(2, counts[0]), counts[1] + 1):
         wide = student_quantile(weight + count - 1, 1 - chance) * spread * np.sqrt(1 + 1 / count)
@@ -194,7 +194,10 @@ def runs_to_decide(
 
 
 def _difference(value: float, parts: Sequence[tuple[float, float]]) -> Difference:
-    """Return a difference whose variance has several parts, each with its degrees of freedom (Satterthwaite, 1946)."""
+    """Return a difference whose variance is the sum of `parts`, pairs of a variance and its degrees of freedom.
+
+    The degrees of freedom of the sum are those of Satterthwaite (1946).
+    """
     variance = sum(part for part, _ in parts)
     spread = sum(part**2 / freedom for part, freedom in parts)
     return Difference(float(value), float(np.sqrt(variance)), variance**2 / spread if spread else _CERTAIN)
@@ -202,7 +205,7 @@ def _difference(value: float, parts: Sequence[tuple[float, float]]) -> Differenc
 
 # Woodruff, "Confidence intervals for medians and other position measures" (1952): the share below it is a mean.
 def quantile(values: Values, share: float, weights: Values | None = None) -> Quantile:
-    """Return the value below which a share of the samples (in order of time) lies, and its confidence interval."""
+    """Return the value below which a share of the samples (in order of time) lies, with its confidence interval."""
     value = float(np.quantile(values, share))
     below = estimate((values <= value).astype(np.float64), weights)
     half = student_quantile(below.freedom, (1 + CONFIDENCE) / 2) * below.error if below.error else 0.0
@@ -211,10 +214,10 @@ def quantile(values: Values, share: float, weights: Values | None = None) -> Qua
 
 
 def difference(first: Quantile, second: Quantile) -> Quantile:
-    """Return the second quantile less the first, of two independent runs.
+    """Return the second quantile less the first, for two independent runs.
 
-    The interval combines both intervals (MOVER; Zou and Donner, "Construction of confidence limits about effect
-    measures", 2008).
+    The interval combines the intervals of both quantiles (MOVER; Zou and Donner, "Construction of confidence limits
+    about effect measures", 2008).
     """
     value = second.value - first.value
     down = np.hypot(second.value - second.interval.low, first.interval.high - first.value)

@@ -1,9 +1,9 @@
-"""Change points: where the level of a series changed. Optimal partitioning proposes places, t tests decide.
+"""Change points: where the level of a series changed. Optimal partitioning proposes points, t tests decide.
 
 Jackson et al., "An algorithm for optimal partitioning of data on an interval" (2005): of all partitions, the algorithm
-returns the one with the smallest squares about the means of its parts plus a penalty for each part. Daly et al., "The
-use of change point detection to identify software performance regressions in a continuous integration system" (2020),
-look for such changes in builds.
+returns the partition with the smallest sum of squares about the means of its parts, plus a penalty for each part. Daly
+et al., "The use of change point detection to identify software performance regressions in a continuous integration
+system" (2020), look for such changes in builds.
 """
 
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ _MEDIAN_OF_SQUARE = 0.4549  # of a normal variable
 class ChangePoint:
     """A change of level; `first` is the index of the first value of the new level.
 
-    `before` and `after` are the mean levels up to the neighbouring changes. `chance` is the p-value: how likely a split
-    this clear is in a series without changes.
+    `before` and `after` are the means of the levels on either side, up to the neighbouring changes. `chance` is the
+    p-value: the probability of a split this clear in a series without changes.
     """
 
     first: int
@@ -35,11 +35,11 @@ class ChangePoint:
 
 
 def change_points(values: Values, chance: float, prior: float, weight: float, since: int = _LEAST) -> list[ChangePoint]:
-    """Return the changes of a series (without NaN) with a p-value of at most `chance`, in order.
+    """Return the changes in a series (without NaN) that have a p-value of at most `chance`, in order.
 
-    More places are proposed than there are changes. The weakest is dropped until all others pass a t test of the
-    neighbouring levels, corrected for the number of possible places. `prior` is an assumed standard deviation that
-    counts as `weight` values. The last level has `since` values or more.
+    More points are proposed than there are changes. The weakest point is dropped until all remaining points pass a t
+    test of the neighbouring levels, corrected for the number of possible points. `prior` is an assumed standard
+    deviation that counts as `weight` values. The last level has at least `since` values.
     """
     candidates = _candidates(values, since) if len(values) >= FEWEST_VALUES else []
     while candidates:
@@ -58,7 +58,7 @@ def change_points(values: Values, chance: float, prior: float, weight: float, si
 
 
 def _chance(before: Values, after: Values, deviation: float, freedom: float) -> float:
-    """Return the p-value of the difference of two neighbouring levels, corrected for the number of places to split."""
+    """Return the p-value of the difference of two neighbouring levels, corrected for the number of possible points."""
     apart = abs(float(after.mean() - before.mean()))
     if not deviation:
         return 0.0 if apart else 1.0
@@ -67,7 +67,10 @@ def _chance(before: Values, after: Values, deviation: float, freedom: float) -> 
 
 
 def visible_change(values: Values, chance: float, prior: float, weight: float) -> float:
-    """Return the smallest change before the last three values that `change_points` would find; infinite for too few."""
+    """Return the smallest change before the last three values that `change_points` would find.
+
+    Infinite if there are too few values to find any change.
+    """
     count = len(values)
     if count < FEWEST_VALUES:
         return float("inf")
@@ -83,9 +86,9 @@ def _places(count: int) -> int:
 
 
 def _candidates(values: Values, since: int) -> list[int]:
-    """Return the places between the parts of the best partition.
+    """Return the indices at which the parts of the best partition begin, without the first part.
 
-    Each part has three values or more, the last one `since`.
+    Each part has at least three values, and the last part has at least `since` values.
     """
     off = values - values.mean()
     sums, squares = (np.concatenate([[0.0], np.cumsum(part)]) for part in (off, off**2))

@@ -2,9 +2,9 @@
 
 The use of a resource is its use without load plus, for each operation, its rate times its demand (Denning and Buzen,
 "The Operational Analysis of Queueing Network Models", 1978). Demands and the use without load are never negative
-(scipy.optimize.nnls). Intervals come from the dependent wild bootstrap (Shao, 2010): the residuals of blocks of
-neighbouring rows keep or change their signs together. So intervals stay wide enough for autocorrelated residuals and
-for lines that do not fit.
+(scipy.optimize.nnls). Intervals come from the dependent wild bootstrap (Shao, 2010): the residuals in a block of
+neighbouring rows are multiplied by the same random number. So intervals stay wide enough for autocorrelated residuals
+and for lines that do not fit.
 
 Real demands are not quite constant: caches miss, threads switch. So the use may bend with the load. The bend is
 estimated and expected to be small (a ridge with a deviation of `_BEND`); its uncertainty widens the intervals beyond
@@ -35,14 +35,14 @@ _NORMAL = 1.959964  # the quantile of a normal distribution for 95 %
 class Demand:
     """The use of a resource as a function of the rates of operations.
 
-    The first row of each array is the estimate, the other rows are bootstrap replicates.
+    The first row of `idle`, `per_operation` and `bend` is the estimate; the other rows are bootstrap replicates.
 
     Attributes:
         idle: The use without any load.
         per_operation: The use added by one operation a second under little load; shape (rows, operations).
         bend: The bend of the use, as a share of the use at the highest load.
-        linear: The demands of a straight line, by which the bend is measured.
-        highest: The use above `idle` at the highest measured load on that line.
+        linear: The demands of the operations in a straight-line fit, by which the bend is measured.
+        highest: The use above `idle` at the highest measured load, on the straight line.
         spread: The standard deviation of the residuals.
     """
 
@@ -54,19 +54,19 @@ class Demand:
     spread: float
 
     def use(self, rates: Values) -> Values:
-        """Return the use at rates of operations (shape points, operations), for each replicate (shape rows, points)."""
+        """Return the use at rates (shape points, operations): the estimate, then the replicates (rows, points)."""
         line = rates @ self.linear
         bent = line * (line / self.highest - 1) if self.highest > 0 else np.zeros_like(line)
         return self.idle[:, None] + self.per_operation @ rates.T + self.bend[:, None] * bent[None, :]
 
     def scaled(self, idle: float, value: float) -> "Demand":
-        """Return the demand with the use without load multiplied by `idle`, and that of operations by `value`."""
+        """Return the demand with the use without load multiplied by `idle`, and the use by operations by `value`."""
         figures = (self.linear * value, self.highest * value, self.spread * value)
         return Demand(self.idle * idle, self.per_operation * value, self.bend, *figures)
 
 
 def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICATES) -> Demand:
-    """Estimate the demands of operations.
+    """Estimate the demands of operations on a resource.
 
     Args:
         rates: Operations a second; shape (rows in order of time, operations); at least `FEWEST` rows, without NaN.
@@ -115,7 +115,7 @@ def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICAT
 
 
 def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale: Values) -> Values:
-    """Return the idle use, the demands and the bend by least squares; the bend is limited."""
+    """Return the idle use, the demands and the bend that fit best by least squares; the bend is kept within limits."""
     from scipy.optimize import nnls  # noqa: PLC0415
 
     result = nnls(r, projected)[0]
@@ -127,7 +127,7 @@ def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale
 
 
 def _blocks(rest: Values) -> tuple[int, float]:
-    """Return the length (rows) of the blocks of residuals, and their number."""
+    """Return how many residuals are in a block of the bootstrap, and the number of blocks."""
     rows = len(rest)
     if float(np.ptp(rest)) <= 0:
         return 1, float(rows)
@@ -137,7 +137,7 @@ def _blocks(rest: Values) -> tuple[int, float]:
 
 
 def condition(rates: Values) -> float:
-    """Return the condition number of the rates with a constant column; all columns are scaled to length 1."""
+    """Return the condition number of the rates and a constant column, all of which are scaled to length 1."""
     columns = np.column_stack([np.ones(len(rates)), rates])
     lengths = np.sqrt((columns**2).sum(axis=0))
     values = np.linalg.svd(columns / np.where(lengths > 0, lengths, 1.0), compute_uv=False)
@@ -145,7 +145,7 @@ def condition(rates: Values) -> float:
 
 
 def separable(rates: Values) -> tuple[tuple[int, ...], ...]:
-    """Return groups of operations (by index) whose demands the data can tell apart; too similar ones share a group.
+    """Return groups of operations (by index) whose demands can be told apart; similar operations share a group.
 
     Args:
         rates: Operations a second; shape (rows, operations).
@@ -169,8 +169,9 @@ def together(rates: Values, groups: tuple[tuple[int, ...], ...]) -> Values:
 
 
 def erlang_c(servers: int, busy: Values) -> Values:
-    """Return the chance that a request waits for one of `servers`, each busy for the share `busy` of the time (below
-    1).
+    """Return the probability that a request waits for one of `servers`, which are busy for a share of the time.
+
+    The share `busy` must be below 1.
 
     Erlang (1917), by the recursion of his B formula, which does not overflow.
     """
@@ -190,7 +191,7 @@ def stretch(servers: int, busy: Values) -> Values:
 def stretch_of_users(servers: int, busy: float, users: float) -> float:
     """Return the waiting time as a multiple of the service time, for a fixed number of users (M/M/c//N).
 
-    Users send a request only after their last answer, so queues stay shorter than by `stretch`; much shorter near the
+    Users send a request only after the last response, so queues stay shorter than by `stretch`, much shorter near the
     capacity of the servers (Allen, "Probability, Statistics, and Queueing Theory", 1978).
     """
     whole = max(round(users), 1)
@@ -214,10 +215,10 @@ def stretch_of_users(servers: int, busy: float, users: float) -> float:
 
 
 def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Values:
-    """Return the time without waiting, and the weights of the waiting times, that best fit the measured times.
+    """Return the response time without waiting, and the weights of the waiting times, that best fit the measured times.
 
-    Relative deviations are minimised, so that slow levels do not outweigh fast ones. All results are at least 0, so the
-    fitted time never falls as the load grows.
+    Relative deviations are minimised, so that slow levels do not outweigh fast levels. All results are at least 0, so
+    the fitted time never falls as the load grows.
 
     Returns:
         The time without waiting, then a weight for each of `stretches`, in the unit of the times.
@@ -230,7 +231,7 @@ def rising(stretches: Sequence[Values], times: Values, weights: Values) -> Value
 
 
 def isotonic(values: Values, weights: Values) -> Values:
-    """Return the nearest values that never fall (pool adjacent violators: Ayer and others, 1955).
+    """Return the non-decreasing values nearest to `values` (pool adjacent violators: Ayer and others, 1955).
 
     The order of pooling (Busing, "Monotone Regression", 2022) and the rounding are those of
     scipy.optimize.isotonic_regression, which is slow to import.

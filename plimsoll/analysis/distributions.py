@@ -16,7 +16,10 @@ def normal(value: float) -> float:
 
 
 def student(freedom: float, value: float) -> float:
-    """Return the probability that Student's t is below `value` (Abramowitz and Stegun, 26.5.27, 26.7.1 and 26.7.8)."""
+    """Return the probability that Student's t with `freedom` degrees is below `value`.
+
+    By Abramowitz and Stegun, 26.5.27, 26.7.1 and 26.7.8.
+    """
     if math.isinf(freedom) or math.isinf(value):
         return normal(value)
     ratio = value * value / freedom
@@ -34,7 +37,7 @@ def student(freedom: float, value: float) -> float:
 
 @cache
 def student_quantile(freedom: float, share: float) -> float:
-    """Return the quantile of Student's t; `share` is above 0 and below 1."""
+    """Return the value below which Student's t lies with the probability `share` (above 0 and below 1)."""
     lower = min(share, 1 - share)
     normal_value = NormalDist().inv_cdf(lower)
     # Abramowitz and Stegun, 26.7.5; then Newton steps, which converge from one side.
@@ -50,17 +53,17 @@ def student_quantile(freedom: float, share: float) -> float:
 
 
 def f_beyond(first: float, second: float, value: float) -> float:
-    """Return the probability that F is above `value`."""
+    """Return the probability that F with `first` and `second` degrees of freedom is above `value`."""
     from scipy import special  # noqa: PLC0415  slow, and needed only by a fit that needs scipy anyway
 
     return float(special.fdtrc(first, second, value))
 
 
 def _incomplete_beta(a: float, b: float, log_x: float, log_rest: float) -> float:
-    """Return the regularised incomplete beta function of x, given log x and log (1 - x). One of `a` and `b` is 1/2.
+    """Return the regularised incomplete beta function of x, from log x and log (1 - x); `a` or `b` must be 1/2.
 
-    Its continued fraction (Abramowitz and Stegun, 26.5.8) is summed as Lentz does ("Generating Bessel functions in Mie
-    scattering calculations using continued fractions", 1976).
+    The continued fraction of the function (Abramowitz and Stegun, 26.5.8) is summed as Lentz does ("Generating Bessel
+    functions in Mie scattering calculations using continued fractions", 1976).
     """
     x = math.exp(log_x)
     term, step, at = 1.0, 0.0, 0

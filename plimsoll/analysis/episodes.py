@@ -1,4 +1,4 @@
-"""The parts of a series with a load: tests in one log, cycles, and the longest part."""
+"""Times with a load in a series: the tests in one log, the cycles of a load, and the longest time with a load."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ _MOSTLY = 0.5  # of the run: cycles that are fewer are a part of a test
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """A part of a series with a load: the rows from `first` to before `last`; `inside` are the rows outside pauses."""
+    """A time with a load: the rows from `first` to before `last`; `inside` is True for the rows outside pauses."""
 
     first: int
     last: int
@@ -35,7 +35,7 @@ class Episode:
 
 
 def cycles(values: Values) -> int:
-    """Return the number of cycles of a load that comes and goes; 0 if its cycles are not alike."""
+    """Return the number of cycles of a load that comes and goes; 0 if the load has few cycles, or of unlike length."""
     runs = _busy_runs(values)
     if len(runs) < _FEWEST_CYCLES or runs[-1][1] - runs[0][0] < _MOSTLY * len(values):
         return 0
@@ -45,7 +45,7 @@ def cycles(values: Values) -> int:
 
 
 def separate_tests(values: Values) -> list[tuple[int, int]]:
-    """Return the tests of a series as ranges of rows (end excluded): a load in each, time without load between them."""
+    """Return the tests in a series as ranges of rows (end excluded); tests are separated by times without load."""
     count = len(values)
     runs = [(begin, end) for begin, end in _busy_runs(values) if end - begin > _LASTS * count]
     level = median(np.concatenate([values[begin:end] for begin, end in runs])) if runs else 0.0
@@ -69,7 +69,7 @@ def _busy_runs(values: Values) -> list[tuple[int, int]]:
 
 
 def longest_episode(times: Times, values: Values) -> Episode | None:
-    """Return the longest part with a load; None if that is the whole run without a pause."""
+    """Return the longest time with a load; None if the load lasts for the whole run without a pause."""
     count = len(values)
     busy = values[values > np.quantile(values, 0.9) / 2]
     if not len(busy):
@@ -89,7 +89,7 @@ def longest_episode(times: Times, values: Values) -> Episode | None:
 
 
 def _is_dip(values: Values, start: int, end: int, level: float) -> bool:
-    """Return whether a pause is short, with the load at its level just before and after."""
+    """Return whether a pause is short, and the load is near `level` just before and after the pause."""
     width = max(3, round(_BESIDE * len(values)))
     before, after = values[max(0, start - width) : start], values[end : end + width]
     if end - start > _DIP * len(values) or min(len(before), len(after)) < width:

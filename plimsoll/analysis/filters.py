@@ -1,4 +1,4 @@
-"""Filters that replace each value by a median or mean of its neighbours, and means over parts of a range of time."""
+"""Filters that replace each value by a median or mean of its neighbours, and means over parts of a time range."""
 
 import math
 from typing import Literal
@@ -12,14 +12,14 @@ from plimsoll.model.samples import Samples
 
 
 class EqualParts:
-    """A range of time from `start` to `end` (UTC ns), divided into `count` parts of equal length."""
+    """The time from `start` to `end` (UTC ns), divided into `count` parts of equal length."""
 
     def __init__(self, start: int, end: int, count: int) -> None:
         self.start, self.end, self.count = start, max(end, start), count
         self._places: dict[int, tuple[Times, NDArray[np.intp]]] = {}  # most series share the times of their recording
 
     def means(self, samples: Samples) -> Values:
-        """Return the mean of the samples in each part; NaN where there are none."""
+        """Return the mean of the samples in each part; NaN for a part without samples."""
         at = self.places(samples.times)
         filled = np.isfinite(samples.values)
         sums = np.bincount(at[filled], weights=samples.values[filled], minlength=self.count + 1)[: self.count]
@@ -27,12 +27,12 @@ class EqualParts:
         return np.divide(sums, counts, out=np.full(self.count, np.nan), where=counts > 0)
 
     def edges(self, part: int) -> tuple[int, int]:
-        """Return the start and the end of a part (UTC ns)."""
+        """Return the start and the end (UTC ns) of the part with index `part`."""
         width = self.end - self.start
         return self.start + width * part // self.count, self.start + width * (part + 1) // self.count
 
     def places(self, times: Times) -> NDArray[np.intp]:
-        """Return the index of the part that contains each time; `count` for times outside."""
+        """Return the index of the part that contains each time; `count` for times outside of all parts."""
         if id(times) not in self._places:
             width = max(self.end - self.start, 1) / self.count
             at = np.floor((times - self.start) / width)
@@ -43,7 +43,7 @@ class EqualParts:
 
 
 def find_runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return the start (included) and end (excluded) of each run of true flags."""
+    """Return the start (included) and end (excluded) of each run of consecutive true flags."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8))).tolist()
     return list(zip(edges[::2], edges[1::2], strict=True))
 
@@ -53,7 +53,11 @@ Ends = Literal["edge", "symmetric"]
 
 
 def median_filter(values: Values, size: int, ends: Ends) -> Values:
-    """Return the median of `size` values (odd) around each; edge values are repeated, or the series is mirrored."""
+    """Return, for each value, the median of the `size` (odd) values around it.
+
+    Beyond the ends of the series, the first and last values are repeated ("edge"), or the series is mirrored
+    ("symmetric").
+    """
     around = sliding_window_view(np.pad(values, size // 2, mode=ends), size)
     step = max(1, _AT_ONCE // size)
     middle = size // 2
@@ -62,13 +66,13 @@ def median_filter(values: Values, size: int, ends: Ends) -> Values:
 
 
 def moving_mean(values: Values, size: int) -> Values:
-    """Return the mean of the `size` values around each; the series is mirrored at its ends."""
+    """Return, for each value, the mean of the `size` values around it; the series is mirrored at its ends."""
     padded = np.pad(values, (size // 2, size - size // 2 - 1), mode="symmetric")
     return np.convolve(padded, np.full(size, 1 / size), mode="valid")
 
 
 def median(values: ArrayLike) -> float:
-    """Return the median of a row of values, equal to np.median; NaN if the row is empty or contains NaN."""
+    """Return the median of values, equal to np.median but faster; NaN if there are no values or any is NaN."""
     samples = np.asarray(values)
     if not len(samples):
         return math.nan

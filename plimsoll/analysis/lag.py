@@ -1,4 +1,4 @@
-"""The lag of one series behind another that drives it: where a straight line between them fits best."""
+"""The lag of one series behind another that drives it: the lag at which a straight line between the two fits best."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ _NEAR, _AROUND = 1, 6  # rows: a lag of none is one that fits best of those arou
 
 @dataclass(frozen=True)
 class Lag:
-    """The best lag, and the range of lags that fit about as well, in rows."""
+    """The lag at which the fit is best, and the range of lags at which the fit is about as good, in rows."""
 
     best: int
     low: int
@@ -29,7 +29,7 @@ def lag(cause: Values, effect: Values, most: int) -> Lag | None:
     Args:
         cause: Values in equal steps; without NaN.
         effect: As many values at the same times; NaN for missing values.
-        most: The longest lag, in rows.
+        most: The longest lag to try, in rows.
     """
     lags = np.arange(-most, most + 1)
     left = np.array([_left(cause, effect, int(int_)) for int_ in lags])
@@ -56,7 +56,7 @@ def _fits_without(lags: NDArray[np.int64], left: Values) -> bool:
 
 
 def _left(cause: Values, effect: Values, by: int) -> float:
-    """Return the share of the effect's variance that a line through the cause `by` rows earlier leaves unexplained."""
+    """Return the share of the effect's variance that a line through the cause (`by` rows earlier) does not explain."""
     moved, later = (cause[: len(cause) - by], effect[by:]) if by >= 0 else (cause[-by:], effect[:by])
     filled = np.isfinite(later)
     x, y = moved[filled], later[filled]

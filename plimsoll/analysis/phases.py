@@ -1,10 +1,10 @@
-"""The steady state of a load series, between its ramp-up and its ramp-down, or the reason why it has none.
+"""The steady state of a load series, between a ramp-up and a ramp-down, or the reason why there is none.
 
 If the load was stepped, its plateaus (plateaus.py) decide: there is a steady state only if one plateau lasts for half
 the run. Any other series is fitted as a constant level with optional ramps before and after it (ramp_fit.py). If that
-fails, only the longest part with a load is fitted: one of several tests, a test that was cut off, or one with a pause.
-In all cases the level must be steady: a change counts only where it is larger than a steady state may have (our choice)
-and than AR(1) noise explains.
+fails, only the longest time with a load is fitted: one of several tests, a test that was cut off, or a test with a
+pause. In all cases the level must be steady: a change counts only if it is larger than what we allow in a steady state,
+and larger than what AR(1) noise explains.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,11 @@ _STEP_LASTS = 0.75  # of the steady state: another level that lasts for longer i
 
 @dataclass(frozen=True)
 class NotSteady:
-    """The reason why a series has no steady state; `is_certain` is False if the data cannot tell."""
+    """The reason (`why`) why a series has no steady state.
+
+    `is_certain` is False if the data cannot tell. `tests` are the starts and ends (UTC ns) of several tests, if there
+    are.
+    """
 
     why: str
     is_certain: bool = True
@@ -63,7 +67,7 @@ _EDGE_IS_NEAR = 0.95  # the probability that the edge of a plateau is within 2 %
 
 @dataclass(frozen=True)
 class Boundary:
-    """The sample at which a steady state begins or ends (UTC ns), with its 95 % interval.
+    """The time (UTC ns) of the sample at which a steady state begins or ends, with its 95 % interval.
 
     `confidence` is the probability that the boundary is within 2 % of the run's length.
     """
@@ -78,9 +82,9 @@ class Boundary:
 class SteadyState:
     """A steady state and its level; a boundary is None where the series begins or ends in the steady state.
 
-    `confidence` is the lower of the boundaries' confidences; for a missing boundary, the confidence that there is no
-    ramp.
-    If there are several tests, `tests` are their starts and ends (UTC ns), and the steady state is that of the longest.
+    `confidence` is the lower confidence of the two boundaries; for a missing boundary, the confidence that there is no
+    ramp. If there are several tests, `tests` are their starts and ends (UTC ns), and the steady state is that of the
+    longest test.
     """
 
     begin: Boundary | None
@@ -91,10 +95,10 @@ class SteadyState:
 
 
 def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None = None) -> SteadyState | NotSteady:
-    """Return the steady state of a load, or the reason why it has none.
+    """Return the steady state of a load, or the reason why there is none.
 
     Args:
-        times: Ascending, UTC ns.
+        times: Times of the samples (UTC ns), ascending.
         values: The load; values that are not finite are left out.
         levels: The plateaus of the load, if the caller has computed them.
     """
@@ -120,13 +124,13 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
 
 
 def _are_one_level(levels: Sequence[Plateau]) -> bool:
-    """Return whether plateaus differ by no more than a steady state may vary: noise makes such steps."""
+    """Return whether plateaus differ by no more than a steady state may vary: then the steps between are noise."""
     heights = [plateau.level for plateau in levels]
     return len(heights) > 2 and max(heights) - min(heights) <= _TOLERANCE * (max(heights) + min(heights))
 
 
 def _in_longest(times: Times, values: Values, tests: Sequence[tuple[int, int]]) -> SteadyState | NotSteady:
-    """Return the steady state of the longest of several tests, or the reason why that test has none."""
+    """Return the steady state of the longest of several tests, or the reason why that test has no steady state."""
     spans = tuple((int(times[begin]), int(times[end - 1])) for begin, end in tests)
     at = max(range(len(tests)), key=lambda at: spans[at][1] - spans[at][0])
     state = steady_state(times[slice(*tests[at])], values[slice(*tests[at])])
@@ -170,7 +174,7 @@ def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> Ste
 
 
 def _in_episode(times: Times, values: Values) -> SteadyState | None:
-    """Return the steady state of the longest episode, such as a test among several; None if it has none."""
+    """Return the steady state of the longest time with a load, such as one of several tests; None if there is none."""
     part = longest_episode(times, values)
     if part is None or np.count_nonzero(part.inside) < _FEWEST:
         return None
@@ -194,7 +198,7 @@ def _in_episode(times: Times, values: Values) -> SteadyState | None:
 
 
 def _closed_up(times: Times, part: Episode) -> Times:
-    """Return the times of an episode with its pauses cut out."""
+    """Return the times of an episode without its pauses, as if the load had continued at once."""
     values = times[part.inside]
     step = int(median(np.diff(values)))
     pauses = np.diff(values, prepend=values[0] - step) - step
@@ -202,7 +206,7 @@ def _closed_up(times: Times, part: Episode) -> Times:
 
 
 def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
-    """Return the level of a series between a ramp before it and one after it."""
+    """Return the steady state between a ramp before and a ramp after, or the reason why there is none."""
     start, length = int(times[0]), int(times[-1] - times[0])
     x, y = _binned((times - start) / length, _without_spikes(values))
     fit = RampFit(x, _without_bursts(y))
@@ -230,7 +234,7 @@ def _without_spikes(values: Values) -> Floats:
 
 
 def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
-    """Return the mean time and value of up to 300 equal parts of the run; parts without samples are left out."""
+    """Return the mean time and mean value in up to 300 equal parts of the run; parts without samples are left out."""
     bins = len(x) // -(-len(x) // _BINS)
     at = np.minimum((x * bins).astype(np.intp), bins - 1)
     count = np.bincount(at, minlength=bins)
@@ -240,7 +244,7 @@ def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
 
 
 def _without_bursts(values: Floats) -> Floats:
-    """Return the values with short bursts limited; short ramps at the ends are kept."""
+    """Return the values with short bursts limited; short ramps at the ends of the series are kept."""
     middle = median_filter(values, 2 * max(1, round(_BURST_LASTS * len(values))) + 1, "edge")
     away = values - middle
     most = _BURST * median(np.abs(away))
@@ -248,7 +252,7 @@ def _without_bursts(values: Floats) -> Floats:
 
 
 def not_steady(fit: RampFit) -> NotSteady | None:
-    """Return why the level of a series is no steady state; None if it is one."""
+    """Return the reason why the level of a series is not a steady state; None if it is."""
     left, right = fit.sides
     begin, end = max(left.at, left.end), 1 - max(right.at, right.end)
     inside = (fit.x >= begin) & (fit.x <= end)
@@ -273,7 +277,10 @@ def not_steady(fit: RampFit) -> NotSteady | None:
 
 
 def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSteady | None:
-    """Return the reason if the level climbs, falls, or differs between its middle and its ends; else None."""
+    """Return the reason if the level climbs, falls, or differs between the middle and the ends; else None.
+
+    `rest` are the residuals `inside` the level, and `tolerance` is the change that a steady state may have.
+    """
     noise, x = fit.noise, fit.x[inside]
     u = (x - x[0]) / (x[-1] - x[0]) - 0.5
     rows = whitened(np.array([np.ones(len(u)), u, (u * u - 1 / 12) / 4]), noise.phi)
@@ -290,7 +297,10 @@ def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSt
 
 
 def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
-    """Return the reason if one part of the level, or several together, deviate from it; else None."""
+    """Return the reason if a part of the level, or several parts together, deviate from the level; else None.
+
+    `rest` are the residuals inside the level, and `tolerance` is the deviation that a steady state may have.
+    """
     noise, rows = fit.noise, len(rest)
     widths = {max(4, rows // parts) for parts in _PARTS}
     away = {width: float(np.abs(np.convolve(rest, np.full(width, 1 / width), mode="valid")).max()) for width in widths}
@@ -314,7 +324,7 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
 
 
 def _ramps_alone(fit: RampFit) -> float:
-    """Return the lowest BIC of descriptions without a level: a line, or a rise and a fall."""
+    """Return the lowest BIC of descriptions without a level: a straight line, or a rise followed by a fall."""
     value = np.inf
     white_y = whitened(fit.y, fit.noise.phi)
     for top in (0.0, *np.linspace(0.1, 0.9, 25)):

@@ -1,10 +1,13 @@
 """Spikes that come at regular intervals.
 
-Two measures tell whether events have a period; each is 1 for perfectly regular events.
-Neighbours: the mean of cos(2 pi interval / period) over the intervals between neighbouring events. It also works if
-the rhythm drifts, because each event is compared with the previous event.
-Phase: the length of the mean of exp(2 pi i time / period) over the events (Rayleigh's test; Fisher, "Statistical
-Analysis of Circular Data", 1993). It also works if single events are early or late, or do not belong to the rhythm.
+Two measures tell whether events have a period; each measure is 1 for perfectly regular events.
+
+By neighbours: the mean of cos(2 pi interval / period) over the intervals between neighbouring events. This measure also
+works if the rhythm drifts, because each event is compared with the previous event.
+
+By phase: the length of the mean of exp(2 pi i time / period) over the events (Rayleigh's test; Fisher, "Statistical
+Analysis of Circular Data", 1993). This measure also works if single events are early or late, or do not belong to the
+rhythm.
 """
 
 import math
@@ -35,10 +38,10 @@ _CHANCE_PHASE = (0.9995, 0.995, 0.984, 0.973, 0.932, 0.882, 0.783, 0.711, 0.6)
 
 @dataclass(frozen=True, eq=False)
 class Rhythm:
-    """A period (in the unit of the times), and the events that belong to it.
+    """A period (in the unit of the times), and the events that belong to the rhythm.
 
-    `events` are the indices of the events, each with the number of its beat; `agreement` is 1 for perfectly regular
-    events.
+    `events` are the indices of the events, and `beats` the number of the beat of each; `agreement` is 1 for perfectly
+    regular events.
     """
 
     period: float
@@ -65,7 +68,7 @@ _FEWEST_EVENTS = 2
 
 @dataclass(frozen=True)
 class Raised:
-    """The means during events and between them, and the p-value of their difference."""
+    """The mean during events, the mean between events, and the p-value of the difference."""
 
     inside: float
     between: float
@@ -100,7 +103,7 @@ _UPDATED_S = 60.0  # programs that keep counters up to date at intervals do so a
 
 @dataclass(frozen=True, eq=False)
 class RegularSpikes:
-    """Spikes that belong to a rhythm: the first, highest and last row of each.
+    """Spikes that belong to a rhythm: the first, the highest and the last row of each spike.
 
     Attributes:
         period_s: The time from one spike to the next.
@@ -127,7 +130,7 @@ class RegularSpikes:
 
     @property
     def may_be_alias(self) -> bool:
-        """Whether the real rhythm may be faster, and only looks like this one because it is sampled too rarely.
+        """Whether spikes may really come more often, at a rhythm that looks slower because samples are too rare.
 
         Samples miss spikes shorter than a sampling interval, so a rhythm near that interval, or near a fraction of it,
         looks much slower.
@@ -136,10 +139,10 @@ class RegularSpikes:
 
 
 def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
-    """Return the regular spikes of evenly sampled values; None if their rhythm may be chance.
+    """Return the regular spikes of evenly sampled values; None if the rhythm of the spikes may be chance.
 
-    Long series are first reduced to the highest of several samples, so periods shorter than about a thousandth of the
-    recording are not found.
+    Long series are first reduced to the highest value of several samples, so periods shorter than about a thousandth of
+    the recording are not found.
     """
     if len(values) < _FEWEST_ROWS * FEWEST_BEATS:
         return None
@@ -153,14 +156,14 @@ def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
 
 
 def _find_regular(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
-    """Find spikes in several ways, and return the spikes whose rhythm agrees best."""
+    """Find spikes in several ways, and return the regular spikes with the best rhythm; None without a rhythm."""
     ways = [(spike, beat) for spike in spikes(values) if (beat := rhythm(seconds[spike.first], _FEWEST_ROWS * step))]
     ways.sort(key=lambda way: -way[1].agreement * len(way[1].events))
     return next((regular for way in ways if (regular := _regular(values, *way, step))), None)
 
 
 def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> RegularSpikes | None:
-    """Return the spikes that belong to the rhythm; None if too many are missing, or if they are too wide."""
+    """Return the spikes that belong to the rhythm `beat`; None if too many are missing, or if spikes are too wide."""
     if beat.missing > _MOST_MISSING * (beat.beats[-1] + 1):
         return None
     first, last = result.first[beat.events], result.last[beat.events]
@@ -181,8 +184,8 @@ def _regular(values: Values, result: Spikes, beat: Rhythm, step: float) -> Regul
 def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhythm) -> bool:
     """Return whether spikes of one sample come from how the counter is updated, not from the measured quantity.
 
-    A counter that is updated at intervals stands still in between. If it is updated slightly more often than it is
-    sampled, a sample sometimes contains two updates, which doubles a rate.
+    A counter that is updated at intervals stands still in between. If the counter is updated slightly more often than
+    it is sampled, a sample sometimes contains two updates, which doubles a rate.
     """
     still = bool((between == between[0]).all()) and len(set(np.diff(first).tolist())) == 1
     level = median(between)
@@ -192,9 +195,10 @@ def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhyt
 
 
 def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp]) -> float:
-    """Return the usual share of a period with values above the middle between the lowest quarter and the peak.
+    """Return the usual share of a period that is above half of the spike's height.
 
-    The share is small for spikes, and about half for waves and saw-teeth.
+    Half is the middle between the lowest quarter of the period and the peak. The share is small for spikes, and about
+    half for waves and saw-teeth.
     """
     shares: list[float] = []
     value = max(1, len(first) // _LOOKED_AT)
@@ -208,9 +212,9 @@ def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp
 
 
 def spikes(values: Values) -> list[Spikes]:
-    """Return the spikes of evenly sampled values, once for each way to find them; empty if there are none.
+    """Return the spikes of evenly sampled values, once for each way to find spikes; empty without spikes.
 
-    The ways differ in how fast the level may change, and in how much lower than the highest a spike may be.
+    The ways differ in how fast the level may change, and in how much lower than the highest spike a spike may be.
     """
     spikes_by_spans: dict[bytes, Spikes] = {}
     for blocks in _BLOCKS:
@@ -233,7 +237,7 @@ def spikes(values: Values) -> list[Spikes]:
 
 
 def _level(values: Values, size: int) -> Values:
-    """Return the median of each block of rows, smoothed by a median of three, and interpolated."""
+    """Return the level at each row: medians of blocks of rows, smoothed by a median of three, and interpolated."""
     blocks = len(values) // size
     medians = _median(values[: blocks * size].reshape(blocks, size))
     padded = np.concatenate((medians[:1], medians, medians[-1:]))
@@ -243,7 +247,7 @@ def _level(values: Values, size: int) -> Values:
 
 
 def _median(values: Values) -> Values:
-    """Return the upper median along the last axis; np.median takes three times as long."""
+    """Return the median along the last axis (the upper of two); np.median takes three times as long."""
     at = values.shape[-1] // 2
     return np.partition(values, at, axis=-1)[..., at]
 
@@ -259,7 +263,7 @@ def _above(above: Values, value: float) -> Spikes:
 
 
 def raised(starts: Times, width: int, period: int, times: Times, values: Values, step: int) -> Raised | None:
-    """Compare samples (every `step`) during events with those between them; None if there are too few samples.
+    """Compare samples (every `step`) during events with samples between events; None if there are too few samples.
 
     The time from each event to the next is cut into parts as long as an event; the first part is the event. If events
     had no effect, each part would be equally likely to have the highest mean; van Elteren's test (a rank-sum test
@@ -298,7 +302,7 @@ def _ties(means: Values) -> float:
 
 
 def rhythm(times: Values, shortest: float) -> Rhythm | None:
-    """Return the rhythm of events at ascending times; None if it may be chance or is faster than `shortest`."""
+    """Return the rhythm of events at ascending times; None if a rhythm may be chance or is faster than `shortest`."""
     steps = np.diff(times, prepend=-np.inf)
     events = np.flatnonzero(steps >= _TOO_CLOSE * median(steps[1:])) if len(times) > 1 else np.arange(len(times))
     if len(events) < FEWEST_BEATS:
@@ -322,7 +326,7 @@ def rhythm(times: Values, shortest: float) -> Rhythm | None:
 
 
 def by_neighbours(intervals: Values) -> tuple[float, float]:
-    """Return the period that fits the intervals between neighbouring events best, and the agreement."""
+    """Return the period that fits the intervals between neighbouring events best, and the agreement (at most 1)."""
     tried = _tried(intervals, _FINEST)
     # At an even pace few intervals are different. Periods that agree nearly as well are then compared exactly.
     different, counts = np.unique(intervals, return_counts=True)
@@ -332,26 +336,26 @@ def by_neighbours(intervals: Values) -> tuple[float, float]:
 
 
 def _agreement(intervals: Values, tried: Values) -> Values:
-    """Return how well each interval agrees with each period, a row for each period."""
+    """Return the agreement of each interval with each period tried; a row for each period."""
     ratio = intervals / tried[:, np.newaxis]
     whole = np.rint(ratio)
     return np.where((whole >= 1) & (whole <= _LONGEST_GAP), np.cos(2 * np.pi * ratio), -0.5)
 
 
 def by_phase(times: Values) -> tuple[float, float]:
-    """Return the period that fits the phases of the events best, and the agreement."""
+    """Return the period that fits the phases of the events best, and the agreement (at most 1)."""
     tried = _tried(np.diff(times), min(_FINEST, 0.2 / len(times)))
     return _best(tried, np.abs(np.exp(2j * np.pi * times / tried[:, np.newaxis]).mean(axis=1)))
 
 
 def _best(tried: Values, agreement: Values) -> tuple[float, float]:
-    """Return the period that agrees best, and its agreement; 0 and -1 if none was tried."""
+    """Return the period with the best agreement, and that agreement; 0 and -1 if no period was tried."""
     best = int(np.argmax(agreement)) if len(tried) else None
     return (0.0, -1.0) if best is None else (float(tried[best]), float(agreement[best]))
 
 
 def _tried(intervals: Values, step: float) -> Values:
-    """Return the periods to try, around the usual interval: periods that enough of the intervals are nearest to."""
+    """Return the periods to try, near the usual interval, such that enough intervals are about one period long."""
     usual = median(intervals)
     tried = usual * np.exp(np.arange(np.log(_SHORTEST), np.log(_LONGEST), step))
     different, counts = np.unique(intervals, return_counts=True)
@@ -360,7 +364,7 @@ def _tried(intervals: Values, step: float) -> Values:
 
 
 def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: float) -> Rhythm:
-    """Return the rhythm with this period; of several events in one beat, the nearest to the beat is taken."""
+    """Return the rhythm with this period and agreement; of several events in a beat, the nearest to it is kept."""
     offset = float(np.angle(np.exp(2j * np.pi * at / period).mean())) / (2 * np.pi)
     place = at / period - offset
     beats = np.rint(place).astype(np.intp)
@@ -371,9 +375,10 @@ def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: floa
 
 
 def _mean_period(at: Values, beats: NDArray[np.intp]) -> float:
-    """Return the mean interval if each beat is timed from the last beat, else the slope of a line through the beats.
+    """Return the period of beats: the mean interval, or the slope of a line through the beats.
 
-    If each beat is early or late independently, a long interval is followed by a short interval.
+    The mean is used if each beat is timed from the previous beat. If each beat is early or late independently, long
+    intervals are followed by short intervals, and the slope is used.
     """
     mean = float((at[-1] - at[0]) / beats[-1])
     late = np.diff(at) / mean - np.diff(beats)

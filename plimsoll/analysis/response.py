@@ -21,10 +21,10 @@ _EFFECTIVE = 0.5  # of the values: neighbours are alike
 
 @dataclass(frozen=True)
 class Response:
-    """The growth of the work with the load, from a middle load to the highest.
+    """The growth of the work with the load, from a middle load to the highest load.
 
     `elasticity` is the relative growth of the work divided by that of the load: 1 if the work keeps up, 0 if it stays
-    flat, below 0 if it falls; `error` is its standard error. `middle` and `top` are pairs of load and work.
+    flat, below 0 if it falls. `error` is 1.64 times its standard error. `middle` and `top` are pairs of load and work.
     """
 
     elasticity: float
@@ -34,7 +34,7 @@ class Response:
 
 
 def top(load: Values, share: float) -> Mask:
-    """Return the rows whose load is at least this share of the highest; if these are few, the highest rows."""
+    """Return the rows whose load is at least this share of the highest load; if these are too few, the highest rows."""
     filled = np.isfinite(load)
     if not filled.any():
         return filled
@@ -53,18 +53,18 @@ def middle(load: Values) -> Mask:
 
 
 def highest(values: Values) -> float:
-    """Return the highest value, without outliers."""
+    """Return the highest value without outliers: a high percentile; NaN without values."""
     return float(np.nanpercentile(values, _HIGHEST)) if np.isfinite(values).any() else float("nan")
 
 
 def varies(values: Values, factor: float) -> bool:
-    """Return whether the highest value is at least `factor` times lower ones, even if high values are rare (logons)."""
+    """Return whether the highest value is at least `factor` times some lower values, even if most values are low."""
     filled = values[np.isfinite(values) & (values > 0)]
     return len(filled) >= _FEWEST and int((filled * factor <= highest(filled)).sum()) >= _FEWEST_LOW
 
 
 def response(load: Values, work: Values) -> Response | None:
-    """Return the response of the work near the highest load; None if there are too few rows there."""
+    """Return the response of the work near the highest load; None if the load rarely is there, or hardly differs."""
     most = highest(load)
     filled = np.isfinite(load) & np.isfinite(work) & (load > 0) & (work > 0)
     lower = filled & middle(load)
@@ -83,7 +83,7 @@ def response(load: Values, work: Values) -> Response | None:
 
 
 def rises_to_its_end(work: Values, factor: float) -> bool:
-    """Return whether the work still grew when it was highest, so it had not levelled off."""
+    """Return whether the work was still growing when it was highest, so that it had not levelled off."""
     filled = np.flatnonzero(np.isfinite(work))
     if len(filled) < 3 * _FEWEST:
         return False

@@ -24,7 +24,7 @@ _HIGHEST = 97  # percentile that stands for the highest rate, so that one sample
 
 @dataclass(frozen=True)
 class Knee:
-    """The load at which a curve bends, and the value there."""
+    """The load at which throughput bends, and the throughput there."""
 
     load: float
     value: float
@@ -32,7 +32,7 @@ class Knee:
 
 @dataclass(frozen=True)
 class LatencyKnee:
-    """The rate up to which latency stays `flat`, and the highest measured rate with its latency."""
+    """The rate up to which latency stays about as low as `flat`, and the highest measured rate with its latency."""
 
     flat: float
     rate: float
@@ -50,7 +50,7 @@ _DRAWS = 4000
 
 @dataclass(frozen=True)
 class CurveEstimate:
-    """A value and its 95 % confidence interval."""
+    """A fitted value and its 95 % confidence interval."""
 
     value: float
     low: float
@@ -61,8 +61,8 @@ class CurveEstimate:
 class Law:
     """The universal scalability law, fitted to throughput over load.
 
-    `peak` is the load with the highest throughput (`maximum`); both are None if that is not within the measured loads.
-    `aic` and `aic_line` are Akaike's criteria of the law and of a straight line; lower is better.
+    `peak` is the load with the highest throughput (`maximum`); both are None if the peak is not within the measured
+    loads. `aic` and `aic_line` are Akaike's criteria of the law and of a straight line; the lower criterion is better.
     """
 
     rate: CurveEstimate
@@ -75,23 +75,23 @@ class Law:
     aic_line: float
 
     def __call__(self, load: Values) -> Values:
-        """Return the throughput at these loads."""
+        """Return the throughput at these loads, by the law."""
         return _law(np.array([self.rate.value, self.contention.value, self.coherency.value]), load)
 
 
 @dataclass(frozen=True)
 class Refused:
-    """The reason why the law is not fitted."""
+    """The reason why the scalability law is not fitted."""
 
     why: str
 
 
 def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refused:
-    """Return the fitted law; Refused unless throughput bends away from a straight line.
+    """Return the fitted scalability law, or why it is not fitted: throughput must bend away from a straight line.
 
     Args:
         load: The number of parallel connections or users.
-        throughput: The work they do in a second.
+        throughput: The work done in a second at each load.
         errors: The standard error of each throughput.
     """
     different = len(np.unique(load))
@@ -140,7 +140,7 @@ def _law(parameters: Values, load: Values) -> Values:
 
 
 def _start(load: Values, throughput: Values) -> Values:
-    """Return start values of the parameters by linear least squares: N / X is a polynomial of N."""
+    """Return start values of the parameters for the fit, by linear least squares: N / X is a polynomial of N."""
     ratio = load / np.maximum(throughput, 1e-12)
     terms = np.column_stack([np.ones_like(load), load - 1, load * (load - 1)])
     weights = 1 / ratio
@@ -150,7 +150,7 @@ def _start(load: Values, throughput: Values) -> Values:
 
 
 def _draws(best: Values, jacobian: Values, spread: float, freedom: int) -> Values:
-    """Return random parameters within their uncertainty (multivariate Student's t), without impossible values."""
+    """Return random parameters around `best` (multivariate Student's t), without impossible values."""
     covariance = np.linalg.pinv(jacobian.T @ jacobian) * spread
     rng = np.random.default_rng(0)
     normal = rng.multivariate_normal(np.zeros(3), covariance, _DRAWS, method="svd")
@@ -169,7 +169,7 @@ def akaike(squares: float, count: int, parameters: int) -> float:
 
 
 def throughput_knee(load: Values, throughput: Values) -> Knee | None:
-    """Return the load from which throughput hardly grows: the corner of two lines that fit better than one.
+    """Return the load from which throughput hardly grows: the corner of two lines that fit better than one line.
 
     None unless the second line is less than half as steep as the first.
     """
@@ -189,7 +189,7 @@ def throughput_knee(load: Values, throughput: Values) -> Knee | None:
 
 
 def _hinge(x: Values, y: Values, corner: float) -> tuple[float, float, float, float]:
-    """Return the squared residuals of two lines that meet at a corner, both slopes, and the value at the corner."""
+    """Return the squared residuals of two lines that meet at x = `corner`, both slopes, and the value at the corner."""
     terms = np.column_stack([np.ones_like(x), x - corner, np.maximum(x - corner, 0)])
     fit = np.linalg.lstsq(terms, y, rcond=None)[0]
     return float(((terms @ fit - y) ** 2).sum()), float(fit[1]), float(fit[1] + fit[2]), float(fit[0])

@@ -1,6 +1,6 @@
 """Statistical significance: numbers of independent samples, rank tests, corrections for many tests.
 
-Rank tests are not affected by the size of outliers.
+The size of an outlier does not affect rank tests.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _MOST_NOISE = 3.3  # standard errors: of a few hundred pairs without any relatio
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """A rank correlation (-1 to 1), and how many independent samples the series have (Bartlett, 1935).
+    """A rank correlation (-1 to 1), and the number of independent samples (`effective`; Bartlett, 1935).
 
     `lag` is the number of samples by which the second series is late.
     """
@@ -49,7 +49,7 @@ class RankTest:
 
 
 def rank_test(first: Values, second: Values) -> RankTest:
-    """Compare two sets of at least one value each, by the normal approximation with correction for ties."""
+    """Compare the ranks of two sets of values, at least one each: a normal approximation with correction for ties."""
     # The result of scipy.stats.mannwhitneyu, whose import and argument checks would take half of a comparison's time.
     values, places, ties = np.unique(np.concatenate((second, first)), return_inverse=True, return_counts=True)
     if len(values) == 1:
@@ -64,15 +64,16 @@ def rank_test(first: Values, second: Values) -> RankTest:
 
 
 def shift(first: Values, second: Values) -> float:
-    """Return the median of all differences between values of the second and the first set (Hodges and Lehmann)."""
+    """Return by how much the second set is higher: the median of all differences of pairs (Hodges and Lehmann)."""
     return float(np.median(second[:, None] - first[None, :]))
 
 
 def hochberg(chances: Values) -> Values:
-    """Return the p-values of several tests, corrected so that a level limits the chance of any false alarm.
+    """Return the p-values of several tests, corrected for testing several at once.
 
-    Tests that rise and fall together, as of two figures of one processor, count as one (Hochberg, "A sharper Bonferroni
-    procedure for multiple tests of significance", 1988).
+    A level for the corrected p-values is the chance of one or more false alarms in all tests. Tests that rise and fall
+    together, as of two figures of one processor, count as one (Hochberg, "A sharper Bonferroni procedure for multiple
+    tests of significance", 1988).
     """
     order = np.argsort(chances, kind="stable")[::-1]
     out = np.empty(len(chances))
@@ -81,7 +82,7 @@ def hochberg(chances: Values) -> Values:
 
 
 def rank_correlation(first: Values, second: Values, most_lag: int = 0) -> RankCorrelation | None:
-    """Return the strongest rank correlation at a lag up to `most_lag`; None with too few samples."""
+    """Return the strongest rank correlation at any lag up to `most_lag` (samples); None with too few samples."""
     lags = sorted(range(-most_lag, most_lag + 1), key=abs)
     pairs = {lag: pair for lag in lags if (pair := _ranked(first, second, lag)) is not None}
     if not pairs:
@@ -100,7 +101,7 @@ def ranks(values: Values) -> Values:
 
 
 def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | None:
-    """Return the standardised ranks of the pairs at a lag; None with too few pairs or a constant series."""
+    """Return the standardised ranks of both series, shifted by `lag`; None with too few pairs or a constant series."""
     count = len(first) - abs(lag)
     x = first[max(-lag, 0) : max(-lag, 0) + count]
     y = second[max(lag, 0) : max(lag, 0) + count]
@@ -114,7 +115,7 @@ def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | 
 
 
 def autocovariances(values: Values) -> Values:
-    """Return the autocovariances of a series, or of each row, at the lags 0 to n - 1, each divided by n."""
+    """Return the autocovariances of a series, or of each row of an array, at the lags 0 to n - 1, each divided by n."""
     rows = values.shape[-1]
     off = values - values.mean(axis=-1, keepdims=True)
     # Padded to twice the length, so that nothing wraps around, and to a length with a fast transform.
@@ -124,8 +125,7 @@ def autocovariances(values: Values) -> Values:
 
 
 def block_lengths(values: Values, covariances: Values) -> Values:
-    """Return, for each row, the mean block length (samples) at which the stationary bootstrap of the mean is best; at
-    least 1.
+    """Return, for each row, the best mean block length (samples) of the stationary bootstrap of the mean; at least 1.
 
     Politis and White, "Automatic block-length selection for the dependent bootstrap" (2004), with the correction by
     Patton, Politis and White (2009). The `arch` package gives the same from 10 samples on.
@@ -151,7 +151,11 @@ def block_lengths(values: Values, covariances: Values) -> Values:
 
 
 def _bandwidths(values: Values, covariances: Values, most: int, insignificant: int) -> NDArray[np.intp]:
-    """Return twice the lag before `insignificant` consecutive insignificant autocorrelations of a row, up to `most`."""
+    """Return, for each row, twice the lag after which autocorrelations are insignificant; at most `most`.
+
+    Autocorrelations are insignificant after a lag if the next `insignificant` of them are; without such a lag, `most`
+    is returned.
+    """
     rows = values.shape[1]
     squares = np.cumsum((values - values.mean(axis=1, keepdims=True)) ** 2, axis=1)
     lags = np.arange(most + 1)
@@ -166,14 +170,17 @@ def _bandwidths(values: Values, covariances: Values, most: int, insignificant: i
 def effective_samples(count: float, correlation: _Number) -> _Number:
     """Return how many independent samples tell as much about a mean as `count` samples of AR(1) noise.
 
-    The formula (Bartlett, 1935) is for many samples. For few samples use `effective_in_window`; for noise of other
-    kinds `correlation_time`, which takes autocovariances.
+    The formula (Bartlett, 1935) is for many samples. For few samples use `effective_in_window`; for noise that is not
+    AR(1) use `correlation_time`, which takes autocovariances.
     """
     return count * (1 - correlation) / (1 + correlation)
 
 
 def effective_in_window(count: int, correlation: float) -> float:
-    """Return the effective number of samples of a series hardly longer than its correlation (Bartlett, 1946)."""
+    """Return how many independent samples tell as much about a mean as `count` samples of AR(1) noise, even if few.
+
+    By Bartlett (1946), for series that are hardly longer than their correlation.
+    """
     beyond = 2 * correlation * (1 - correlation**count) / (count * (1 - correlation) ** 2)
     return count / ((1 + correlation) / (1 - correlation) - beyond)
 
@@ -181,8 +188,9 @@ def effective_in_window(count: int, correlation: float) -> float:
 def correlation_time(covariances: Values) -> float:
     """Return how many consecutive samples tell as much about the mean as one independent sample; at least 1.
 
-    It is the sum of the autocorrelations, as long as the sum of two neighbours is positive (the initial monotone
-    sequence of Geyer, "Practical Markov chain Monte Carlo", 1992). A slow drift makes it long, as it should.
+    This is the sum of the autocorrelations, as long as the sum of two neighbours is positive (the initial monotone
+    sequence of Geyer, "Practical Markov chain Monte Carlo", 1992). A slow drift makes the correlation time long, as it
+    should.
     """
     if covariances[0] <= 0 or len(covariances) < 4:
         return 1.0
@@ -196,10 +204,9 @@ def correlation_time(covariances: Values) -> float:
 def independent_means(
     values: Values, correlation_time: float, weights: Values | None = None, breaks: Sequence[int] = ()
 ) -> Values:
-    """Return the means of up to 100 blocks of at least three correlation times each; no block contains a row of
-    `breaks`.
+    """Return the means of up to 100 blocks, each of at least three correlation times; no block contains a break.
 
-    If the samples drift slowly, there are few blocks, or only one.
+    If the samples drift slowly, there are few blocks, or only one. `breaks` are the rows that follow a pause.
     """
     value = max(_TIMES * correlation_time, len(values) / MOST)
     edges = [0, *breaks, len(values)]
@@ -212,7 +219,7 @@ def independent_means(
 
 
 def equal_means(values: Values, blocks: int) -> Values:
-    """Return the means of `blocks` consecutive parts of equal length."""
+    """Return the means of `blocks` consecutive blocks of equal length."""
     return _means(values, None, min(blocks, len(values)))
 
 

@@ -47,7 +47,7 @@ _CURVED = 2.5  # standard errors of the curvature
 
 @dataclass(frozen=True)
 class Line:
-    """A line: its slope per second with standard error and degrees of freedom, and its value at 0."""
+    """A straight line: its slope per second with standard error and degrees of freedom, and its value at time 0."""
 
     slope: float
     error: float
@@ -65,7 +65,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Trend:
-    """A line through values, and its values at the start and the end.
+    """A straight line through values, and the line's values at the start and the end.
 
     `direction` is 1 if values climb throughout and -1 if they fall throughout; 0 if that is uncertain, or if values
     turn back, jump, or level off.
@@ -78,7 +78,7 @@ class Trend:
 
     @property
     def slope(self) -> float:
-        """The change per second."""
+        """The change of the value per second."""
         return self.line.slope
 
     @cached_property
@@ -95,12 +95,12 @@ class Trend:
 
 
 def trend(seconds: Values, values: Values) -> Trend | None:
-    """Return the trend of finite values at ascending times; None if there are too few to tell."""
+    """Return the trend of finite values at ascending times (s); None if there are too few values to tell."""
     return trends_of(seconds, [values])[0]
 
 
 def trends_of(seconds: Values, rows: Sequence[Values]) -> list[Trend | None]:
-    """Return the trend of each row of values, all of which were sampled at the same times."""
+    """Return the trend of each row of values, for rows that were all sampled at the same times (s)."""
     parts = _parts(seconds, _PARTS) if len(seconds) >= _FEWEST_SAMPLES else np.empty(0, dtype=np.intp)
     if len(parts) < _FEWEST_PARTS + 1:
         return [None] * len(rows)
@@ -114,7 +114,7 @@ def trends_of(seconds: Values, rows: Sequence[Values]) -> list[Trend | None]:
 
 
 def _parts(seconds: Values, count: int) -> NDArray[np.intp]:
-    """Return the first row of each part of equal duration, then the number of rows; empty parts are left out."""
+    """Return the first row of each of `count` parts of equal duration, and the number of rows; without empty parts."""
     edges = np.linspace(seconds[0], seconds[-1], count + 1)[:-1]
     return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
 
@@ -132,7 +132,8 @@ def _lines(times: Values, means: Values) -> list[Line]:
 def _errors_of(middle: Values, residuals: Values, fitted: int) -> tuple[Values, Values]:
     """Return the standard error of a coefficient and its degrees of freedom, for each row of residuals.
 
-    Both are from the effective number of samples. `middle` are the times less their mean, `fitted` the coefficients.
+    The error and the degrees of freedom are by the effective number of samples. `middle` are the times less their mean,
+    and `fitted` is the number of fitted coefficients.
     """
     count = residuals.shape[1]
     squares = (residuals * residuals).sum(axis=1)
@@ -144,7 +145,7 @@ def _errors_of(middle: Values, residuals: Values, fitted: int) -> tuple[Values, 
 
 
 def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], line: Line) -> int:
-    """Return 1 if values climb throughout, -1 if they fall throughout, else 0. `line` is the line through the means."""
+    """Return 1 if values climb throughout, -1 if they fall throughout, else 0; `line` is the line through the means."""
     sign = 1 if line.slope > 0 else -1
     rising, sure = sign * means, replace(line, slope=abs(line.slope))
     if not sure.climbs(SURE):
@@ -158,13 +159,13 @@ def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.i
 
 
 def is_doubtful(times: Values, rising: Values, slope: float) -> bool:
-    """Return whether the climb may be over: the means jump, or level off."""
+    """Return whether a climb may be over, as the means jump or level off."""
     change = slope * float(times[-1] - times[0])
     return _jumps(rising, change) or _stepped(times, rising) or _levels_off(times, rising)
 
 
 def _jumps(means: Values, change: float) -> bool:
-    """Return whether much of the change happens between two neighbouring parts, beyond the noise between parts."""
+    """Return whether much of the change happens between neighbouring parts, by more than the noise between parts."""
     steps = means[2:] - means[:-2]
     usual = median(steps)
     scatter = _NORMAL * median(np.abs(steps - usual))
@@ -183,7 +184,7 @@ def _stepped(times: Values, means: Values) -> bool:
 
 
 def _levels_off(times: Values, means: Values) -> bool:
-    """Return whether a climb has slowed down so much at the end that it may be over."""
+    """Return whether a climb has slowed down so much in the end that it may be over."""
     unit = (times - times[0]) / (times[-1] - times[0])
     basis = np.stack((np.ones_like(unit), unit, unit * unit), axis=1)
     (_, slope, curve), *_ = np.linalg.lstsq(basis, means, rcond=None)
@@ -196,15 +197,15 @@ def _levels_off(times: Values, means: Values) -> bool:
 def trend_beside(
     alone: Trend, seconds: Values, values: Values, load: Values | None = None, smallest_change: float = 0.0
 ) -> Trend:
-    """Return the trend of finite values at ascending times, corrected for other influences.
+    """Return the trend of values corrected for other influences; `alone` if a correction does not help.
 
     Args:
-        alone: The trend of the values alone.
-        seconds: The times.
-        values: The values.
-        load: The load at these times; None if it is not known.
-        smallest_change: The smallest change that matters. Other influences are tried only if the plain line changes by
-            at least half of it.
+        alone: The trend of the values without a correction.
+        seconds: The times (s), ascending.
+        values: The values; finite.
+        load: The load at these times; None if the load is not known.
+        smallest_change: The smallest change that matters. Other influences are tried only if the line without a
+            correction changes by at least half of that.
     """
     if alone.direction or abs(alone.end - alone.start) < smallest_change / 2:
         return alone
@@ -244,7 +245,7 @@ def trend_beside(
 
 
 def _others(times: Values, loads: Values | None) -> Iterator[Values]:
-    """Yield sets of possible other influences on the values, as columns with a row for each part."""
+    """Yield sets of other influences that the values may have, as columns with a row for each part."""
     since, span = times - times[0], float(times[-1] - times[0])
     for share in _FILLS_IN:
         yield np.exp(-since / (share * span))[:, None]
@@ -268,7 +269,7 @@ def _coefficients(basis: Values, means: Values) -> Values:
 
 
 def _information(means: Values, basis: Values) -> float:
-    """Return the information criterion of a fit of means by the columns of a basis."""
+    """Return the Bayesian information criterion of a fit of means by the columns of a basis."""
     count, parameters = basis.shape
     rest = means - basis @ _coefficients(basis, means)
     squares = max(float((rest**2).sum()), 1e-12 * float((means**2).sum()) + 1e-300)
@@ -276,7 +277,7 @@ def _information(means: Values, basis: Values) -> float:
 
 
 def _line_beside(times: Values, means: Values, values: Values) -> Line:
-    """Return the line fitted together with other influences; its offset is the mean of the values."""
+    """Return the line fitted together with other influences (`values`); its value at the mean time is its offset."""
     basis = _basis(times - times.mean(), values - values.mean(axis=0))
     coefficients = _coefficients(basis, means)
     beside = basis[:, [0, *range(2, basis.shape[1])]]

@@ -1,8 +1,8 @@
 """The plateaus of a stepped load.
 
-A series is a step test if it has at least three levels, each long compared with the change to the next, and if these
-pieces describe it better than a slope, a wave or a random walk. A pause, in which the load is nearly off, ends a
-plateau even if the next one has the same level.
+A series is a step test if it has at least three levels, each long compared with the change to the next, and if plateaus
+describe the series better than a slope, a wave or a random walk. A pause, in which the load is nearly off, ends a
+plateau even if the next plateau has the same level.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ class Plateau:
 
 
 def plateaus(samples: Samples) -> tuple[Plateau, ...]:
-    """Return the plateaus of a step test; empty if the series is no step test."""
+    """Return the plateaus of a step test; empty if the series is not a step test."""
     times, values = samples.present.times, samples.present.values
     if len(values) < _FEWEST or np.ptp(values) == 0:
         return ()
@@ -71,7 +71,7 @@ def plateaus(samples: Samples) -> tuple[Plateau, ...]:
 
 @dataclass(frozen=True)
 class _Stairs:
-    """The plateaus of a series, and the pauses between them."""
+    """The plateaus (`levels`) among the pieces of a series, and the pauses between the plateaus."""
 
     series: Described
     pieces: Sequence[Piece]
@@ -85,7 +85,7 @@ class _Stairs:
 
     @cached_property
     def information(self) -> float:
-        """The Bayesian information criterion of plateaus with ramps between them."""
+        """The Bayesian information criterion of plateaus with ramps between them; infinite without plateaus."""
         if not self.levels:
             return np.inf
         pieces = self.all
@@ -119,7 +119,7 @@ class _Stairs:
 
 
 def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
-    """Return the plateaus among the pieces of a series: ramps cut off, neighbours of one level joined."""
+    """Return the plateaus among the pieces of a series, without ramps; neighbours of the same level are joined."""
     levels, low = _levels(series, pieces)
     while True:
         stairs = _Stairs(series, pieces, levels, list(_pauses(levels, low)))
@@ -138,7 +138,7 @@ def _without_spikes(values: Values) -> Values:
 
 
 def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """Return the pieces that are plateaus, and the pieces of low load between them."""
+    """Return the pieces that are plateaus, and the pieces with hardly any load between plateaus."""
     shortest = max(2, round(_SHORTEST * len(series.values)))
     flat = [piece for piece in pieces if piece.is_flat and piece.length >= shortest]
     height = median(np.abs(np.diff([piece.level for piece in flat]))) if len(flat) > 1 else 0.0
@@ -160,7 +160,7 @@ def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], li
 
 
 def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
-    """Return the plateaus, after joining plateaus of one level that are close together without a pause between."""
+    """Return the plateaus, with close neighbours of the same level joined unless a pause (`low`) lies between."""
     joined = list(levels)
     while True:
         pairs = [at for at in range(len(joined) - 1) if _continues(series, joined, at, low)]
@@ -173,7 +173,7 @@ def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) ->
 
 
 def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
-    """Yield one pause for all low pieces between two plateaus."""
+    """Yield a pause for each pair of plateaus with low pieces between, from the first to the last low piece."""
     for piece, other in pairwise(levels):
         between = [part for part in low if piece.last <= part.first and part.last <= other.first]
         if between:
@@ -196,9 +196,9 @@ def _without_idle(levels: list[Piece]) -> list[Piece]:
 
 
 def _passing(pieces: Sequence[Piece]) -> int | None:
-    """Return the index of a piece that is too short, beside its neighbours, to be a plateau; None if there is none.
+    """Return the index of a piece that is too short, compared with its neighbours, to be a plateau; None without one.
 
-    Such a piece is part of a ramp between its neighbours, or a short disturbance.
+    Such a piece is a part of a ramp between its neighbours, or a short disturbance.
     """
     for at in range(1, len(pieces) - 1):
         piece = pieces[at]
@@ -212,7 +212,7 @@ def _passing(pieces: Sequence[Piece]) -> int | None:
 
 
 def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequence[Piece]) -> bool:
-    """Return whether a plateau closely follows the plateau before, at the same level and without a pause between."""
+    """Return whether plateau `at` and the next are close, at the same level, and without a pause between."""
     piece, other = levels[at : at + 2]
     is_broken = any(piece.last <= part.first and part.last <= other.first for part in low)
     is_close = other.first - piece.last <= max(_PASSING * min(piece.length, other.length), 2)
@@ -222,13 +222,13 @@ def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequenc
 
 
 def _same(series: Described, piece: Piece, other: Piece, height: float = 0.0) -> bool:
-    """Return whether two pieces have the same level, within the noise or a small share of the step height."""
+    """Return whether two pieces have the same level, within the noise or a small share of `height` (of usual steps)."""
     apart, error = abs(piece.level - other.level), series.error(piece, other)
     return apart < 3 * error or (apart < 8 * error and apart < _SMALL * height)
 
 
 def _different(levels: Sequence[Piece], series: Described) -> int:
-    """Return the number of different levels."""
+    """Return the number of levels that differ by more than the noise, and by more than a share of their range."""
     ordered = sorted(levels, key=lambda piece: piece.level)
     value = _APART * (ordered[-1].level - ordered[0].level)
     return 1 + sum(
@@ -237,7 +237,7 @@ def _different(levels: Sequence[Piece], series: Described) -> int:
 
 
 def _slope(levels: Sequence[Piece], series: Described) -> float:
-    """Return how much of the change of level happens within the pieces: 0 for stairs, 1 for a ramp or a wave."""
+    """Return the share of the change between plateaus that happens within them: 0 for stairs, 1 for a ramp or wave."""
     jumps = np.diff([level.level for level in levels])
     expected = (np.concatenate((jumps[:1], jumps)) + np.concatenate((jumps, jumps[-1:]))) / 2
     inside = [series.values[level.first : level.last] for level in levels]
@@ -247,7 +247,7 @@ def _slope(levels: Sequence[Piece], series: Described) -> float:
 
 
 def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
-    """Return the pieces with the ramps between them cut off."""
+    """Return the pieces without the ramps between them."""
     firsts, lasts = [piece.first for piece in pieces], [piece.last for piece in pieces]
     for at, (piece, other) in enumerate(pairwise(pieces)):
         noise = float(series.variance[piece.first : other.last].mean())
@@ -261,7 +261,7 @@ def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
 
 
 def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """Return the spans with each sharp edge moved to the sample where it fits best."""
+    """Return the spans of samples, with each sharp edge moved by up to `size` samples to where it fits best."""
     items = [list(span) for span in spans]
     for group, other in pairwise(items):
         if other[0] - group[1] > 2 * size:
@@ -273,12 +273,12 @@ def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> 
 
 
 def transition(values: Values, before: tuple[int, int], after: tuple[int, int], noise: float) -> tuple[int, int]:
-    """Return the end of the level before (exclusive) and the start of the level after.
+    """Return where the level before ends (exclusive), and where the level after starts.
 
     Args:
         values: The series.
-        before: The range of values (end exclusive) that are surely on the level before.
-        after: The range of values (end exclusive) that are surely on the level after.
+        before: The range of indices (end exclusive) that are surely on the level before.
+        after: The range of indices (end exclusive) that are surely on the level after.
         noise: The long-run variance of the noise.
     """
     before, after = (before[0], max(before[1], before[0] + 1)), (min(after[0], after[1] - 1), after[1])
@@ -309,6 +309,6 @@ def transition(values: Values, before: tuple[int, int], after: tuple[int, int], 
 
 
 def step(values: Values, low: float, high: float) -> int:
-    """Return the index of the first value on the second of two levels."""
+    """Return the index of the first value on the level `high`, if the values step from the level `low` to `high`."""
     gain = np.concatenate(([0.0], np.cumsum((values - low) ** 2 - (values - high) ** 2)))
     return int(np.argmin(gain))

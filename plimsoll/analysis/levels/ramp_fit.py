@@ -1,7 +1,7 @@
 """The level of a series and the ramps before and after it.
 
-A series is described as `level + height * shape(u)`: `u` is the time since the start of the run as a share of the
-ramp, and the shape goes from 1 to 0, where the steady state begins. A ramp-down is a ramp-up read backwards. Noise is
+A series is described as `level + height * shape(u)`: `u` is the time since the start of the run as a share of the ramp,
+and the shape goes from 1 to 0; at 0 the steady state begins. A ramp-down is a ramp-up read backwards. Noise is
 autocorrelated, so the fit is by generalised least squares for AR(1) noise (Prais and Winsten, 1954).
 """
 
@@ -31,12 +31,11 @@ _STAYS = (0.3, 0.6)  # likewise for a load that stays too high, then falls back 
 
 
 def _shapes() -> tuple[Floats, Floats, Floats, int]:
-    """Return the shapes of ramps, their extra parameters, the unchanged share of each, and the number of standard
-    shapes.
+    """Return the shapes of ramps, their extra parameters, their unchanged shares, and the number of standard shapes.
 
-    The unchanged share is the part before the load begins to change. The standard shapes are the first, which are tried
-    for every load. A shape that is not a straight line counts for more parameters than it has, so it must fit clearly
-    better.
+    The unchanged share is the share of the ramp before the load begins to change. The standard shapes are first, and
+    are tried for every load. A shape that is not a straight line counts for more parameters than it has, so it must fit
+    clearly better.
     """
     u = np.linspace(0, 1, _POINTS + 1)
     items: list[tuple[Floats, float, float]] = []
@@ -80,11 +79,11 @@ SIMPLE_SHAPES = np.array([0, 4, 8, 11])
 
 @dataclass(frozen=True, eq=False)
 class Ramps:
-    """Candidates for a ramp; the first is no ramp at all.
+    """Candidates for a ramp; the first candidate is no ramp at all.
 
-    Each array has a row for each candidate: its shape, its end, how long the load does not change at first, its number
-    of parameters, and sums over its whitened values: of their squares (`square`), of their products with the series
-    (`data`), and of their products with a constant (`sum`).
+    Each array has a row for each candidate: the index of its shape, its end, how long the load does not change at first
+    (`plateau`), its number of parameters, and three sums over the candidate's whitened values: of squares (`square`),
+    of products with the whitened series (`data`), and of products with a whitened constant (`sum`).
     """
 
     shape: Places
@@ -97,7 +96,7 @@ class Ramps:
 
     @classmethod
     def of(cls, x: Floats, y: Floats, phi: float, shapes: Places, ends: Floats) -> "Ramps":
-        """Return a candidate for each shape and each end, for the series `y` at the ascending shares `x` of the run."""
+        """Return a candidate for each shape and each end, for the series `y` at `x`, ascending shares of the run."""
         rows = SHAPES[shapes].take(_places(x, ends), axis=1).reshape(-1, len(x))
         none = np.zeros(1)
         return cls(
@@ -119,10 +118,11 @@ _AT_LEAST = 6.0  # samples
 
 @dataclass(frozen=True)
 class Noise:
-    """AR(1) noise, by its standard deviation and coefficient.
+    """AR(1) noise: its standard deviation, and the coefficient `phi`.
 
     `growth` is the factor by which the variance of differences grows from one step to eight: 8 in a random walk, 3 in
-    AR(1) noise of coefficient 0.7. `later_growth` is the factor from eight steps to sixteen: 2 and 1.06.
+    AR(1) noise of coefficient 0.7. `later_growth` is the factor from eight steps to sixteen: 2 in a random walk, 1.06
+    in that noise.
     """
 
     deviation: float = 0.0
@@ -144,7 +144,7 @@ class Noise:
         return cls(float(np.sqrt(value / (2 * (1 - phi)))), phi, eight / value, later / eight)
 
     def error_of_mean(self, samples: int) -> float:
-        """Return the standard error of the mean of this number of samples in a row."""
+        """Return the standard error of the mean of `samples` consecutive samples."""
         return self.deviation / float(np.sqrt(effective_in_window(samples, self.phi)))
 
 
@@ -163,9 +163,9 @@ _TURNS = 4  # in which the ramp of one side is chosen anew
 
 @dataclass(frozen=True)
 class Side:
-    """The ramp on one side of the level; without a ramp, `end` is 0. All values are shares of the run.
+    """The ramp on one side of the level; without a ramp, `end` is 0. All times are shares of the run.
 
-    `end` is the end of the best candidate. `at` is the median of the posterior of the end, `low` to `high` its 95 %
+    `end` is the end of the best candidate. `at` is the median of the posterior of the end, `low` to `high` is the 95 %
     interval, and `confidence` the probability that the end is within 2 % of the run around `at`.
     """
 
@@ -179,7 +179,7 @@ class Side:
 
 
 class RampFit:
-    """The fit of a level with ramps to a series `y` at the ascending shares `x` of the run.
+    """The fit of a level with ramps to the series `y` at `x`, ascending shares of the run.
 
     The fit with the lowest BIC is chosen (Schwarz, 1978).
     """
@@ -202,18 +202,18 @@ class RampFit:
 
     @property
     def model(self) -> Floats:
-        """The fitted values."""
+        """The values of the series as fitted."""
         left, right = self.sides
         rise = left.height * ramp(self.x, left.shape, left.end)
         return self.level + rise + right.height * ramp(1 - self.x, right.shape, right.end)
 
     @property
     def parameters(self) -> float:
-        """The number of parameters of the ramps."""
+        """The number of parameters of both ramps."""
         return sum(2 + float(PARAMETERS[side.shape]) for side in self.sides if side.end)
 
     def score(self, residual: Floats, parameters: float) -> float:
-        """Return the BIC of a fit with these residuals."""
+        """Return the BIC of a description with these residuals and this number of parameters."""
         white = whitened(residual, self.noise.phi)
         value = 1e-9 * float(self.y @ self.y) + 1e-300
         return len(white) * float(np.log(max(white @ white, value))) + float(np.log(len(white))) * parameters
@@ -232,10 +232,9 @@ class RampFit:
 
 
 def _around(side: Side) -> Floats:
-    """Return finely spaced positions around the end of a ramp, for a second search; without a ramp, the coarse
-    positions.
+    """Return finely spaced ends to try around the end of a ramp; without a ramp, the coarse ends.
 
-    The positions reach past the next two coarse positions, as the coarse search may confuse steep and gentle ramps.
+    The fine ends reach past the next two coarse ends, as the coarse search may confuse steep and gentle ramps.
     """
     if not side.end:
         return _COARSE
@@ -245,7 +244,7 @@ def _around(side: Side) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Candidates:
-    """The candidates for the ramps of both sides, with sums over the whitened series."""
+    """The candidates for the ramps on both sides, and the sums over the whitened series that scores need."""
 
     squares: float
     sum: float
@@ -254,13 +253,13 @@ class _Candidates:
     sides: tuple[Ramps, Ramps]
 
     def best_pair(self) -> tuple[int, int]:
-        """Return the indices of the best pair of ramps."""
+        """Return the index of the best candidate on each side, of all pairs."""
         scores, _, _ = self._scored(0, np.arange(len(self.sides[1].end))[:, None])
         other, intp = np.unravel_index(int(np.argmin(scores)), scores.shape)
         return int(intp), int(other)
 
     def improved(self, sides: tuple[Side, Side]) -> tuple[int, int]:
-        """Return the pair of ramps after choosing the best ramp for each side in turn."""
+        """Return the index of the best candidate on each side; `sides` are improved in turn, a few times."""
         chosen = [self.nearest(side, sides[side]) for side in (0, 1)]
         for turn in range(_TURNS):
             side = turn % 2
@@ -269,7 +268,7 @@ class _Candidates:
         return chosen[0], chosen[1]
 
     def nearest(self, side: int, near: Side) -> int:
-        """Return the index of the candidate whose ramp is nearest to the ramp `near`."""
+        """Return the index of the candidate on a side whose ramp is nearest to the ramp `near`."""
         ramps = self.sides[side]
         if not near.end:
             return 0
@@ -278,11 +277,14 @@ class _Candidates:
         return int(np.argmin(away))
 
     def level(self, chosen: tuple[int, int]) -> float:
-        """Return the fitted level between two ramps."""
+        """Return the fitted level between a pair of ramps (by index)."""
         return float(self._scored(0, np.array(chosen[1]))[1][chosen[0]])
 
     def side(self, side: int, value: int, other: int) -> Side:
-        """Return one side's ramp with the posterior of its end; all shapes, and no ramp, have the same prior."""
+        """Return candidate `value` of a side, with the posterior of its end beside candidate `other`.
+
+        All shapes, and no ramp at all, have the same prior.
+        """
         ramps = self.sides[side]
         scores, _, heights = self._scored(side, np.array(other))
         overshoots = bool(value) and bool(OVERSHOOTS[ramps.shape[value]])
@@ -300,7 +302,7 @@ class _Candidates:
         return Side(int(ramps.shape[value]), float(ramps.end[value]), float(heights[value]), at, low, high, near)
 
     def _scored(self, side: int, other: Places) -> tuple[Floats, Floats, Floats]:
-        """Return BIC (infinite if impossible), level and height of one side's candidates, beside the other side's."""
+        """Return BIC (infinite if impossible), level and height of a side's candidates, beside candidate `other`."""
         a, b = self.sides[side], self.sides[1 - side]
         b_square, b_data, b_sum = b.square[other], b.data[other], b.sum[other]
         total = self.sum - b_data * b_sum / b_square - a.data * a.sum / a.square
@@ -319,21 +321,21 @@ class _Candidates:
 
 @dataclass(frozen=True, eq=False)
 class _Height:
-    """The heights of candidates above the level, their ends, and how long they do not change at first."""
+    """The heights of candidates above the level, the ends of ramps, and how long the load does not change at first."""
 
     end: Floats
     plateau: Floats
     height: Floats
 
     def impossible(self, level: Floats, steady: Floats, highest: float) -> Flags:
-        """Return which heights are too small, too high, or at another level for longer than `steady`."""
+        """Return which candidates are too small, too high, or at another level for longer than `steady` lasts."""
         height = self.height
         another = (self.plateau > steady) & (height > -_BUSY * level)
         return (self.end > 0) & ((np.abs(height) < _LOWEST * level) | (height > highest * level) | another)
 
 
 def whitened(rows: Floats, phi: float) -> Floats:
-    """Return the rows with AR(1) noise of this coefficient turned into white noise."""
+    """Return rows of AR(1) noise with the coefficient `phi` as white noise."""
     white = rows.copy()
     white[..., 1:] -= phi * rows[..., :-1]
     white[..., 0] *= np.sqrt(1 - phi * phi)
@@ -341,7 +343,7 @@ def whitened(rows: Floats, phi: float) -> Floats:
 
 
 def _for_products(values: Floats, phi: float) -> Floats:
-    """Return a vector whose product with any row equals the product of both after whitening."""
+    """Return a vector whose product with a row equals the product of the row and `values` when both are whitened."""
     white = whitened(values, phi)
     copy = white.copy()
     copy[0] *= np.sqrt(1 - phi * phi)
@@ -350,7 +352,7 @@ def _for_products(values: Floats, phi: float) -> Floats:
 
 
 def _squares(rows: Floats, phi: float) -> Floats:
-    """Return the sum of squares of each row after whitening."""
+    """Return the sum of squares of each row, as if the row was whitened first."""
     squares = np.einsum("ij,ij->i", rows, rows)
     neighbours = np.einsum("ij,ij->i", rows[:, 1:], rows[:, :-1])
     ends = rows[:, 0] ** 2 + rows[:, -1] ** 2
@@ -358,7 +360,7 @@ def _squares(rows: Floats, phi: float) -> Floats:
 
 
 def ramp(x: Floats, shape: int, end: float) -> Floats:
-    """Return the values of one ramp: from 1 to 0; all 0 if it has no length."""
+    """Return the values of a ramp, which go from 1 to 0; all 0 if the ramp has no length."""
     return SHAPES[shape, _places(x, np.array([end]))[0]] if end else np.zeros(len(x))
 
 

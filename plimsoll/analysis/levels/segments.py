@@ -1,7 +1,7 @@
 """Segmentation: the best description of a series by pieces that are flat or have a slope.
 
-Dynamic programming over all partitions (optimal partitioning: Jackson et al., IEEE Signal Processing Letters 12, 2005),
-here with two kinds of piece.
+By dynamic programming over all partitions (optimal partitioning: Jackson et al., IEEE Signal Processing Letters 12,
+2005), here with flat and sloping pieces.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _PENALTY, _SLOPE_PENALTY = 3.0, 3.0  # times the logarithm of the effective numb
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of a series, from the index `first` up to `last` (exclusive), on a line from `begins` to `ends`."""
+    """A piece of a series, from the index `first` to before `last`, on a straight line from `begins` to `ends`."""
 
     first: int
     last: int
@@ -32,7 +32,7 @@ class Piece:
 
     @property
     def length(self) -> int:
-        """The number of values."""
+        """The number of values in the piece."""
         return self.last - self.first
 
     @property
@@ -54,10 +54,10 @@ class Piece:
 
 @dataclass(frozen=True)
 class Described:
-    """The pieces of a series, and the variance of its noise at each value.
+    """The pieces that describe a series best, and the variance of the noise around them at each value.
 
-    The variance is the long-run variance, which includes autocorrelation and decides the error of means.
-    `lowest_information` is the information criterion of the pieces.
+    The variance is the long-run variance, which includes autocorrelation and decides the error of means. `flat_pieces`
+    are the best pieces without a slope. `lowest_information` is the information criterion of `pieces`.
     """
 
     values: Values
@@ -68,16 +68,16 @@ class Described:
     _shape: Values
 
     def error(self, *parts: Piece) -> float:
-        """Return the standard error of the sum, or difference, of the levels of some pieces."""
+        """Return the standard error of the sum, or the difference, of the levels of some pieces."""
         return float(np.sqrt(sum(float(self.variance[part.first : part.last].mean()) / part.length for part in parts)))
 
     def information(self, line: Values, parameters: int) -> float:
-        """Return the Bayesian information criterion of a line with autoregressive noise around it."""
+        """Return the Bayesian information criterion of `line` as a description, with autoregressive noise around."""
         return _information(self.values, line, self._shape, parameters)
 
     @property
     def information_of_walk(self) -> float:
-        """The Bayesian information criterion of a second-order autoregressive process (a smoothed random walk)."""
+        """The Bayesian information criterion of a second-order autoregressive fit (a smoothed random walk)."""
         values = self.values
         terms = np.column_stack([np.ones(len(values) - 2), values[1:-1], values[:-2]]) / self._shape[2:, None]
         fit = np.linalg.lstsq(terms, values[2:] / self._shape[2:], rcond=None)[0]
@@ -88,10 +88,10 @@ _SHORTEST_SLOPE = 3
 
 
 class Partitions:
-    """The best partitions of a series for different penalties."""
+    """The best partitions of a series, for any penalties."""
 
     def __init__(self, values: Values, weights: Values) -> None:
-        """Take the series, without missing values, and the weight of each value (the inverse variance of its noise)."""
+        """Take a series, without missing values, and the weight of each value (the inverse variance of its noise)."""
         self._values = values
         self._weights = weights
         self._flat, self._sloping = _costs(values, weights)
@@ -102,7 +102,7 @@ class Partitions:
 
         Args:
             penalty: The cost of each piece.
-            slope_penalty: The additional cost of a slope.
+            slope_penalty: The additional cost of a piece with a slope.
         """
         count = len(self._values)
         best = np.zeros(count + 1)
@@ -122,7 +122,7 @@ class Partitions:
         return pieces[::-1]
 
     def _piece(self, first: int, last: int, *, has_slope: bool) -> Piece:
-        """Return the piece of the values from `first` to before `last`."""
+        """Return the piece of the values from `first` to before `last`, flat or with a slope."""
         if (first, last, has_slope) not in self._pieces:
             values, weights = self._values[first:last], self._weights[first:last]
             if has_slope:
@@ -135,7 +135,7 @@ class Partitions:
 
 
 def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
-    """Return the weighted squares around the mean, and around the line, of the values [i, j), in row i, column j."""
+    """Return the weighted squares of the values [i, j) around their mean, and around their line, in row i, column j."""
     at = np.arange(len(values)) / len(values)
     centred = values - np.average(values, weights=weights)
 
@@ -158,7 +158,7 @@ def _costs(values: Values, weights: Values) -> tuple[Values, Values]:
 
 
 def described(values: Values) -> Described:
-    """Return the pieces and noise at the most likely autocorrelation; `flat_pieces` are the best without a slope."""
+    """Return the pieces and the noise of a series, at the autocorrelation of the noise that fits the series best."""
     level = median_filter(values, 9, "edge")
     change = np.diff(values)
     shape = _shape(change - median(change), level)
@@ -181,7 +181,7 @@ def described(values: Values) -> Described:
 
 
 def _penalties(count: int, correlation: float, long_run: float) -> tuple[float, float]:
-    """Return the cost of a piece, and the additional cost of a slope."""
+    """Return the cost of a piece, and the additional cost of a slope, for noise of this autocorrelation."""
     effective = max(effective_samples(count, correlation), 10.0)
     cost = float(np.log(effective)) * long_run
     return _PENALTY * cost, _SLOPE_PENALTY * cost
@@ -215,7 +215,7 @@ def _criterion(error: Values, values: Values, parameters: int) -> float:
 
 
 def _noise(values: Values, pieces: Sequence[Piece], shape: Values) -> tuple[float, float]:
-    """Return the deviation (where `shape` is 1) and the autocorrelation of the noise around pieces."""
+    """Return the standard deviation (where `shape` is 1) and the autocorrelation of the noise around pieces."""
     scaled = (values - _line(pieces)) / shape
     inside = np.ones(len(values), dtype=bool)
     inside[[piece.first for piece in pieces]] = False
@@ -232,7 +232,10 @@ def _least(values: Values) -> float:
 
 
 def _shape(change: Values, level: Values) -> Values:
-    """Return how the noise grows with the level, by maximum likelihood (Laplace's distribution)."""
+    """Return the relative size of the noise at each value, which grows with the level, by maximum likelihood.
+
+    The changes from value to value are taken to follow Laplace's distribution.
+    """
     top = float(np.max(np.abs(level))) or 1.0
     of = np.maximum(np.abs(level) / top, 0.02)
     at, size = (of[1:] + of[:-1]) / 2, np.abs(change)
