@@ -1,4 +1,4 @@
-"""Code that all commands share: how they are declared, their common options, and their inputs."""
+"""What all commands share: how a command is declared, the common options, and the inputs that options name."""
 
 import codecs
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ _NOT_OF_LOGS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape"}  # n
 
 
 def command_app(help_: str | None = None) -> typer.Typer:
-    """Return the Typer application of a module: for a group of commands if `help_` is given, else for one command."""
+    """Return a Typer application: for a group of commands, whose help is `help_`, or, without help, for one command."""
     return typer.Typer(help=help_, no_args_is_help=help_ is not None, rich_markup_mode=None, add_completion=False)
 
 
 def examples(*lines: str) -> str:
-    """Return the examples for the end of a command's help, with their line breaks kept."""
+    """Return lines of examples as the text for the end of a command's help; Typer keeps the line breaks."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
@@ -33,7 +33,7 @@ def typed_inputs(
     when: tuple[str | None, str | None, str | None] = (None, None, None),
     of_server: tuple[list[str] | None, str | None] = (None, None),
 ) -> "Inputs":
-    """Return the inputs of a command; `when` is --from, --to and --last, `of_server` is --host and --match."""
+    """Return the inputs that options name. `when` is --from, --to and --last; `of_server` is --host and --match."""
     # Imported here: the Windows service has these options too, but must start fast.
     from plimsoll.api.inputs import Inputs
     from plimsoll.cli.console import print_notice
@@ -46,7 +46,7 @@ def typed_inputs(
 
 
 def typed_duration(option: str, text: str) -> int:
-    """Return the duration (ns) given to an option. Raise Unusable if the text is no duration."""
+    """Return the duration (ns) that `text` means. Raise Unusable, naming the option, if it is no duration."""
     from plimsoll.model.errors import Unusable
     from plimsoll.model.times import parse_duration
 
@@ -57,36 +57,36 @@ def typed_duration(option: str, text: str) -> int:
 
 
 def not_empty(value: str | None) -> str | None:
-    """Return a value unchanged. Raise BadParameter if it is empty, as when a shell variable is not set."""
+    """Return an option's text unchanged. Raise BadParameter if it is empty, as from an unset shell variable."""
     if value == "":
         raise typer.BadParameter("it is empty; give it a value, or leave the option out.")
     return value
 
 
 def _path(text: str) -> Path:
-    """Return the path of a file or folder. Raise BadParameter if it is empty, as Path('') is the current folder."""
+    """Return an option's text as a path. Raise BadParameter if it is empty, as Path('') is the current folder."""
     if not text:
         raise typer.BadParameter("no file is named.")
     return Path(text)
 
 
 def path_option(default: Any, name: str, help_: str) -> Any:  # like typer.Option
-    """Return an option that names a file or folder."""
+    """Return the declaration of an option that names a file or folder, as the default of a parameter."""
     return typer.Option(default, name, help=help_, parser=_path, metavar="<path>")
 
 
 def _paths(name: str, help_: str) -> Any:
-    """Return an option that names a file or folder, for use in a type annotation."""
+    """Return the declaration of an option that names a file or folder, for the type annotation of a parameter."""
     return typer.Option(name, help=help_, parser=_path, metavar="<path>")
 
 
 def _text(name: str, help_: str, metavar: str | None = None) -> Any:
-    """Return an option whose text must not be empty, for use in a type annotation."""
+    """Return the declaration of an option whose text must not be empty, for the type annotation of a parameter."""
     return typer.Option(name, help=help_, metavar=metavar, callback=not_empty)
 
 
 def text_encoding(value: str | None) -> str | None:
-    """Return the name of a text encoding unchanged. Raise BadParameter if Python does not know it."""
+    """Return the name of an encoding unchanged. Raise BadParameter if Python knows no such encoding of text."""
     if value is None:
         return None
     not_empty(value)

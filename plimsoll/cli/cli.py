@@ -1,4 +1,4 @@
-"""The command line: its commands and exit statuses. Each command, or group of them, is a module of commands/."""
+"""The command line, with its exit statuses. A module of commands/ has the code of a command or group of commands."""
 
 import io
 import os
@@ -46,16 +46,16 @@ COMMANDS = {
 
 @cache
 def load_command(name: str) -> Any:
-    """Return a command or group, as Typer makes it from its module."""
+    """Import the module of a command or group of commands, and return the object that Typer makes from it."""
     commands = import_module(f"plimsoll.cli.commands.{name}").app
     return get_group(commands) if commands.info.no_args_is_help else get_command(commands)
 
 
 class _Commands(TyperGroup):
-    """The group of all commands in COMMANDS. The module of a command is imported when the command is called."""
+    """The group of all COMMANDS; the module of a command is only imported when the command is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the name of the command that is called, the command and its arguments."""
+        """Return the name of the called command, the command (None if there is no such command), and its arguments."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name and command else None, rest
 
@@ -95,7 +95,7 @@ def plimsoll_command(
 
 
 def main() -> None:
-    """Run the command line, and exit with its status."""
+    """Run the command that the arguments of the process call, and exit with its status."""
     # SystemExit, as from Ctrl-C, unwinds the stack: no partial file is left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     # The caller may have closed either of them.
@@ -148,7 +148,10 @@ def _say(line: str) -> None:
 
 
 def _lines(error: typer.TyperException) -> list[str]:
-    """Return Typer's error message as one line; if no command was named, return the whole help."""
+    """Return the message of a usage error as one line, which refers to the help.
+
+    If no command was named, return the lines of the whole help, which is Typer's message then.
+    """
     message = error.format_message()
     if "Usage:" in message:
         return message.split("\n")

@@ -1,7 +1,7 @@
-"""Printing: results to stdout, remarks to stderr. Long lines are wrapped on a terminal only.
+"""Prints results to stdout and remarks to stderr. Long lines are wrapped on a terminal only.
 
-Everything that a command prints goes through this module, which shows invisible characters as escapes. No text is
-parsed as markup: a style is given beside its text.
+All that a command prints goes through this module, which replaces invisible characters by escapes. No text is
+parsed as markup: styles are passed beside the text.
 """
 
 import os
@@ -21,23 +21,26 @@ _REMARK = "remark: "
 
 
 def print_line(*parts: Part, indent: int = 0) -> None:
-    """Print a line of a result. On a terminal, the continuation of a long line is indented by `indent`."""
+    """Print a line of a result, whose parts may be styled.
+
+    On a terminal, a long line is wrapped, and its further lines are indented by `indent` columns.
+    """
     _print(sys.stdout, parts, indent)
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print a result line by line. On a terminal, long lines are wrapped with a hanging indent."""
+    """Print the lines of a result. On a terminal, a long line is wrapped and indented under its text."""
     for line in lines:
         _print(sys.stdout, line, None)
 
 
 def width() -> int | None:
-    """Return the number of columns of the terminal; None if results do not go to a terminal."""
+    """Return the width of the terminal in columns; None if stdout is not a terminal."""
     return _terminal().console(sys.stdout).width if sys.stdout.isatty() else None
 
 
 def print_plain(text: str) -> None:
-    """Print a text of several lines without styles."""
+    """Print a text without styles; it may have several lines."""
     print(printable_lines(as_options(text).removesuffix("\n")))
 
 
@@ -48,18 +51,18 @@ def print_error(line: str) -> None:
 
 
 def print_notice(text: str) -> None:
-    """Print a sentence about what the command is waiting for, on stderr."""
+    """Print a sentence on what the command waits for to stderr."""
     with suppress(BrokenPipeError):
         _print(sys.stderr, [(text, "dim")], 0)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table; the cells of its last column are aligned to the right."""
+    """Print a table, whose last column is aligned to the right."""
     _terminal().print_table(columns, [[_shown(cell) for cell in row] for row in rows])
 
 
 def print_remarks(remarks: Sequence[Remark | str]) -> None:
-    """Print the first twenty remarks to stderr; the report and the JSON contain all of them."""
+    """Print the first twenty remarks to stderr; the report and the JSON document have all remarks."""
     texts = list(map(str, remarks[:_MOST_REMARKS]))
     if (value := len(remarks) - _MOST_REMARKS) > 0:
         texts.append(f"{value} more; --json has them all")
@@ -73,7 +76,10 @@ def _shown(text: str) -> str:
 
 
 def _print(stream: IO[str], parts: Iterable[Part], indent: int | None) -> None:
-    """Print a line; on a terminal with its styles, and wrapped. `indent` is by default that of the line's text."""
+    """Print a line made of parts. On a terminal, it is styled and wrapped.
+
+    `indent` is the indent of wrapped lines in columns; None stands for the column at which the line's text begins.
+    """
     line = [(_shown(part), "") if isinstance(part, str) else (_shown(part[0]), part[1]) for part in parts]
     text = "".join(name for name, _ in line)
     if stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE"):

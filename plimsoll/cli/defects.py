@@ -1,4 +1,4 @@
-"""The message for an unexpected error: it is a defect of Plimsoll, with exit status 70."""
+"""Reports unexpected errors, which are defects of Plimsoll; the exit status is then 70."""
 
 import platform
 import sys
@@ -12,7 +12,7 @@ _MOST_CALLS = 40
 
 
 def report(error: BaseException) -> int:
-    """Print to stderr that there is a defect, with the information to mend it; return the exit status."""
+    """Print an unexpected error to stderr, with what is needed to report and mend it; return the exit status."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  slow, and needed only here
 
     try:

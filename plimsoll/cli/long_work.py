@@ -1,4 +1,4 @@
-"""Helps long work: shows progress on a terminal, so that nobody takes it for a hung program, and keeps freed memory."""
+"""For long work: shows progress on a terminal, so that nobody takes it for a hung program, and keeps freed memory."""
 
 import ctypes
 import gc
@@ -21,9 +21,9 @@ _MANY = 1_000_000  # objects; what a review makes stays until the end, or goes w
 
 @contextmanager
 def working_on(verb: str, sources: Sequence[str]) -> Generator[None]:
-    """Show a line on stderr with the work and the time since its start while the block runs, then erase it.
+    """Show on stderr the work (`verb`, count and size of files) and how long it takes, while the block runs.
 
-    Nothing is shown if stderr is not a terminal, or if the files named by `sources` are small.
+    Nothing is shown if stderr is not a terminal, or if the files that `sources` name are small.
     """
     sizes = _sizes(sources) if sys.stderr.isatty() else []
     if sum(sizes) < _LARGE_INPUT:
@@ -39,7 +39,7 @@ def working_on(verb: str, sources: Sequence[str]) -> Generator[None]:
 
 
 def _sizes(sources: Sequence[str]) -> list[int]:
-    """Return the size in bytes of each log that the sources name; empty if they cannot be read."""
+    """Return the size (bytes) of each log that the sources name; empty if the logs cannot be listed."""
     with suppress(OSError, Unusable, ValueError):
         return [
             log.path.stat().st_size for log in find_logs([Path(source) for source in sources]) if log.path.is_file()
@@ -48,9 +48,9 @@ def _sizes(sources: Sequence[str]) -> list[int]:
 
 
 def use_memory_freely() -> None:
-    """Keep freed memory for the next array instead of returning it to the system, and rarely collect garbage.
+    """Keep freed memory for later use instead of returning it to the system, and rarely collect garbage.
 
-    Allocating memory again took a tenth of a review. A collection finds nothing in imported modules.
+    A tenth of the time of a review was spent on allocating memory again, and on collections that found nothing.
     """
     gc.set_threshold(_MANY, 50, 50)
     if sys.platform != "linux":

@@ -1,4 +1,4 @@
-"""The outputs of a command: files, and text on stdout."""
+"""The outputs of a command: files and stdout."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ STDOUT = Path("-")
 
 
 def refuse_overwriting(logs: Sequence[Log], *outputs: Path | None, also_read: Sequence[Path] = ()) -> None:
-    """Raise Unusable if an output would overwrite a log, another file that was read, or another output."""
+    """Raise Unusable if an output would overwrite a log, a file in `also_read`, or another of the outputs."""
     inputs = {(log.file or log.path).resolve() for log in logs if log.sha256 is None or log.file}
     read = {path.resolve() for path in also_read}
     taken: set[Path] = set()
@@ -38,7 +38,7 @@ def refuse_overwriting(logs: Sequence[Log], *outputs: Path | None, also_read: Se
 
 
 def is_stdout(path: Path) -> bool:
-    """Return whether a path, such as `/dev/stdout`, is stdout; then nothing else may be printed there."""
+    """Return whether a path is the same file as stdout, such as `/dev/stdout`, so that nothing else may be printed."""
     try:
         return os.path.samestat(path.stat(), os.fstat(1))
     except OSError:  # the file does not exist, or stdout is closed
@@ -49,14 +49,17 @@ _MOST_REFUSALS = 20  # lines on stderr
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file completely or not at all; an error names the output's option. Raise Unusable if that fails."""
+    """Write a file completely or not at all. Raise Unusable if it cannot be written."""
     with atomic_write(path) as partial:
         # A file name in the text need not be valid UTF-8.
         partial.write_text(as_options(text), encoding="utf-8", errors="replace", newline="\n")
 
 
 def report_refusals(refusals: Sequence[object], folder: Path) -> None:
-    """Name on stderr what an export left out; if that is a long list, write it to FOLDER/not-exported.txt instead."""
+    """Print to stderr what an export could not express.
+
+    If there are more than twenty refusals, write them to FOLDER/not-exported.txt, and print that file's name.
+    """
     path = folder / "not-exported.txt"
     path.unlink(missing_ok=True)
     if len(refusals) <= _MOST_REFUSALS:
@@ -68,7 +71,7 @@ def report_refusals(refusals: Sequence[object], folder: Path) -> None:
 
 
 def write_json(path: Path, text: str) -> None:
-    """Write JSON to a file, or to stdout where the path is `-`."""
+    """Write JSON to a file, or to stdout if the path is `-`."""
     if path == STDOUT:
         # JSON is UTF-8 whatever the console's code page.
         sys.stdout.flush()
@@ -79,7 +82,7 @@ def write_json(path: Path, text: str) -> None:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to write beside the text on the terminal. Only JSON and Markdown may go to stdout (`-`)."""
+    """The files that a command writes besides its text. Only JSON and Markdown may go to stdout (`-`) instead."""
 
     report: Path | None = None
     json: Path | None = None
@@ -92,7 +95,7 @@ class Outputs:
                 raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
 
     def refuse_overwriting(self, logs: Sequence[Log], *also_read: Path | None) -> None:
-        """Raise Unusable if an output would overwrite a log or another file that was read."""
+        """Raise Unusable if a file would overwrite a log, a file in `also_read`, or another of these files."""
         read = [path for path in also_read if path is not None]
         refuse_overwriting(logs, self.report, self.json, self.junit, self.markdown, also_read=read)
 
@@ -105,7 +108,7 @@ class Outputs:
         junit: Callable[[], str] | None = None,
         markdown: Callable[[], str] | None = None,
     ) -> None:
-        """Write each requested output, and the text on the terminal unless another output goes to stdout."""
+        """Write each requested file; and print `lines`, unless JSON or Markdown goes to stdout."""
         for path, render in ((self.report, report), (self.junit, junit), (self.markdown, markdown)):
             if path and path != STDOUT and render:
                 write_text(path, render())

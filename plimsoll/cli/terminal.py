@@ -1,4 +1,4 @@
-"""Prints to a terminal by rich: styles, wrapped lines and tables."""
+"""Prints styles, wrapped lines and tables to a terminal; uses the package rich."""
 
 from collections.abc import Iterable, Sequence
 from typing import IO
@@ -14,17 +14,20 @@ _AS_WIDE_AS_IT_IS = 10_000
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Raise BrokenPipeError: the program that reads our output has ended. (rich would exit with status 1.)"""
+        """Raise BrokenPipeError when the reader of stdout has ended, where rich would exit with status 1."""
         raise BrokenPipeError
 
 
 def console(stream: IO[str]) -> Console:
-    """Return a console without markup: `:cd:` is not replaced by an emoji."""
+    """Return rich's console for a stream. Texts such as `:cd:` are not replaced by emoji."""
     return _Console(file=stream, emoji=False)
 
 
 def print_line(stream: IO[str], parts: Iterable[tuple[str, str]], indent: int) -> None:
-    """Print a line, wrapped on a terminal. A word wider than the terminal is not split: paths can be copied."""
+    """Print a line made of parts, each with a style. On a terminal, it is wrapped between words.
+
+    A word wider than the terminal is not split, so that paths can be copied.
+    """
     shown, text = console(stream), Text()
     for part, style in parts:
         text.append(part, style)
@@ -38,7 +41,7 @@ def print_line(stream: IO[str], parts: Iterable[tuple[str, str]], indent: int) -
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table to stdout; the cells of its last column are aligned to the right."""
+    """Print a table, whose last column is aligned to the right, to stdout."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
         table.add_column(name, overflow="fold", justify="right" if name == columns[-1] else "left")

@@ -1,1 +1,1 @@
-"""The commands: a module for each, imported only when it is called, which keeps the start fast."""
+"""The commands. A module is only imported when its command is called, so that all commands start fast."""

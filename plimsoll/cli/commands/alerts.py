@@ -1,4 +1,4 @@
-"""`plimsoll alerts`: works on alerts.db in the data folder, even while `plimsoll up` is not running."""
+"""`plimsoll alerts`: reads and changes alerts.db in the data folder, even while `plimsoll up` is not running."""
 
 import getpass
 import os
@@ -144,7 +144,7 @@ def note(
     remove: int | None = typer.Option(None, "--remove", help="Remove the note of this number."),
     store: args.FolderOption = None,
 ) -> None:
-    """Put a note on the time axis of the charts, list those of the last 7 days, or remove one."""
+    """Put a note on the time axis of the charts, remove a note, or list the notes of the last 7 days."""
     now = time.time_ns()
     with opened(store) as (file, zone):
         if remove:
@@ -182,7 +182,7 @@ def silence(
     ),
     store: args.FolderOption = None,
 ) -> None:
-    """Silence matching alerts for a time: nobody is notified. They are still judged and recorded."""
+    """Silence matching alerts for a time. Nobody is notified, but the alerts are still judged and recorded."""
     now = time.time_ns()
     duration = args.typed_duration("--for", length)
     with opened(store) as (file, zone):
@@ -212,7 +212,7 @@ def acknowledge(
     note: str = typer.Option("", "--note", help="A note for others."),
     store: args.FolderOption = None,
 ) -> None:
-    """Acknowledge an alert: it is not repeated until it recovers."""
+    """Acknowledge an alert: notifications are not repeated until it recovers."""
     with opened(store) as (file, _):
         actions.acknowledge(file, number, at_terminal(), note, time.time_ns())
     print_line(f"Alert {number} is acknowledged: it is not repeated until it recovers")
@@ -222,7 +222,7 @@ def acknowledge(
 def retire(
     host: str = typer.Argument(..., help="The name of a host.", metavar="HOST"), store: args.FolderOption = None
 ) -> None:
-    """Remove a host from the host inventory and end its alerts. If it sends again, it is expected again."""
+    """Remove a host from the host inventory and end its alerts. A retired host that sends again is expected again."""
     with opened(store) as (file, _):
         now = time.time_ns()
         with file.transaction():
@@ -234,7 +234,7 @@ def retire(
 
 @app.command("accept-clock", epilog=args.examples("plimsoll alerts accept-clock"))
 def accept_clock(store: args.FolderOption = None) -> None:
-    """Accept the time of this machine, though it jumped or other hosts send other times: judging goes on by it."""
+    """Accept the clock of this machine and go on judging by it, though it jumped or other hosts send other times."""
     with opened(store) as (file, zone):
         now = time.time_ns()
         with file.transaction():
@@ -245,7 +245,7 @@ def accept_clock(store: args.FolderOption = None) -> None:
 
 @app.command("test", epilog=args.examples("plimsoll alerts test"))
 def send_test_message(store: args.FolderOption = None) -> None:
-    """Send a test message to every target in up.toml. The exit status is 3 if one could not be reached."""
+    """Send a test message to every notification target in up.toml. The exit status is 3 if any cannot be reached."""
     folder = store or data_folder.default_folder()
     path = folder / up_settings.FILE_NAME
     settings = up_settings.load(folder)
@@ -263,7 +263,7 @@ def send_test_message(store: args.FolderOption = None) -> None:
 
 
 def _list_hosts(store: Path | None) -> None:
-    """Print the hosts of the host inventory."""
+    """Print each host in the inventory: its last sample, and whether it is expected to send."""
     with opened(store) as (file, zone):
         hosts = host_inventory.hosts(file)
     for host in hosts:
@@ -276,13 +276,13 @@ def _list_hosts(store: Path | None) -> None:
 
 
 def at_terminal() -> actions.Actor:
-    """Return the operating system's user as the actor; under sudo, the user who called sudo."""
+    """Return the operating system's user as the actor for the audit log; under sudo, the user who called sudo."""
     return actions.Actor(os.environ.get("SUDO_USER") or getpass.getuser(), "command")
 
 
 @contextmanager
 def opened(store: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
-    """Open the alerts of a data folder; yield the file, and the time zone in up.toml."""
+    """Open alerts.db in a data folder; yield the file, and the time zone from up.toml."""
     folder = store or data_folder.default_folder()
     with closing(AlertsFile.existing(folder)) as file:
         try:
@@ -292,7 +292,10 @@ def opened(store: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
 
 
 def _by_incident(alerts: Sequence[Alert], silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Iterator[Line]:
-    """Yield the firing alerts by incident, the most severe first; alerts of severity info come last."""
+    """Yield lines for the firing alerts: for each incident its cause, then its alerts, the most severe incident first.
+
+    Alerts of severity info come last, without incidents.
+    """
     for incident in incidents(alert for alert in alerts if alert.severity != "info"):
         yield ((f"{MARKS[incident.severity]} {cause(incident.worst)}", COLOURS[incident.severity]),)
         yield from (_line(alert, silenced, zone, now) for alert in incident.alerts)
@@ -349,7 +352,7 @@ def replay(
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
 ) -> None:
-    """Judge stored samples again, of the last day or between --from and --to, and list the resulting alerts."""
+    """Judge stored samples again, and list the alerts this gives; by default samples of the last day."""
     with judged_store(store, settings, pack, only) as (reader, site, facts, zone, evaluated):
         begin, finish = judged_range(TimeRange(start, end, last), zone, _DAY, evaluated)
         alerts = sorted(replayed(reader, site, facts, begin, finish), key=lambda alert: alert.fired_at)
@@ -364,7 +367,7 @@ def replay(
 def judged_store(
     store: str | None, settings: Path | None, pack: list[str] | None, only: list[str] | None
 ) -> Generator[tuple[SampleReader, Site, ConfiguredFacts, Zone, int]]:
-    """Open the samples of a `plimsoll up`; yield them with its rules, facts, zone and last evaluation (UTC ns)."""
+    """Open the samples that `plimsoll up` judges; yield them with rules, facts, zone and last evaluation (UTC ns)."""
     catalogue, folder = load(pack or (), only or ()), data_folder.folder_of(store)
     host = host_settings.load(settings) if settings else host_settings.Settings()
     overrides = with_overlay(host, settings, folder, catalogue)
@@ -377,7 +380,10 @@ def judged_store(
 
 
 def judged_range(span: TimeRange, zone: Zone, usual: int, evaluated: int) -> tuple[int, int]:
-    """Return a range (UTC ns) up to the last evaluation, by default the last `usual` ns. Raise Unusable if empty."""
+    """Return the begin and end (UTC ns) of the range that the user names, by default the last `usual` ns.
+
+    It ends no later than the last evaluation (`evaluated`, UTC ns). Raise Unusable if nothing is left.
+    """
     now = time.time_ns()
     first, until = span.resolve(zone, now - usual, now, "it is now")
     begin, finish = now - usual if first is None else first, min(now if until is None else until, evaluated)

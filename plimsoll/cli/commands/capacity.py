@@ -145,7 +145,7 @@ def capacity(
 
 
 def _write_profile(profile: str | None, users: float | None, peak_factor: float, outputs: Outputs) -> None:
-    """Write the forecast from the costs of a profile alone, without a run."""
+    """Write the forecast for a profile whose costs are documented, without a run. Raise Unusable without a profile."""
     if outputs.report is not None:
         raise Unusable("--out needs the logs of a run")
     if profile is None:
@@ -162,7 +162,10 @@ def _write_profile(profile: str | None, users: float | None, peak_factor: float,
 
 
 def split_runs(inputs: Inputs) -> Sequence[Inputs]:
-    """Return the inputs of each run: each folder and each stored run is one; all single files together are one."""
+    """Return the inputs of each run.
+
+    If all sources are folders, stored runs or servers, each source is a run; else all sources together are one run.
+    """
     servers = inputs.servers
     runs = [s for s in inputs.sources if s in servers or s.startswith(RUN) or Path(s).is_dir()]
     if len(runs) < max(2, len(inputs.sources)):

@@ -103,7 +103,7 @@ def compare(
 def write_comparison(
     inputs: Inputs, options: ReviewSettings, compare_options: CompareOptions, outputs: Outputs, *, details: bool
 ) -> Sequence[Comparison]:
-    """Compare each run with the baseline, and write the outputs. `inputs` maps a run's name to its sources."""
+    """Compare each run (a source of `inputs`) with the baseline, write the outputs, and return the comparisons."""
     use_memory_freely()
     with working_on("Comparing", inputs.sources):
         comparisons = compare_inputs(inputs, options, compare_options)
@@ -124,7 +124,7 @@ def write_comparison(
 
 
 def exit_status(comparisons: Sequence[Comparison]) -> int:
-    """Return the exit status with --fail-on. Raise Unusable if it is unknown whether a run is worse."""
+    """Return 1 if a run is worse than the baseline, else 0. Raise Unusable if this is unknown for a run."""
     verdicts = [answer(comparison) for comparison in comparisons]
     if Answer.WORSE in verdicts:
         return 1

@@ -33,7 +33,7 @@ _OWN_DASHBOARD = '"uid": "plimsoll-'
 
 
 class RecordingAgent(StrEnum):
-    """An agent whose recordings signals can be read from."""
+    """An agent that records counters, to limit an export to the signals that it records."""
 
     WINDOWS = "windows"
     TELEGRAF = "telegraf"
@@ -74,7 +74,7 @@ def export(
         None, "--docs", help="The URL that links to a rule's page begin with. Default: Grafana's public folder."
     ),
 ) -> None:
-    """Write alert rules and dashboards as files for Grafana. What Grafana cannot express is named."""
+    """Write alert rules and dashboards as files for Grafana. What Grafana cannot express is listed."""
     length = args.typed_duration("--interval", interval)
     options = alert_files.GrafanaOptions(interval=length, emails=tuple(email or ()), webhook=webhook)
     options = replace(options, docs=docs) if docs else options
@@ -85,7 +85,7 @@ def export(
 
 @dataclass(frozen=True)
 class _Selection:
-    """The rules to export, and the signals that dashboards draw (`shown`; None means all)."""
+    """What to export: rules, and the names of the signals that dashboards draw (`shown`; None means all)."""
 
     catalogue: Catalogue
     signals: Mapping[str, Signal]
@@ -94,7 +94,7 @@ class _Selection:
 
 
 def _select(config: Path | None, packs: Sequence[str], only: Sequence[str], agents: Collection[Agent]) -> _Selection:
-    """Return the rules and signals to export: of the added or only packs, limited to these agents if any are named."""
+    """Return what to export: the rules of the packs, and the signals that one of the agents records (any if empty)."""
     catalogue = load_rules(packs, only)
     signals = recorded_by(catalogue.signals, agents) if agents else catalogue.signals
     settings = load(config) if config else Settings()
@@ -106,8 +106,8 @@ def _select(config: Path | None, packs: Sequence[str], only: Sequence[str], agen
 def _export(out: Path, options: alert_files.GrafanaOptions, selection: _Selection) -> None:
     """Write alert rules to OUT/rules/grafana and dashboards to OUT/dashboards/grafana.
 
-    What Grafana cannot express is named. Rules of an earlier export that no longer exist are listed
-    for Grafana to delete.
+    Rules that Grafana cannot express are listed on stderr. Rules of an earlier export that no longer exist are listed
+    in the written files, so that Grafana deletes them.
     """
     previous = _exported(out / RULES, "*.yaml", alert_files.GENERATED)
     options = replace(options, panel_of=panel_of, by_hand=selection.catalogue.by_hand)
@@ -123,7 +123,7 @@ def _export(out: Path, options: alert_files.GrafanaOptions, selection: _Selectio
 def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selection: _Selection) -> None:
     """Write the dashboards for a Prometheus data source to OUT/dashboards/grafana/prometheus.
 
-    What PromQL cannot express is named. `plimsoll prometheus export` writes the alerts.
+    Panels that PromQL cannot express are listed on stderr. Alerts are written by `plimsoll prometheus export`.
     """
     if options.emails or options.webhook:
         raise Unusable("--email and --webhook are for Grafana's alerts over InfluxDB; Alertmanager has its own")
@@ -136,7 +136,7 @@ def _export_for_prometheus(out: Path, options: alert_files.GrafanaOptions, selec
 
 
 def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:
-    """Return the texts of the files in a folder that an earlier export wrote (files that contain `sign`), by name."""
+    """Return the text of each file that an earlier export wrote to a folder, by file name; they contain `sign`."""
     files = [path for path in sorted(folder.glob(pattern)) if path.is_file()]
     try:
         texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
@@ -146,7 +146,7 @@ def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:
 
 
 def _write(folder: Path, files: Mapping[str, str], previous: Mapping[str, str]) -> None:
-    """Write the files of a folder, and remove files of the previous export that the new export lacks."""
+    """Write files (text by name) to a folder, and remove those of the `previous` export that are not among them."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in set(previous) - set(files):

@@ -81,7 +81,7 @@ def ingest(
 
 
 def _summary(run: StoredRun, loaded: Loaded, where: str) -> str:
-    """Return a sentence on how much was loaded, and where it is."""
+    """Return the end of a sentence on a run that was loaded; how many values, and into which store."""
     whole = f"{counted(run.values, 'value')} of {', '.join(run.hosts)} in {counted(len(run.recordings), 'log')}"
     if loaded.missing:
         return f"is in {where} now: {whole}, {loaded.missing:,} of which it had lost"

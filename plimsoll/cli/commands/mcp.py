@@ -29,8 +29,8 @@ def mcp(
 ) -> None:
     """Let an assistant read hosts, incidents, reviews and rules over the Model Context Protocol.
 
-    PLIMSOLL_TOKEN is the token of plimsoll up, if that needs one; PLIMSOLL_MCP_TOKEN the one that clients send with
-    --http.
+    PLIMSOLL_TOKEN is the token of plimsoll up, if plimsoll up needs a token; PLIMSOLL_MCP_TOKEN is the token that
+    clients send with --http.
     """
     try:
         import anyio

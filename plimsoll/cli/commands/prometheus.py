@@ -46,7 +46,7 @@ def export(
     only: args.OnlyOption = None,
     docs: str = typer.Option("", "--docs", help="The URL that links to a rule's page begin with. Default: no links."),
 ) -> None:
-    """Write packs as alerting rules. What PromQL cannot express is named."""
+    """Write packs as alerting rules. What PromQL cannot express is listed."""
     catalogue = load_rules(packs or (), only or ())
     settings = load(config) if config else Settings()
     site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
@@ -68,7 +68,10 @@ def export(
 
 
 def _options(interval: str, docs: str, names: Sequence[str] = ()) -> PrometheusOptions:
-    """Return the export's options. Raise Unusable for an interval not in whole seconds, or an unknown name."""
+    """Return the options of an export.
+
+    Raise Unusable for an interval that is not a number of whole seconds, or an unknown recorder in `names`.
+    """
     choices = (_TELEGRAF, *exporters())
     for name in names:
         if name not in choices:

@@ -22,7 +22,7 @@ app = args.command_app()
 def reload(store: args.FolderOption = None) -> None:
     """Make a running plimsoll up read up.toml and plimsoll.toml again.
 
-    If they are invalid, the previous settings stay in use, and the exit status is 2.
+    If a file is invalid, the previous settings stay in use, and the exit status is 2.
     """
     folder = store or data_folder.default_folder()
     server = running.find(folder)

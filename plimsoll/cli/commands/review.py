@@ -101,7 +101,10 @@ def review(
 
 
 def exit_status(judged: Review, fail_on: str) -> int:
-    """Return the exit status. Raise Unusable if it is unknown whether the run was healthy."""
+    """Return 1 if a limit of severity `fail_on` or above was crossed, else 0.
+
+    Raise Unusable if it is unknown whether the run was healthy.
+    """
     failing = ("critical",) if fail_on == "critical" else ("critical", "warning")
     if any(finding.rule.severity in failing for finding in judged.of(*CROSSED)):
         return 1

@@ -47,7 +47,7 @@ app = args.command_app("List, check, explain and write rules; a pack is a file o
 
 @app.command("list", epilog=args.examples("plimsoll rules list", "plimsoll rules list --only windows"))
 def list_rules(pack: args.PackOption = None, only: args.OnlyOption = None, json: args.JsonOption = None) -> None:
-    """List rules: severity, signal, threshold (…: further conditions), duration, number of sources."""
+    """List rules: severity, signal, threshold (… stands for further conditions), duration, number of sources."""
     catalogue = load(pack or (), only or ())
     packs, signals = catalogue.packs, catalogue.signals
     if json is not None:
@@ -81,7 +81,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 @app.command("check", epilog=args.examples("plimsoll rules check mine.yaml"))
 def check(packs: PacksArgument = None, pack: args.PackOption = None, only: args.OnlyOption = None) -> None:
-    """Check packs. Every mistake is printed with file, line and column; the exit status is then 2."""
+    """Check packs. All mistakes are printed with file, line and column; if there are any, the exit status is 2."""
     checked = load((*(packs or ()), *(pack or ())), only or ()).named  # loading packs checks them
     print_line(f"ok: {counted(sum(len(pack.rules) for pack in checked), 'rule')} in {counted(len(checked), 'pack')}")
 
@@ -95,7 +95,7 @@ def explain(
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
 ) -> None:
-    """Explain a rule: the counter, the threshold, the reason, its sources, the signals to look at next."""
+    """Explain a rule: the counter, the threshold and its reason, the sources, and the signals to look at next."""
     catalogue = load(pack or (), only or ())
     by_id = {rule.id: (rule, pack) for pack in catalogue.packs for rule in pack.rules}
     _rule(rule, catalogue.rules)
@@ -125,7 +125,10 @@ def preview_limit(
     pack: args.PackOption = None,
     only: args.OnlyOption = None,
 ) -> None:
-    """Say how often a limit would have fired on the samples of plimsoll up, by default of 30 days, beside today's."""
+    """Say how often a changed limit would have fired on the samples of plimsoll up, and how often the present one did.
+
+    By default, samples of 30 days are judged.
+    """
     from plimsoll.alerting import preview
     from plimsoll.cli.commands.alerts import judged_range, judged_store
 
@@ -140,7 +143,7 @@ def preview_limit(
 
 
 def _rule(name: str, rules: Mapping[str, Rule]) -> Rule:
-    """Return the rule with an id. Raise Unusable if there is none."""
+    """Return the rule with an id. Raise Unusable, which suggests a similar id, if there is none."""
     if name not in rules:
         raise Unusable(f'rule "{name}" is not known{suggest(name, list(rules))}; plimsoll rules list names them all')
     return rules[name]
@@ -148,7 +151,7 @@ def _rule(name: str, rules: Mapping[str, Rule]) -> Rule:
 
 @app.command("test", epilog=args.examples("plimsoll rules test mine.yaml", "plimsoll rules test"))
 def run_cases(packs: PacksArgument = None, pack: args.PackOption = None, only: args.OnlyOption = None) -> None:
-    """Run the test cases in packs. The exit status is 1 if one fails."""
+    """Run the test cases in packs. The exit status is 1 if a case fails."""
     catalogue = load((*(packs or ()), *(pack or ())), only or ())
     cases = failed = 0
     for tested in catalogue.named:
@@ -180,7 +183,7 @@ def new_pack(
 ) -> None:
     """Write a new pack to edit, and beside it the JSON schema for editors.
 
-    It is an example with comments; with --from, it has a signal for each counter that no signal reads.
+    The pack is an example with comments; with --from, it has a signal for each counter that no signal reads yet.
     """
     if counter and not from_log:
         raise Unusable("--counter is for the counters of a log: name it with --from")
@@ -225,7 +228,7 @@ def _choose(logs: Sequence[str], patterns: Sequence[str]) -> list[UnknownCounter
 
 
 def _name(path: Path) -> str:
-    """Return a pack's name from its file's name: in lower case with hyphens; a shipped name gets the prefix `my-`."""
+    """Return a pack's name made from a file's name; `my-` is put before it if a shipped pack has the same name."""
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.casefold()).strip("-") or "mine"
     return f"my-{name}" if name in {pack.pack for pack in load().packs} else name
 
@@ -259,7 +262,7 @@ def list_counters(
 ) -> None:
     """List the Windows counters to record, in a form for typeperf, logman or Telegraf.
 
-    These are the counters of all signals, including your own packs; with --only, those of the named packs.
+    The list has the counters of all signals, also those of your own packs; with --only, of the named packs alone.
     docs/collect.md explains how to record them.
     """
     sampling_interval = _interval(interval, form)
@@ -284,10 +287,9 @@ def list_counters(
 
 
 def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Sequence[str]) -> CounterList:
-    """Return the counters of every signal, or with --only of the named packs; dashboards draw signals without rules,
-    too.
+    """Return the counters of all signals (dashboards draw signals without rules), or of the packs in `only`.
 
-    Raise Unusable if a named pack needs no counters, or if --instance is given and no counter is of SQL Server.
+    Raise Unusable if a named pack needs no counters, or if --instance is used and no counter is of SQL Server.
     """
     for name in instances:
         if _VARIABLE.fullmatch(name):
@@ -314,7 +316,7 @@ def _needed(packs: Sequence[str], only: Sequence[str], form: Form, instances: Se
 
 
 def _interval(typed: str | None, form: Form) -> int | None:
-    """Return the sampling interval (ns); None means the default. Raise Unusable if it is invalid for this form."""
+    """Return the sampling interval (ns); None for the default. Raise Unusable if the form cannot have it."""
     if typed is None:
         return None
     if form == "list":

@@ -67,7 +67,7 @@ def list_runs(store: args.StoreOption = None, json: args.JsonOption = None) -> N
 
 @app.command("show", epilog=args.examples("plimsoll runs show nightly-42"))
 def show(run: RunArgument, store: args.StoreOption = None, json: args.JsonOption = None) -> None:
-    """Show what is known about a run: span, hosts, labels, phases, files."""
+    """Show what is stored about a run: span, hosts, labels, phases, files."""
     with open_store(store, notify=print_notice) as opened:
         stored, summary = opened.runs.get(run), find(opened.runs, run)
         claims, where = opened.runs.claims.current(LIFE_S), opened.name
@@ -124,7 +124,7 @@ def delete(
         False, "--force", help="Even if another command is loading or deleting the run: that command then stops."
     ),
 ) -> None:
-    """Delete a run and its values, except values that another run has as well."""
+    """Delete a run and its values, except the values that belong to another run as well."""
     with open_store(store, notify=print_notice) as opened:
         unload(opened.runs, run, force=force, notify=print_notice)
         where = opened.name
@@ -132,7 +132,10 @@ def delete(
 
 
 def _values_text(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
-    """Return how many values a run has, and why if it is incomplete. `claims` are the leases of commands at work."""
+    """Return the number of a run's values as text, and why the run is incomplete.
+
+    `claims` are the leases of commands that are loading or deleting runs at the moment.
+    """
     work = next((claim for claim in claims if claim.run == run_summary.name and claim.alive), None)
     if work:
         return f"{run_summary.values:,}, {run_summary.loaded:,} confirmed: {described(work, short=True)}"
@@ -148,7 +151,7 @@ def _values_text(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
 
 
 def _as_json(run_summary: RunSummary) -> dict[str, object]:
-    """Return a run as `plimsoll runs list --json` writes it."""
+    """Return a run as an element of what `plimsoll runs list --json` writes."""
     return {
         "run": run_summary.name,
         "start": iso(run_summary.start),
@@ -186,7 +189,7 @@ def judge(
     details: args.DetailsOption = False,
     store: args.StoreOption = None,
 ) -> None:
-    """Compare a run with similar earlier runs, its baseline: whether it is worse."""
+    """Say whether a run is worse than similar earlier runs, which are its baseline."""
     with open_store(store, notify=print_notice) as opened:
         runs, where = opened.runs.summaries(), opened.name
         accepted = opened.runs.accepted() if isinstance(opened.runs, RunFolders) else []
@@ -229,7 +232,7 @@ def accept(
     ),
     store: args.StoreOption = None,
 ) -> None:
-    """Accept a change of a signal: the baseline of later runs begins with the first run after the change."""
+    """Accept a change of a signal: the baseline of later runs begins with the run at which the signal changed."""
     if until is not None:
         try:
             until = date.fromisoformat(until).isoformat()
@@ -260,7 +263,7 @@ def trend(
     markdown: args.MarkdownOption = None,
     store: args.StoreOption = None,
 ) -> None:
-    """Show since which run the levels of signals have changed, over the runs in a store, such as builds."""
+    """Show which signals have changed over the runs in a store, such as builds, and since which run."""
     outputs = Outputs(json=json, junit=junit, markdown=markdown)
     outputs.refuse_overwriting(())
     labels = _labels(like or ())
@@ -289,13 +292,13 @@ def trend(
 
 
 def _runs_with(runs: Sequence[RunSummary], labels: Mapping[str, str]) -> list[RunSummary]:
-    """Return the complete runs with these labels, the latest last."""
+    """Return the complete runs that have all of these labels, the latest last."""
     alike = [run for run in runs if run.complete and labels.items() <= run.labels.items()]
     return sorted(alike, key=lambda run: (run.start, run.name))
 
 
 def _labels(like: Sequence[str]) -> dict[str, str]:
-    """Return the labels that --like names. Raise Unusable if a label is not of the form NAME=VALUE."""
+    """Return the labels in the texts of --like, by name. Raise Unusable if a text is not of the form NAME=VALUE."""
     labels: dict[str, str] = {}
     for text in like:
         key, equals, value = text.partition("=")
@@ -306,7 +309,7 @@ def _labels(like: Sequence[str]) -> dict[str, str]:
 
 
 def _trend_document(trend: HistoryTrend) -> dict[str, object]:
-    """Return a trend as `plimsoll runs trend --json` writes it."""
+    """Return a trend as the JSON document that `plimsoll runs trend --json` writes."""
     return {
         "schema": "plimsoll.trend/1",
         "runs": [{"run": run.name, "start": None if run.start is None else iso(run.start)} for run in trend.runs],

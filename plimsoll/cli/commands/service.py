@@ -1,4 +1,4 @@
-"""`plimsoll service`: makes a service manager run `plimsoll up`, or writes the files for that."""
+"""`plimsoll service`: installs `plimsoll up` as a service of the system, or writes the files for that."""
 
 import itertools
 import logging
@@ -67,7 +67,7 @@ def systemd(
     arguments: UpArguments = None,
     out: Path = args.path_option(Path("-"), "--out", "The file to write, or - for stdout."),
 ) -> None:
-    """Write a systemd unit, to be installed by other means."""
+    """Write the unit file of a systemd service, for you to install."""
     command = _up_command(arguments or [])
     _write(installation.systemd_unit(command), out)
     if why := _unreachable(command.program[0]):
@@ -79,7 +79,7 @@ def launchd(
     arguments: UpArguments = None,
     out: Path = args.path_option(Path("-"), "--out", "The file to write, or - for stdout."),
 ) -> None:
-    """Write a launchd agent (macOS), to be installed by other means."""
+    """Write the file of a launchd agent (macOS), for you to install."""
     _write(installation.launchd_agent(_up_command(arguments or []), Path.home()), out)
 
 
@@ -87,9 +87,9 @@ def launchd(
 def run(
     context: typer.Context, log: Path = args.path_option(..., "--log", "The log."), arguments: UpArguments = None
 ) -> None:
-    """Run as the service of Windows; its service manager calls this.
+    """Run as a Windows service; only the service manager can call this command.
 
-    The service manager waits 30 s for an answer of the process, so the process answers before slow imports.
+    The service manager waits only 30 s for the process to answer, so it answers before it imports slow modules.
     """
     from plimsoll.up.service import control_events
     from plimsoll.up.service.windows_service import NAME, Service
@@ -125,7 +125,7 @@ def _run_up(plimsoll: Callable[..., Any], arguments: Sequence[str], log: Path) -
 
 
 def _plan(arguments: Sequence[str]) -> list[Step]:
-    """Return the steps that install the service on this system. Raise Unusable if no service can run here."""
+    """Return the steps that install plimsoll up as a service on this system. Raise Unusable if that is not possible."""
     if Path(sys.argv[0]).suffix == ".pyz":
         raise Unusable(
             f"{sys.argv[0]}: a zip application unpacks itself into the home folder of its user, which a service has "
@@ -144,7 +144,7 @@ def _plan(arguments: Sequence[str]) -> list[Step]:
 
 
 def _unreachable(*places: str) -> str:
-    """Return why the service's user cannot run the program; empty if no reason was found."""
+    """Return why the service's user may not be able to run what is at these paths; empty without a reason."""
     homes = (Path(os.environ.get("SYSTEMDRIVE", "C:") + "\\Users"),) if sys.platform == "win32" else _HOMES
     fitting = "C:\\Program Files\\Plimsoll" if sys.platform == "win32" else "/opt/plimsoll"
     for place in map(Path, places):
@@ -157,7 +157,7 @@ def _unreachable(*places: str) -> str:
 
 
 def _carry_out(step: Step) -> None:
-    """Perform a step of the installation. Raise Unusable if it fails."""
+    """Write the file or run the command of an installation step. Raise Unusable if this fails."""
     if step.path:
         try:
             step.path.parent.mkdir(parents=True, exist_ok=True)
@@ -188,7 +188,7 @@ def _listen_address(arguments: Sequence[str]) -> Listen:
 
 
 def _up_command(arguments: Sequence[str]) -> Command:
-    """Return the command line of `plimsoll up` from this installation."""
+    """Return the command line that runs `plimsoll up` from this installation, with these arguments."""
     script = Path(sysconfig.get_path("scripts")) / ("plimsoll.exe" if sys.platform == "win32" else "plimsoll")
     return Command([str(script)] if script.is_file() else [sys.executable, "-m", "plimsoll"], "--store", arguments)
 

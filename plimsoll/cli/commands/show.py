@@ -1,4 +1,4 @@
-"""`plimsoll show`: the content of a log, for people and as JSON (schema plimsoll.log/1, docs/formats.md)."""
+"""`plimsoll show`: the content of a log, as text or as JSON (schema plimsoll.log/1, docs/formats.md)."""
 
 import json as json_module
 import re
@@ -66,7 +66,7 @@ def show(
 
 
 def _print_log(log: Log, zone: Zone) -> None:
-    """Print the content of a log: who recorded it and when, then objects with their counters and instances."""
+    """Print a log's content: format, host and times, then the objects with their counters and instances."""
     print_line((str(log.path), "bold"))
     size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"
     gaps = [f"{zone.span(start, end)} ({duration_text(end - start)})" for start, end in log.gaps]
@@ -106,7 +106,7 @@ def _print_log(log: Log, zone: Zone) -> None:
 
 
 def _by_object(title: str, text: str, counters_by_object: dict[str, list[str]]) -> None:
-    """Print the number of counters of one kind and their names by object; nothing if there are none."""
+    """Print the number of counters that `title` and `text` describe, and their names by object; nothing if none."""
     if not counters_by_object:
         return
     count = sum(map(len, counters_by_object.values()))
@@ -122,7 +122,7 @@ def _first(texts: list[str]) -> list[str]:
 
 
 def _families(instances: dict[str, None]) -> list[str]:
-    """Return instances in order of their numbers; names that differ only in a number are joined: `svchost × 58`."""
+    """Return instances in natural order; names that differ only in the last number are joined: `svchost × 58`."""
 
     def numbers_and_texts(instance: str) -> list[tuple[int, str]]:
         return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", instance)]
@@ -138,7 +138,10 @@ def _families(instances: dict[str, None]) -> list[str]:
 
 
 def _came_and_went(log: Log, content: "Content", zone: Zone) -> list[str]:
-    """Return lines on instances that some samples lack, with the number of samples that have each; highest first."""
+    """Return a line for each instance that some samples lack: the count of samples with it, its first and last time.
+
+    Instances in the most samples come first; beyond some lines, the rest is only counted.
+    """
     partly = [(name, life) for name, life in content.lives.items() if life.samples < len(log.times)]
     partly.sort(key=lambda pair: -pair[1].samples)
     of = f"of {counted(len(log.times), 'sample')}"
@@ -159,11 +162,10 @@ def _shortened(names: list[str]) -> str:
 
 @dataclass
 class Content:
-    """The recorded counters and instances of one object, in the order of the columns.
+    """The recorded counters and instances of an object such as `Process`, in the order of the log's columns.
 
-    `types` are those of counters, `lives` those of instances; both are empty if the format lacks them. With several
-    hosts,
-    the names of instances in `lives` include the host.
+    `types` are the types by counter, `lives` the lifetimes by instance; both are empty if the log's format lacks them.
+    If the log has several hosts, the instances in `lives` are named with their host.
     """
 
     counters: dict[str, None] = field(default_factory=dict)
@@ -172,7 +174,7 @@ class Content:
     lives: dict[str, CounterFacts] = field(default_factory=dict)
 
     def as_json(self, name: str) -> dict[str, Any]:
-        """Return an element of `objects` of plimsoll.log/1."""
+        """Return this content as an element of `objects` in plimsoll.log/1; `name` is the object's name."""
         document: dict[str, Any] = {"object": name, "counters": list(self.counters), "instances": list(self.instances)}
         if self.types:
             document["types"] = self.types
@@ -184,7 +186,7 @@ class Content:
 
 
 def objects(log: Log) -> dict[str, Content]:
-    """Return each object's counters and instances; for logs without objects, each measurement's fields and devices."""
+    """Return the content of each object in a log; in a log without objects, of each measurement."""
     contents: dict[str, Content] = defaultdict(Content)
     for series in log.series:
         object_, counter, instance = _parts(series)
@@ -200,7 +202,7 @@ def objects(log: Log) -> dict[str, Content]:
 
 
 def unrecognised_names(log: Log) -> dict[str, list[str]]:
-    """Return, by object, the counters with unknown names that rules may need, as a review finds them."""
+    """Return the counters with unknown names that rules may need, by object, as a review reports them."""
     by_object: dict[str, dict[str, None]] = {}
     for unrecognised_object in unrecognised(log.series):
         by_object.setdefault(unrecognised_object.object, {}).update(dict.fromkeys(unrecognised_object.names))
@@ -208,7 +210,7 @@ def unrecognised_names(log: Log) -> dict[str, list[str]]:
 
 
 def without_signal(log: Log, strange: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return, by object, the Windows counters that no shipped signal reads, except those in `strange`."""
+    """Return the Windows counters that no shipped signal reads, by object, except those in `strange`."""
     named = {(generic_object(name)[0], counter) for name, counters in strange.items() for counter in counters}
     return group_pairs(
         (unknown_counter.object, unknown_counter.counter)
@@ -225,7 +227,7 @@ def _parts(series: Series) -> tuple[str, str, str | None]:
 
 
 def as_json(log: Log, remarks: Sequence[Remark] = ()) -> dict[str, Any]:
-    """Return the content of a log for other programs: schema plimsoll.log/1. `remarks` are added to the log's own."""
+    """Return a log's content as a document of schema plimsoll.log/1; `remarks` are added to the remarks on the log."""
     filled = len(log.times) > 0
     strange = unrecognised_names(log)
     return {

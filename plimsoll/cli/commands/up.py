@@ -56,7 +56,7 @@ _OPEN_FILES = 4096  # more than serve.limits.Limits.connections
 
 @dataclass(frozen=True)
 class UpOptions:
-    """The options of `plimsoll up`. `open_page` opens the pages in a browser."""
+    """The options of `plimsoll up`. With `open_page`, a browser is opened on the health page."""
 
     store: str | None = None
     listen: str | None = None
@@ -161,7 +161,7 @@ def up(
 
 
 def run(options: UpOptions) -> None:
-    """Run `plimsoll up` until it is interrupted. Raise Unusable if it cannot start."""
+    """Run `plimsoll up` until the process is interrupted. Raise Unusable if plimsoll up cannot start."""
     if options.store and folder_of_runs(options.store) is not None:
         raise Unusable(
             f"--store {options.store}: is a folder of runs, which keeps no live samples; name a data folder, or a "
@@ -189,7 +189,7 @@ def run(options: UpOptions) -> None:
 
 
 def _listen(options: UpOptions) -> Listen:
-    """Return the address to listen on. A demo without --listen takes another port if the usual one is in use."""
+    """Return the address to listen on. Without --listen, a demo takes a free port if the usual port is in use."""
     usual = Listen.parse(options.listen) if options.listen else Listen()
     with socket.socket() as probe:
         is_taken = options.demo and not options.listen and probe.connect_ex((usual.host, usual.port)) == 0
@@ -201,7 +201,7 @@ def _listen(options: UpOptions) -> Listen:
 
 
 def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
-    """Run `plimsoll up` with these options until it is interrupted."""
+    """Run `plimsoll up` in a data folder that `lock` protects, until the process is interrupted."""
     configuration = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
     site, configured = _of_hosts(options.config, folder, catalogue)
@@ -248,7 +248,10 @@ def _run(options: UpOptions, folder: Path, lock: OnlyOne, listen: Listen, certif
 
 
 def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[Site, ConfiguredFacts]:
-    """Return the rules and settings of hosts, changes on pages included, and the facts. Raise Unusable if invalid."""
+    """Return the rules with the settings of hosts, and the configured facts of hosts.
+
+    Both are read from plimsoll.toml (`config`) and from the changes on pages (`folder`). Raise Unusable if invalid.
+    """
     settings = host_settings.load(config) if config else host_settings.Settings()
     overrides = overlay.with_overlay(settings, config, folder, catalogue)
     judge = {"judge": settings.run.judge} if settings.run.judge else {}
@@ -256,7 +259,7 @@ def _of_hosts(config: Path | None, folder: Path, catalogue: Catalogue) -> tuple[
 
 
 def _store(options: UpOptions, folder: Path, keeping: StoreSettings, catalogue: Catalogue) -> Store:
-    """Open the store of live samples and runs that the options and up.toml name."""
+    """Open the store for live samples and runs; the options or up.toml name it, else it is in the data folder."""
     named = options.store if data_folder.is_address(options.store) else keeping.address
     if named and names_victoriametrics(named):
         address_of_live = VictoriaMetricsAddress.parse(named, os.environ.get(TOKEN, ""))
@@ -295,7 +298,7 @@ def _demo(started: int) -> Source:
 
 @contextmanager
 def _folder(options: UpOptions) -> Generator[Path]:
-    """Yield the data folder; for a demo, a new folder that is deleted afterwards."""
+    """Yield the data folder; for a demo without a named folder, a new folder that is deleted afterwards."""
     if options.demo and (options.store is None or data_folder.is_address(options.store)):
         with tempfile.TemporaryDirectory(prefix="plimsoll-demo-", ignore_cleanup_errors=True) as name:
             yield Path(name)
@@ -304,7 +307,7 @@ def _folder(options: UpOptions) -> Generator[Path]:
 
 
 def _greet(options: UpOptions, server: Up, setup: Setup, store: Store, configuration: UpSettings) -> None:
-    """Print the address, the store, what is collected, who is notified, and new tokens."""
+    """Print the server's address, the store, what is collected, who is notified, and new tokens and passwords."""
     folder, host = setup.folder, setup.host
     targets = ", ".join(configuration.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
     print_line("Plimsoll is up: ", (server.address, "bold"))
@@ -339,7 +342,7 @@ def _show(name: str, secret: str, use: CredentialUse = CredentialUse.SAMPLES) ->
 
 
 def load_demo_runs(store: Store) -> None:
-    """Load both demo runs into a store that lacks them, named by their servers' memory."""
+    """Load the two demo runs, which are named by the memory of their simulated servers, into a store."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-demo-runs-", ignore_cleanup_errors=True) as folder:
         for logs in write_runs(Path(folder)):
             contents = read_files(find_logs([logs]), ReadOptions(), whole=True)
@@ -347,7 +350,7 @@ def load_demo_runs(store: Store) -> None:
 
 
 def has_browser(environment: Mapping[str, str], platform: str = sys.platform) -> bool:
-    """Return whether a graphical browser can be opened: not over SSH, and not without a display."""
+    """Return whether a browser can be opened on this machine, as the session is not over SSH and has a display."""
     if "SSH_CONNECTION" in environment:
         return False
     return platform in ("win32", "darwin") or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))

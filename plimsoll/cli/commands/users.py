@@ -1,4 +1,4 @@
-"""`plimsoll users`: works on the files of the data folder, even while `plimsoll up` is not running."""
+"""`plimsoll users`: changes the files in the data folder, even while `plimsoll up` is not running."""
 
 import getpass
 import sys
@@ -50,9 +50,9 @@ def add(
     ),
     store: args.FolderOption = None,
 ) -> None:
-    """Add a user; a running plimsoll up accepts it at once.
+    """Add a user; a running plimsoll up accepts the user at once.
 
-    The password is asked for on the terminal; in a pipe it is the first line of stdin.
+    The password is read from the terminal, or, if stdin is a pipe, from the first line of stdin.
     """
     folder = _folder(store)
     if generate and no_password:
@@ -116,7 +116,7 @@ def change_role(
 
 @app.command("end-password", epilog=args.examples("plimsoll users end-password"))
 def end_password(store: args.FolderOption = None) -> None:
-    """Revoke the shared password, once everybody has a user."""
+    """Revoke the shared password, when everybody has a user name."""
     folder = _folder(store)
     credentials.end_password(folder)
     _record(folder, "ended the password that everybody shared")
@@ -156,7 +156,7 @@ def _folder(store: Path | None) -> Path:
 
 
 def _password(*, generate: bool) -> str:
-    """Return the password: a new password, the one typed twice, or the first line of a pipe."""
+    """Return a password: a generated one, else the password typed at the terminal, or the first line of a pipe."""
     if generate:
         return users.new_password()
     if not sys.stdin or not sys.stdin.isatty():
@@ -174,7 +174,7 @@ def _show(password: str | None) -> None:
 
 
 def _record(folder: Path, text: str) -> None:
-    """Add an action to the audit log. A failure is ignored: the action is done already."""
+    """Add an action to the audit log. A failure is only reported, as the action is done already."""
     try:
         with closing(AlertsFile.existing(folder) if (folder / NAME).exists() else AlertsFile(folder / NAME)) as file:
             actions.audit(file, at_terminal(), time.time_ns(), text)
