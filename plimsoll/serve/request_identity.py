@@ -105,7 +105,7 @@ class PasswordCheck:
     async def check(self, address: str, name: str, password: str) -> Person | Response:
         """Return the user with a name and password, or a refusal.
 
-        Results are remembered, as browsers send name and password with every request.
+        Right passwords are remembered, as browsers send name and password with every request.
         """
         if not password:
             return self._challenge()
@@ -156,7 +156,7 @@ class PasswordCheck:
 
 
 class Throttle:
-    """Slows guessing: after FREE_ATTEMPTS wrong passwords, an address must wait PAUSE_S after each attempt.
+    """Slows guessing: after FREE_ATTEMPTS wrong passwords, an address must wait PAUSE_S after each further attempt.
 
     A right password does not reset the count, as a user may be guessing the password of another user.
     """

@@ -1,7 +1,7 @@
 """Serves the web application in a thread, with a limited number of connections.
 
-Connections are counted from before the TLS handshake on: until it ends, uvicorn does not know of a connection, which
-already uses a file descriptor.
+Connections are counted from before the TLS handshake on: until the handshake ends, uvicorn does not know of the
+connection, which already uses a file descriptor.
 """
 
 import asyncio

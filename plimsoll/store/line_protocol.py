@@ -83,7 +83,10 @@ def request_bodies(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int | None = None) -> str:
-    """Return one line of line protocol, with `fields` as `value` encodes them; without `time` the server adds one."""
+    """Return one line of line protocol.
+
+    `fields` are already encoded by `value`. Without `time`, the server sets the time.
+    """
     head = _series_key(measurement, tuple(tags.items()))
     written = ",".join(f"{_tag(name)}={text}" for name, text in fields.items())
     return f"{head} {written}\n" if time is None else f"{head} {written} {time}\n"
@@ -117,7 +120,7 @@ def as_stored(series: Series) -> Series:
 
 
 def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
-    """Return the series that equal an earlier one in line protocol, as (index, earlier index)."""
+    """Return (index, earlier index) for each series that equals an earlier series in line protocol."""
     first: dict[object, int] = {}
     pairs = [(at, first.setdefault(as_stored(candidate).key, at)) for at, candidate in enumerate(series)]
     return [(at, earlier) for at, earlier in pairs if series[earlier].key != series[at].key]

@@ -20,7 +20,7 @@ class Drawn:
 
 
 def m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
-    """Return at most four samples for each of `buckets` equal parts of a range; both ends are included."""
+    """Return at most four samples for each of `buckets` equal parts of a range (ns, both ends included)."""
     times, values = samples.times, samples.values
     if not len(times):
         return samples

@@ -21,7 +21,10 @@ from plimsoll.store.m4 import Drawn, m4
 
 
 class StoreFull(Unusable):
-    """The error that there is no room. Nothing was written; stored data stays readable, and writes can be retried."""
+    """The error that the store has no room for a write.
+
+    Nothing was written; stored data stays readable, and the write can be retried.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class WriteResult:
 
 
 class FoundSeries(NamedTuple):
-    """The numeric series in a range, and the number of series left out because they are text or booleans.
+    """The numeric series in a range, and the number of series left out because their values are text or booleans.
 
     `unread` lists data that the store lost in the range, such as `FILE is damaged`.
     """
@@ -224,7 +227,7 @@ def latest_first(runs: Iterable[RunSummary]) -> list[RunSummary]:
 
 
 class Work(StrEnum):
-    """The kind of work that a command does on a run."""
+    """What a command that holds a claim on a run does: loading or deleting the run."""
 
     LOADING = "loading"
     DELETING = "deleting"
@@ -234,8 +237,8 @@ class Work(StrEnum):
 class Claim:
     """A claim: the statement of a command that it works on a run.
 
-    `holder` is its unique identifier, `who` its name for people. `since` and `heard` (the last heartbeat) are UTC ns by
-    the store's clock; `alive` is False if the last heartbeat is too old.
+    `holder` is a unique identifier of the command, `who` its name for people. `since` and `heard` (the last heartbeat)
+    are UTC ns by the store's clock; `alive` is False if the last heartbeat is too old.
     """
 
     run: str
@@ -259,7 +262,7 @@ class Claims(Protocol):
         ...
 
     def current(self, life_s: float) -> list[Claim]:
-        """Return all claims; a claim without a heartbeat in the last `life_s` seconds is not alive."""
+        """Return all claims; `alive` is False for claims without a heartbeat in the last `life_s` seconds."""
         ...
 
     def withdraw(self, holder: str) -> None:
@@ -298,7 +301,7 @@ class RunStore(Protocol):
         ...
 
     def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
-        """Write each batch of samples to a run, and yield its result once it is committed, in order.
+        """Write batches of samples to a run; yield the result of each batch once it is committed, in order.
 
         Columns of the same series are merged: the first value at each time is used. Writing the same data twice changes
         nothing.

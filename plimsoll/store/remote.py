@@ -83,7 +83,7 @@ class RemoteSamples(SampleReader):
         return [Samples(*pair) for pair in zip(np.split(times, ends), np.split(values, ends), strict=True)]
 
     def _call(self, method: str, *arguments: Any) -> bytes:
-        """Return the server's answer to a call. Raise Unusable or Unreachable if there is none."""
+        """Return the server's answer to a call. Raise Unusable for a refusal, Unreachable without an answer."""
         url, body = f"{self.name}{PATH}/{method}", json.dumps(arguments).encode()
         try:
             answer = self._pools.request("POST", url, body=body, headers=self._headers)
@@ -110,7 +110,7 @@ class RemoteSamples(SampleReader):
 
 
 def answer(store: Store, method: str, arguments: Any) -> tuple[bytes, str]:
-    """Return the result of a call, and its media type. Raise LookupError, TypeError or ValueError if invalid."""
+    """Return the result of a call and its media type. Raise LookupError, TypeError or ValueError for a bad call."""
     live: SampleReader = store.live
     match method, arguments:
         case "series", [int(start), int(end), list(hosts)]:

@@ -49,7 +49,7 @@ def dumps(run: StoredRun) -> bytes:
 
 
 def loads(document: bytes) -> StoredRun:
-    """Return the run in a document. Raise ValueError if it is not a run, or of a later version."""
+    """Return the run in a document. Raise ValueError if the document is no run, or of a later version."""
     try:
         data: Any = json.loads(zlib.decompress(document))
     except zlib.error as error:

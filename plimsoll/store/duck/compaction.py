@@ -122,7 +122,7 @@ class Retention:
         return True
 
     def _move_closed_table(self) -> bool:
-        """Move the oldest closed table's samples to the raw tables of their days; return False if there is none."""
+        """Move the oldest closed table's samples to raw tables of their days; return False if no table is closed."""
         with self._file.reading() as cursor:
             opened = open_tables(cursor)
         if len(opened) < 2:

@@ -55,7 +55,10 @@ class DayFile(NamedTuple):
 
 
 class DayFolder:
-    """The folder of the day files, with their checks and the reads in progress. File names are relative to it."""
+    """The folder of the day files, with the results of checks and the reads in progress.
+
+    File names are relative to the folder.
+    """
 
     def __init__(self, database: Path) -> None:
         self.folder = folder_of(database.absolute())
@@ -114,7 +117,7 @@ class DayFolder:
         return {name for name in names if self._is_sound(name)}
 
     def check(self, names: Iterable[str], most: int) -> None:
-        """Check files for damage that were never checked before, until about `most` bytes are checked."""
+        """Check files that were never checked for damage, until about `most` bytes are checked."""
         for name in names:
             if name in self._checked or most > 0:
                 with suppress(OSError):

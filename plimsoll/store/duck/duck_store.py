@@ -23,11 +23,12 @@ def open_embedded(
     size_limit: int = SIZE_LIMIT,
     margin: int = MARGIN,
 ) -> Store:
-    """Open the store in a file, or in `plimsoll.duckdb` of a folder; create it if missing.
+    """Open the store in a file, or in `plimsoll.duckdb` of a folder; create the file if it is missing.
 
     Live samples are kept unchanged for `raw_days`, then as minutes for `days`; the oldest days are dropped while more
     than `size_limit` bytes are in use. Writes fail while less than `margin` bytes are free on the disk. Raise Unusable
-    if another process has the file open, if it is of a later version, or if it cannot be opened.
+    if another process has the file open, if a later version of Plimsoll wrote the file, or if the file cannot be
+    opened.
     """
     path = place if place.suffix == Path(FILE).suffix or place.is_file() else place / FILE
     live = DuckSamples(path, margin, Keeping(raw_days, days, size_limit))

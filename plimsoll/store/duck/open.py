@@ -171,7 +171,7 @@ def _check_content(path: Path) -> None:
 
 
 def _check_schema(cursor: Cursor, path: Path, schema: str) -> None:
-    """Raise Unusable unless the file has exactly the tables of `schema` and of samples."""
+    """Raise Unusable unless the file has exactly the tables in `schema` and the listed tables of samples."""
     for kind_of_object, query in _FOREIGN.items():
         if foreign := cursor.execute(query).fetchone():
             raise _changed(path, f"it has {kind_of_object} {foreign[0]!r}")

@@ -1,6 +1,6 @@
-"""Lists the day files in a new hot file, or in one that lost its write-ahead log.
+"""Lists the day files in a new hot file, or in a hot file that lost its write-ahead log.
 
-A file's name includes its checksum, and its columns have the names of its series.
+Day files suffice for this: the name of each has its checksum, and its rows name the series.
 """
 
 import json

@@ -56,8 +56,9 @@ class _Hot:
 class DuckSamples(SampleReader):
     """The live samples in a DuckDB file and its day files. See `plimsoll.store.protocol.SampleStore`.
 
-    The file is created if missing. Writes fail while less than `margin` bytes are free on its disk. Raise Unusable if
-    another process has it open, if it is of a later version, or if it cannot be opened.
+    The DuckDB file is created if missing. Writes fail while less than `margin` bytes are free on the disk. Raise
+    Unusable if another process has the file open, if a later version of Plimsoll wrote the file, or if the file cannot
+    be opened.
     """
 
     def __init__(self, path: Path, margin: int, keeping: Keeping) -> None:

@@ -57,7 +57,7 @@ class FolderClaims:
             os.utime(self._file(claim.holder, _BEAT))
 
     def current(self, life_s: float) -> list[Claim]:
-        """Return all claims; a claim without a heartbeat in the last `life_s` seconds is not alive."""
+        """Return all claims; `alive` is False for claims without a heartbeat in the last `life_s` seconds."""
         claims: list[Claim] = []
         with files.translated_errors(self._folder):
             if self._folder.is_dir():
@@ -144,9 +144,10 @@ class RunFolders:
 
     @classmethod
     def open(cls, folder: Path, *, make: bool = False, mode: int = 0o777) -> "RunFolders":
-        """Open a folder of runs; with `make`, create it if missing or empty. Raise Unusable for any other folder.
+        """Open a folder of runs; with `make`, create the folder if it is missing or empty.
 
-        Hidden files are ignored: another process may be creating the folder, and network shares have hidden files.
+        Raise Unusable if the folder is not one of runs. Hidden files are ignored: another process may be creating the
+        folder, and network shares have hidden files.
         """
         mark = folder / MARK
         with files.translated_errors(folder):

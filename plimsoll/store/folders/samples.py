@@ -46,7 +46,7 @@ class SampleFile:
         return cls(path, first, last, {column.key: column for column in series})
 
     def rows(self, keys: Sequence[object], start: int, end: int) -> Iterator[tuple[object, Samples]]:
-        """Yield the key and the samples in a range of each series whose key is listed; nothing if the run was deleted.
+        """Yield the key and the samples in a range of each series in `keys`; nothing if the run was deleted meanwhile.
 
         Raise Unusable if the file is damaged.
         """

@@ -50,7 +50,7 @@ class InfluxClaims:
         self._write(claim, {})
 
     def current(self, life_s: float) -> list[Claim]:
-        """Return all claims; a claim without a heartbeat in the last `life_s` seconds is not alive."""
+        """Return all claims; `alive` is False for claims without a heartbeat in the last `life_s` seconds."""
         by = 'GROUP BY "run", "holder"'
         written = [*self._server.query(f'SELECT "work", "who" FROM "{CLAIM}" WHERE {time_range(*EVER)} {by}')]
         query = f'SELECT last("beat") FROM "{CLAIM}" WHERE time > now() - {round(life_s * 1e9)} {by}'
@@ -123,7 +123,7 @@ class InfluxRuns:
         return summary
 
     def write(self, run: RunSummary, batches: Iterable[Log]) -> Generator[WriteResult]:
-        """Write batches of samples to a run, and yield the result of each; encode a batch while the last is sent."""
+        """Write batches to a run, and yield the result of each; encode a batch while the batch before is sent."""
         in_flight: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
         pool = ThreadPoolExecutor(_CONNECTIONS)
         try:

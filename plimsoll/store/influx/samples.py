@@ -26,7 +26,7 @@ _PLACES_AT_ONCE = 20  # one query for 1000 tag sets takes four times as long as 
 class InfluxSamples(SampleReader):
     """The samples in a bucket: live samples, or samples of runs. See `plimsoll.store.protocol.SampleStore`.
 
-    `generation` is what the query condition on the tag GENERATION requires; live samples have no such tag (`= ''`).
+    `generation` is a condition (operator and value) on the tag GENERATION; live samples lack this tag: `= ''`.
     """
 
     def __init__(self, server: InfluxServer, generation: str = "= ''") -> None:

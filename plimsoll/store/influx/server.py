@@ -35,7 +35,7 @@ Answer = TypeVar("Answer")
 
 
 class Retry:
-    """A retry policy: calls are repeated until answered, for at most `seconds`. Threads may share it.
+    """A retry policy: calls are repeated until the server answers, for at most `seconds`. Threads may share it.
 
     `notify` is called with a sentence when the first call begins to wait, and when no call waits any longer.
     """
@@ -51,8 +51,9 @@ class Retry:
     def call(self, call: Callable[[], Answer]) -> Answer:
         """Return the result of `call`, repeated while the server is busy or unreachable.
 
-        Raises: ApiException: The server answered with an error for which a retry cannot help. Unreachable: The server
-        was busy or unreachable for too long.
+        Raises:
+            ApiException: The server answered with an error for which a retry cannot help.
+            Unreachable: The server was busy or unreachable for too long.
         """
         until, pause, waits = time.monotonic() + self._seconds, _FIRST_PAUSE_S, False
         url, answered = self._address.url, False
@@ -87,7 +88,7 @@ class Retry:
         self._given_up.set()
 
     def _away(self, error: Exception) -> tuple[str, float]:
-        """Return why a call failed, and the pause (s) that the server wants before a retry (0 without a wish).
+        """Return why a call failed, and the pause (s) that the server asks for before a retry (0 if it does not).
 
         Raise `error`, or Unusable for a TLS error, if a retry cannot help.
         """

@@ -1,7 +1,7 @@
 """Samples acknowledged by a VictoriaMetrics: sent again if the server may have lost them, and checked later.
 
-The server keeps samples in memory for up to 5 s (`-inmemoryDataFlushInterval`) before writing them to disk. If it is
-killed, it loses acknowledged samples.
+The server keeps samples in memory for up to 5 s (`-inmemoryDataFlushInterval`) before writing them to disk. A server
+that is killed loses these samples, which it has acknowledged.
 """
 
 import time

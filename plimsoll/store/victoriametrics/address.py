@@ -10,7 +10,7 @@ TOKEN = "VICTORIAMETRICS_TOKEN"
 
 
 def names_victoriametrics(store: str) -> bool:
-    """Return whether a store's name is the address of a VictoriaMetrics."""
+    """Return whether the text that names a store is the address of a VictoriaMetrics."""
     return store.partition("://")[0].casefold() in SCHEMES
 
 
@@ -57,7 +57,7 @@ class VictoriaMetricsAddress:
 
 
 def _checked(url: str, text: str) -> str:
-    """Return a URL without a slash at its end. Raise Unusable if it is invalid or contains secrets."""
+    """Return a URL unchanged. Raise Unusable, naming the address `text`, if the URL is invalid or contains secrets."""
     try:
         parts = urlsplit(url)
         usable = bool(parts.hostname) and parts.port != 0 and not parts.query and not parts.fragment

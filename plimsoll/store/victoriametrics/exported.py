@@ -23,7 +23,7 @@ CORNERS = (
 
 
 class Grid(NamedTuple):
-    """Buckets of equal length: start of the first (UTC ns), width (ns, a multiple of 1 ms), and number."""
+    """Buckets of equal length: start of the first (UTC ns), width (ns, a multiple of 1 ms), and number of buckets."""
 
     start: int
     width: int
@@ -85,7 +85,7 @@ def metric_of(text: bytes) -> dict[str, str]:
 def _series(lines: Sequence[bytes]) -> Iterator[Exported]:
     """Yield the series in some lines of an export.
 
-    For speed, all values are parsed in one call, and a list of times that several series share only once.
+    For speed, all values are parsed in one call, and a list of times is parsed once even if several series have it.
     """
     parts = [_parts(line) for line in lines]
     numbers, ends = _floats([value for _, value, _ in parts])

@@ -1,4 +1,4 @@
-r"""Line protocol for VictoriaMetrics, and the metric names that it gives series.
+r"""Line protocol for VictoriaMetrics, and the metric names under which VictoriaMetrics stores series.
 
 Unlike InfluxDB, VictoriaMetrics reads `\\` as one backslash. A metric's name is measurement and field, joined by `_`;
 tags become labels. To split a name, the longest known measurement that fits is used, else the part before the first
@@ -63,7 +63,7 @@ class Measurements:
 
 
 def line(measurement: str, tags: Mapping[str, str], field: str, value: float) -> bytes:
-    """Return one sample without a time, which the server sets."""
+    """Return one sample as a line of line protocol without a time; the server sets the time."""
     return f"{_head(measurement, tags, field)}={value!r}\n".encode()
 
 
@@ -85,7 +85,7 @@ def _escaped(text: str) -> str:
 
 
 def of_series(names: Iterable[str], hosts: Sequence[str] = ()) -> list[str]:
-    """Return PromQL selectors of metrics by name, for these hosts (ignoring case) or, without hosts, for all."""
+    """Return PromQL selectors of metrics by name, for these hosts (ignoring case), or without hosts for all hosts."""
     patterns = [literal(name) for name in sorted(set(names))]
     limited = f",{of_hosts(hosts)}" if hosts else ""
     return [
