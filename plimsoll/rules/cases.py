@@ -52,13 +52,13 @@ _EXPECTED = {True: "to fire", False: "to be judged and not to fire", None: "to h
 
 
 class _BadCase(ValueError):
-    """Error: a case cannot be run; its text says why."""
+    """The error that a case cannot be run; the text says why."""
 
 
 def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvaluation | None:
-    """Return the evaluation of the rule for the one subject of the case.
+    """Return the evaluation of a rule for the one subject of a case.
 
-    None if the case has no samples of its signal, or facts that exclude its host.
+    None if the case lacks the rule's signal, or if its facts exclude the host from the rule.
     """
     of_fact = signals[rule.signal].fact
     if not applies(rule, case.facts.get) or (of_fact and of_fact not in case.facts):
@@ -82,7 +82,7 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> RuleEvalua
 
 
 def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Series, Samples]]:
-    """Yield the series of a case and their samples from second 0 on; each is named like its signal."""
+    """Yield a case's series, named like their signals, with samples from time 0 on. Raise _BadCase if any is wrong."""
     for name, values in case.series.items():
         signal = signals.get(name)
         if signal is None:
@@ -101,14 +101,14 @@ def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Serie
 
 
 def _as_recorded(signal: Signal, name: str) -> Signal:
-    """Return the signal with a single source: the series that `_recorded` makes, without rate or transform."""
+    """Return a signal whose only source is the series that `_recorded` yields for it, without rate or transform."""
     has_instances = signal.instances == "each"
     source = Source(measurement=name, field=_FIELD, instance=_INSTANCE if has_instances else None)
     return signal.model_copy(update={"sources": (source,), "instances": "each" if has_instances else "none"})
 
 
 def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
-    """Return why a rule had no data in the whole case, if the case shows why."""
+    """Return `it had no data`, with the reason if the phase, the facts or the series of the case show one."""
     if case.phase and rule.phase and case.phase != rule.phase:
         return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
     if not applies(rule, case.facts.get):
@@ -120,7 +120,7 @@ def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
 
 
 def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
-    """Return the recorded signals that a signal is computed from, at any depth; only the signal itself if recorded."""
+    """Return the recorded signals that a signal is derived from, at any depth: `[name]` if recorded, `[]` if a fact."""
     if signals[name].fact:
         return []
     derived = signals[name].derived
@@ -142,7 +142,7 @@ def _why_not(rule: Rule, track: RuleEvaluation, unit: str) -> str:
 
 
 def _extreme(track: RuleEvaluation, unit: str) -> str:
-    """Return the value nearest to the limit as text: `the highest value was 79 %, healthy is < 80`."""
+    """Return the worst value and the limit as text: `the highest value was 79 %, healthy is < 80`."""
     which = {"higher": "highest", "lower": "lowest", "either": "worst"}[track.healthy.worse]
     worst = track.worst
     value = "there was no value" if np.isnan(worst) else f"the {which} value was {worst:.6g} {unit}"

@@ -1,4 +1,4 @@
-"""A rule judged for several subjects as a matrix, and its crossings: crossings that fired, and brief crossings."""
+"""The matrix of a rule's evaluations for several subjects, and the crossings: spans in which the condition was true."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,13 +21,13 @@ class Crossing:
 
     Attributes:
         start: The first evaluation (UTC ns).
-        end: The last evaluation (UTC ns); of an `increase`, `max` or `min`, at the last sample that made the condition
-            true, not when that sample leaves the window. The rule may fire later than this.
-        fired_at: The first evaluation at which the rule was firing; None for a brief crossing, which did not fire, or
-            whose condition was true for less than `for` in all while the alert lasted.
-        worst: The worst of the rule's reduced values.
-        mean: The mean of the rule's reduced values.
-        cut: Whether it begins or ends where data or judged time does, so it may have lasted longer.
+        end: The last evaluation (UTC ns). If the rule reduces by `increase`, `max` or `min`, the last evaluation with a
+            new sample that made the condition true, as that sample stays in the window; `fired_at` may then be later.
+        fired_at: The first evaluation (UTC ns) at which the rule fired. None for a brief crossing: the rule did not
+            fire, or the condition was true for less than `for` in total while the alert lasted.
+        worst: The worst reduced value of the rule in the crossing.
+        mean: The mean of the rule's reduced values in the crossing.
+        cut: Whether the data, or the judged time, begins or ends with the crossing, which may have lasted longer.
     """
 
     start: int
@@ -39,15 +39,13 @@ class Crossing:
 
     @property
     def duration(self) -> int:
-        """The time from the first to the last evaluation, in ns."""
+        """The time (ns) from the first to the last evaluation of the crossing."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, eq=False)
 class CrossingColumns(Sequence[Crossing]):
-    """Crossings in time order as one array for each attribute, since most are only counted and compared.
-
-    A `Crossing` is created only when it is accessed.
+    """Crossings as columns: one array for each attribute. A `Crossing` object is created only on access.
 
     Attributes:
         starts: The first evaluation of each crossing (UTC ns).
@@ -56,7 +54,7 @@ class CrossingColumns(Sequence[Crossing]):
         fired: Whether each crossing fired.
         worst: The worst value of each crossing.
         means: The mean value of each crossing.
-        cut: Whether each crossing begins or ends where data, or the judged time, does.
+        cut: Whether the data, or the judged time, begins or ends with each crossing.
     """
 
     starts: Times
@@ -75,7 +73,7 @@ class CrossingColumns(Sequence[Crossing]):
             yield Crossing(start, end, at if fired else None, *rest)
 
     def __getitem__(self, at: Any) -> Any:
-        """Return one `Crossing` by its index; the crossings of a slice, a mask or several indices as columns."""
+        """Return the `Crossing` at an index, or the CrossingColumns of a slice, a mask or several indices."""
         if isinstance(at, int):
             return next(iter(self[[at]]))
         return CrossingColumns(*(column[at] for column in vars(self).values()))
@@ -86,11 +84,11 @@ class CrossingColumns(Sequence[Crossing]):
         return self.ends - self.starts
 
     def until(self, end: int) -> "CrossingColumns":
-        """Return the crossings with starts and ends limited to at most `end` (UTC ns)."""
+        """Return the crossings, with starts and ends later than `end` (UTC ns) replaced by `end`."""
         return replace(self, starts=np.minimum(self.starts, end), ends=np.minimum(self.ends, end))
 
     def longest(self, count: int) -> "CrossingColumns":
-        """Return the longest crossings, at most `count`, the longest first."""
+        """Return at most `count` crossings: the longest, in descending order of duration."""
         return self[np.argsort(-self.durations, kind="stable")[:count]]
 
 
@@ -100,7 +98,7 @@ NO_CROSSINGS = CrossingColumns(
 
 
 class _CrossingSpans(NamedTuple):
-    """Runs of consecutive evaluations: start and end (exclusive) as indices of the flattened matrix, and row."""
+    """Runs of consecutive evaluations: first index and end (exclusive) in the flattened matrix, and row of each run."""
 
     first: NDArray[np.intp]
     stop: NDArray[np.intp]
@@ -117,17 +115,17 @@ class EvaluationMatrix:
     Counts and comparisons are computed for all rows at once.
 
     Attributes:
-        healthy: The limit of each subject, scaled; all have one operator.
-        windows: The window of each subject (ns) after widening.
+        healthy: The limit of each subject, scaled by host facts; all limits have the same operator.
+        windows: The window (ns) of each subject, widened if the sampling interval is long.
         times: The evaluations (UTC ns).
-        values: The rule's own reduced values; NaN for no data.
-        truths: Whether the condition holds; false where only `recover` keeps an alert firing.
-        states: The state after each evaluation.
-        other_conditions_hold: Whether all other conditions of the rule held.
+        values: The reduced values of the rule's own signal, not of its further conditions; NaN for no data.
+        truths: The `Truth` of the condition; FALSE where only the `recover` limit keeps an alert firing.
+        states: The `State` after each evaluation.
+        other_conditions_hold: Whether all other conditions of the rule were met.
         impossible: The reduced values that the signal cannot have, which count as no data; NaN elsewhere.
         for_: How long (ns) the condition must be true before the rule fires.
-        begun: Whether there was data before the first evaluation, because only a part of a log is judged.
-        renewed: Whether a new sample made the condition true; None where the condition ends with its samples.
+        begun: Whether data precedes the first evaluation, because only a part of a log is judged.
+        renewed: Whether a new sample made the condition true (see `Crossing.end`); None if the end needs no correction.
     """
 
     healthy: Sequence[Healthy]
@@ -144,7 +142,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _runs(self) -> tuple[_CrossingSpans, NDArray[np.int8]]:
-        """The runs of evaluations with equal truth, by row and time, and the truth of each run (may be NOT_JUDGED)."""
+        """The runs of evaluations with equal truth, by row and time, and the truth (or NOT_JUDGED) of each run."""
         outside = self.states == State.NOT_JUDGED
         truths = np.where(outside, np.int8(NOT_JUDGED), self.truths) if outside.any() else self.truths
         changed = np.ones(truths.shape, dtype=np.bool_)
@@ -154,7 +152,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _goes_on(self) -> NDArray[np.bool_]:
-        """Whether each run of equal truth and its predecessor in the row were both judged."""
+        """For each run of `_runs`: whether that run and the run before it in the same row both have data."""
         runs, truths = self._runs
         goes_on = truths >= Truth.FALSE
         goes_on[1:] &= goes_on[:-1] & (runs.row[1:] == runs.row[:-1])
@@ -163,7 +161,7 @@ class EvaluationMatrix:
 
     @cached_property
     def _stretches(self) -> _CrossingSpans:
-        """The stretches of evaluations that were judged without a break."""
+        """The stretches of evaluations with data; missing data, or time that is not judged, separates two stretches."""
         runs, truths = self._runs
         judged = truths >= Truth.FALSE
         begins, ends = judged & ~self._goes_on, judged & ~np.append(self._goes_on[1:], False)[: len(judged)]
@@ -176,40 +174,40 @@ class EvaluationMatrix:
 
     @cached_property
     def judged(self) -> Sequence[int]:
-        """The number of evaluations with data in each row."""
+        """For each row, the number of evaluations with data."""
         return self._sums(self._stretches)
 
     @cached_property
     def true(self) -> Sequence[int]:
-        """The number of evaluations in each row at which the condition was true."""
+        """For each row, the number of evaluations at which the condition was true."""
         return self._sums(self._true)
 
     @cached_property
     def longest_stretch(self) -> Sequence[int]:
-        """The longest time (ns) that each row was judged without a break: no crossing can last longer."""
+        """For each row, the longest time (ns) with data without a break; no crossing can last longer."""
         spans = self._stretches
         return self._longest(spans.row, self._time(spans.stop - 1) - self._time(spans.first))
 
     @cached_property
     def longest_fired(self) -> Sequence[int]:
-        """The duration (ns) of the longest crossing that fired in each row; -1 if none fired."""
+        """For each row, the duration (ns) of the longest crossing that fired; -1 if none fired."""
         columns = self.crossings
         return self._longest(self._true.row, np.where(columns.fired, columns.durations, -1), -1)
 
     @cached_property
     def longest_crossing(self) -> Sequence[int]:
-        """The duration (ns) of the longest crossing in each row; -1 for a row without crossings."""
+        """For each row, the duration (ns) of the longest crossing; -1 without crossings."""
         return self._longest(self._true.row, self.crossings.durations, -1)
 
     @cached_property
     def last_judged(self) -> Sequence[int]:
-        """The last evaluation with data in each row (UTC ns); -1 for a row without data."""
+        """For each row, the last evaluation with data (UTC ns); -1 without data."""
         spans = self._stretches
         return self._longest(spans.row, self._time(spans.stop - 1), -1)
 
     @cached_property
     def any_brief(self) -> Sequence[bool]:
-        """Whether each row has a crossing that did not fire."""
+        """For each row, whether some crossing did not fire."""
         return (np.bincount(self._true.row[~self.crossings.fired], minlength=len(self.values)) > 0).tolist()
 
     def _sums(self, spans: _CrossingSpans) -> list[int]:
@@ -225,9 +223,9 @@ class EvaluationMatrix:
 
     @cached_property
     def _filled_from(self) -> NDArray[np.intp]:
-        """The first evaluation of each stretch with a filled window; worst values are taken from there on.
+        """For each stretch, the index of its first evaluation whose window is full of data; its end if no window is.
 
-        At the start of the data, a window contains only a sample or two.
+        At the start of the data, a window contains only a sample or two, so worst values are not taken there.
         """
         first, stop, row = self._stretches
         count = len(self.times)
@@ -239,14 +237,14 @@ class EvaluationMatrix:
 
     @cached_property
     def _filled_crossings(self) -> NDArray[np.intp]:
-        """The first evaluation of each crossing with a filled window; its first evaluation if no window was filled."""
+        """For each crossing, the index of its first evaluation with a full window; its first index if no window is."""
         first, stop, _ = self._true
         begins = self._filled_from[np.searchsorted(self._stretches.first, first, "right") - 1]
         return np.where(begins < stop, np.maximum(first, begins), first)
 
     @property
     def _filled(self) -> NDArray[np.bool_]:
-        """Whether the window of each evaluation is filled; true in crossings and rows without a filled window."""
+        """A mask of the evaluations with a full window. A crossing or row without any full window is marked, too."""
         edges = np.zeros(self.values.size + 1, dtype=np.int8)
         first, stop, _ = self._true
         over = self._filled_crossings < self._filled_from[np.searchsorted(self._stretches.first, first, "right") - 1]
@@ -258,12 +256,12 @@ class EvaluationMatrix:
 
     @cached_property
     def worst(self) -> Sequence[float]:
-        """The value of each row closest to its limit, or furthest past it, of windows filled with data; NaN if none."""
+        """For each row, the value closest to the limit or furthest past it, from full windows if any; NaN: no data."""
         return self._worst(None).tolist()
 
     @cached_property
     def nearest(self) -> Sequence[float]:
-        """The worst value of each row while all other conditions of the rule were met; NaN if they never were."""
+        """For each row, `worst` of the evaluations at which all other conditions of the rule were met; NaN if none."""
         return self.worst if self.other_conditions_hold.all() else self._worst(self.other_conditions_hold).tolist()
 
     def _worst(self, where: NDArray[np.bool_] | None) -> Values:
@@ -273,7 +271,7 @@ class EvaluationMatrix:
         return np.where(missing, self._furthest(values), worst) if missing.any() else worst
 
     def _furthest(self, values: Values) -> Values:
-        """Return, for each row, the value nearest to the limit or furthest past it; NaN if there is none."""
+        """Return, for each row, the value closest to the limit or furthest past it; NaN if all values are missing."""
         match self.healthy[0].worse:
             case "higher":
                 return np.fmax.reduce(values, axis=1, initial=np.nan)
@@ -288,15 +286,15 @@ class EvaluationMatrix:
 
     @cached_property
     def crossings(self) -> CrossingColumns:
-        """The crossings of all rows, in the order of rows and then of time."""
+        """The crossings of all rows, in order of row and then of time."""
         first, stop, row = self._true
         ends, active = (row + 1) * len(self.times), (self.states == State.PENDING) | (self.states == State.FIRING)
-        over, firing = _Places(~active), _Places(self.states == State.FIRING)
+        over, firing = _TrueIndices(~active), _TrueIndices(self.states == State.FIRING)
         fires = firing.at_or_after(first, ends)
         # The number of evaluations that were true while the alert lasted.
         begins = active.copy()
         begins[:, 1:] &= ~active[:, :-1]
-        begun = _Places(begins).at_or_before(first)
+        begun = _TrueIndices(begins).at_or_before(first)
         begun = np.where(begun < row * len(self.times), first, begun)
         true = self._true_before(over.at_or_after(first, ends)) - self._true_before(begun)
         fired = (fires < over.at_or_after(stop, ends)) & (true * EVALUATION_INTERVAL >= self.for_)
@@ -304,7 +302,7 @@ class EvaluationMatrix:
         runs = np.flatnonzero(self._runs[1] == Truth.TRUE)
         last = stop - 1
         if self.renewed is not None:
-            renewed = _Places(self.renewed & (self.truths == Truth.TRUE)).at_or_before(last)
+            renewed = _TrueIndices(self.renewed & (self.truths == Truth.TRUE)).at_or_before(last)
             last = np.where(renewed >= first, renewed, last)
         return CrossingColumns(
             self._time(first),
@@ -316,7 +314,7 @@ class EvaluationMatrix:
         )
 
     def _true_before(self, flat: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return how many evaluations before each of `flat`, in all rows, were true."""
+        """Return, for each index of `flat` into the flattened matrix, the number of true evaluations before it."""
         first, stop, _ = self._true
         before = np.concatenate(([0], np.cumsum(stop - first)))
         run = np.searchsorted(first, flat, "right") - 1
@@ -331,7 +329,7 @@ class EvaluationMatrix:
         return np.searchsorted(self._true.row, np.arange(len(self.values) + 1)).tolist()
 
     def _worst_and_mean(self) -> tuple[Values, Values]:
-        """The worst and the mean value of each crossing; within crossings there are no missing values."""
+        """Return the worst value and the mean value of each crossing. No value within a crossing is missing."""
         first, stop, row = self._true
         if not len(first):
             return np.empty(0), np.empty(0)
@@ -349,7 +347,7 @@ class EvaluationMatrix:
         return values[at[hits[places]]], means
 
     def gaps_crossed(self, row: int) -> NDArray[np.bool_]:
-        """Return, for each crossing of a row, whether only missing data separates it from the previous one."""
+        """Return, for each crossing of a row, whether only missing data lies between it and the crossing before."""
         return self._gaps_crossed[self._bounds[row] : self._bounds[row + 1]]
 
     @cached_property
@@ -361,32 +359,32 @@ class EvaluationMatrix:
         return over_gap & (runs.row[before] == runs.row[at]) & (at >= 2)
 
 
-class _Places:
-    """The indices of a flattened matrix at which a mask is true, as the edges of runs of true values."""
+class _TrueIndices:
+    """The indices at which a flattened mask is true, stored as the edges of the runs of true values."""
 
     def __init__(self, matrix: NDArray[np.bool_]) -> None:
         self._mask = matrix.ravel()
         self._edges = np.flatnonzero(self._mask[1:] != self._mask[:-1]) + 1
 
     def at_or_after(self, flat: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the first true index at or after each of `flat`; the end of the row if there is none before it."""
+        """Return, for each index of `flat`, the first true index from there on, but at most its element of `ends`."""
         edges = np.append(self._edges, self._mask.size)[np.searchsorted(self._edges, flat, "right")]
         return np.minimum(np.where(self._mask[np.minimum(flat, self._mask.size - 1)], flat, edges), ends)
 
     def at_or_before(self, flat: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the last true index at or before each of `flat`; -1 if there is none."""
+        """Return, for each index of `flat`, the last true index up to and including that index; -1 if there is none."""
         edges = np.concatenate(([0], self._edges))[np.searchsorted(self._edges, flat, "right")]
         return np.where(self._mask[flat], flat, edges - 1)
 
 
 def _reduced(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], stop: NDArray[np.intp]) -> Values:
-    """Return `ufunc.reduce(values[first:stop])` for each of several spans, which are in order and do not overlap."""
+    """Return `ufunc.reduce(values[first:stop])` for each span; spans must be in order and not overlap."""
     bounds = np.column_stack((first, stop)).ravel()
     return ufunc.reduceat(values, bounds[:-1] if bounds[-1] == len(values) else bounds)[::2]
 
 
 def worst_of(healthy: Healthy, values: Values) -> float:
-    """Return the value closest to a limit, or furthest past it; NaN if all values are NaN."""
+    """Return the value closest to the limit, or furthest past it if the limit is crossed; NaN if all values are NaN."""
     if np.isnan(values).all():
         return float("nan")
     match healthy.worse:

@@ -53,13 +53,13 @@ _OF_SAMPLES: tuple[Reduce, ...] = ("mean", "min", "max", "last", "median")
 
 
 class Constants:
-    """The last value of each row, remembered between calls, which must be in order of time."""
+    """A filler of missing values of constant signals. It keeps each row's last value, so call it in order of time."""
 
     def __init__(self, rows: int) -> None:
         self._last = np.full((rows, 1), np.nan)
 
     def filled(self, values: Values) -> Values:
-        """Return the values with each NaN replaced by the last value before it, else by the next value."""
+        """Return values with each NaN replaced by the last value before (also of earlier calls), else by the next."""
         if not values.shape[1]:
             return values
         filled = _forward(np.concatenate((self._last, values), axis=1))[:, 1:]
@@ -71,7 +71,7 @@ _MOST_CELLS = 500_000  # evaluations times subjects that are judged at once; mor
 
 
 class _Idle(NamedTuple):
-    """The rows whose signal is a time per request: with a recorded request rate and its minimum, or without a rate."""
+    """The rows of times per request: `rated`, whose request rate is recorded, with the rate's minimum; or `unrated`."""
 
     rated: list[int]
     rates: Layout
@@ -81,7 +81,7 @@ class _Idle(NamedTuple):
 
 
 class _Joint(NamedTuple):
-    """A further condition of a rule, its distinct sources, and the index of each row's source."""
+    """A further condition of a rule for a batch: its distinct sources, and for each subject the index of its source."""
 
     condition: Condition
     layout: Layout
@@ -93,9 +93,9 @@ class _Joint(NamedTuple):
 
 
 class SubjectBatch(NamedTuple):
-    """A rule with subjects that are judged together. Valid while their sampling intervals do not change.
+    """A rule, and subjects that are judged together. Valid until a sampling interval of the subjects changes.
 
-    `borders` are the times (UTC ns) around each change of a sampling interval.
+    `borders` are the times (UTC ns) around each change of a sampling interval, where no data changes no state.
     """
 
     rule: Rule
@@ -112,9 +112,9 @@ class SubjectBatch(NamedTuple):
 class RuleEvaluator:
     """Evaluates rules from the sources of signals, their samples, host facts and phases.
 
-    Samples with values that a signal in `signals` cannot have are ignored. Phases set by hand say when to judge and
-    that a host is warm. Detected phases only say when, so conditions under `when_phase_unknown` apply to them too.
-    Evaluations whose windows reach into `planned` work are not judged.
+    Values that their signal (of `signals`) cannot have count as no data. If phases were detected, not set by hand, a
+    rule for a phase must also meet its `when_phase_unknown` conditions, as a steady load does not prove a warm host.
+    Evaluations whose windows overlap `planned` work are not judged.
     """
 
     sources: Callable[[str], ResolvedSources]
@@ -131,14 +131,14 @@ class RuleEvaluator:
         return SignalValues(self.samples, self.fact, self.series_together)
 
     def evaluate(self, rule: Rule, times: Callable[[Subject], Times]) -> Iterable[RuleEvaluation]:
-        """Yield the evaluation of a rule for every subject of its signal; `times` gives the times of a subject."""
+        """Yield a rule's evaluations, one for each subject of its signal; `times` returns a subject's times."""
         for subject, source in self.sources(rule.signal).values():
             yield from self.evaluate_subjects(rule, [(subject, source)], times(subject))
 
     def evaluate_subjects(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times, *, begun: bool = False
     ) -> Iterator[RuleEvaluation]:
-        """Yield the evaluations of a rule for several subjects, in their order, at the times `at`.
+        """Yield the evaluations of a rule at the times `at`: one for each of several subjects, in the order given.
 
         `begun` says that there was data before the first of these times.
         """
@@ -150,7 +150,7 @@ class RuleEvaluator:
         return next(self.matrices(rule, [(subject, source)], at)).row(0)
 
     def _run_states(self, rule: Rule, matrix: ConditionMatrix, begun: bool) -> Iterator[RuleEvaluation]:
-        """Yield the evaluations of a matrix of conditions: run the state machine, within the rule's phase."""
+        """Run the state machine over conditions, within the rule's phase; yield the evaluation of each subject."""
         inside = self._inside(rule, matrix.times)
         enter, values, together, odd = matrix.enter, matrix.values, matrix.other_conditions_hold, matrix.impossible
         if inside.all():
@@ -176,9 +176,9 @@ class RuleEvaluator:
             yield RuleEvaluation(subject, judged, row, knows, sorted({length for _, length in stretches} - {window}))
 
     def _renewed(self, rule: Rule, matrix: ConditionMatrix) -> NDArray[np.bool_] | None:
-        """Return at which evaluations a new sample makes the condition true.
+        """Return a mask of the evaluations at which a new sample makes the condition true.
 
-        None where the condition ends with the samples that make it true, not when these leave the window.
+        None unless one sample can keep the condition true until it leaves the window (`max`, `min`, `increase`).
         """
         if rule.healthy.worse == {"max": "lower", "min": "higher", "increase": "lower"}.get(
             rule.reduce, rule.healthy.worse
@@ -196,31 +196,31 @@ class RuleEvaluator:
     def matrices(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], at: Times
     ) -> Iterator[ConditionMatrix]:
-        """Yield the conditions of a rule for the subjects, in their order: one matrix for each batch."""
+        """Yield a rule's conditions at the times `at`: a matrix for each batch of the subjects, in the order given."""
         return (self.evaluate_batch(part, at) for part in self.split_batches(rule, subjects, len(at)))
 
     def split_batches(
         self, rule: Rule, subjects: Sequence[tuple[Subject, ResolvedSource]], evaluations: int
     ) -> Iterator[SubjectBatch]:
-        """Yield the subjects in batches small enough to judge together at this number of evaluations."""
+        """Yield the subjects in batches of limited size; a subject with a changing sampling interval is a batch."""
         batch: list[tuple[Subject, ResolvedSource]] = []
         for pair in subjects:
             window, stretches = self._values.windows(rule, pair[1])
             borders = [span for part, _ in stretches for span in part.borders(window // 2)]
             if batch and (borders or len(batch) * evaluations > _MOST_CELLS):
-                yield self._part(rule, batch)
+                yield self._batch(rule, batch)
                 batch = []
             if borders:
-                yield self._part(rule, [pair], borders)
+                yield self._batch(rule, [pair], borders)
             else:
                 batch.append(pair)
         if batch:
-            yield self._part(rule, batch)
+            yield self._batch(rule, batch)
 
-    def _part(
+    def _batch(
         self, rule: Rule, pairs: Sequence[tuple[Subject, ResolvedSource]], borders: Sequence[tuple[int, int]] = ()
     ) -> SubjectBatch:
-        """Return a batch of subjects, with its conditions, limits and sources resolved."""
+        """Return the batch of these subjects, with its conditions, limits and sources resolved."""
         subjects, sources = [subject for subject, _ in pairs], [source for _, source in pairs]
         # A host may warm up although its load is steady, so detected phases are not enough.
         is_phase_sure = not rule.phase or (self.phases and self.phases_by_hand)
@@ -237,7 +237,7 @@ class RuleEvaluator:
         )
 
     def evaluate_batch(self, part: SubjectBatch, at: Times) -> ConditionMatrix:
-        """Return the conditions of a rule for the subjects of a batch, at the times `at`."""
+        """Return the conditions of a rule for a batch at the times `at`, except times at `borders` without data."""
         rule = part.rule
         values = self._values.of(part.layout, at)
         if part.borders:
@@ -264,7 +264,7 @@ class RuleEvaluator:
         )
 
     def coverage(self, source: ResolvedSource, track: RuleEvaluation) -> int | None:
-        """Return the longest part of a window (ns) that samples covered; None if they covered a whole window."""
+        """Return the longest time (ns) that samples covered in a window of `track`; None if they filled any window."""
         fullest = 0
         for series in series_of(source):
             samples = self.samples(series)
@@ -279,12 +279,12 @@ class RuleEvaluator:
         return fullest
 
     def _knows(self, rule: Rule) -> bool:
-        """Return whether the time of a rule's phase is known: always if phases were set by hand, else if found."""
+        """Return whether it is known when the rule's phase was, or the rule is for no phase."""
         phase_exists = self.phases_by_hand or any(phase.name == rule.phase for phase in self.phases)
         return not rule.phase or (bool(self.phases) and phase_exists)
 
     def _inside(self, rule: Rule, at: Times) -> np.ndarray:
-        """Return which evaluations are in the phase of a rule (if known) and not in planned work."""
+        """Return a mask of the evaluations in the rule's phase (if known) whose window is outside planned work."""
         inside = np.ones(len(at), dtype=bool)
         if rule.phase and self._knows(rule):
             inside[:] = False
@@ -298,7 +298,7 @@ class RuleEvaluator:
         return inside
 
     def _layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
-        """Return the layout of sources. Raise UnknownFact if a fact that they need is unknown."""
+        """Return the layout that computes a condition for sources. Raise UnknownFact if a source needs such a fact."""
         for source in sources:
             for fact in facts_of(source):
                 self.fact(fact.subject, fact.fact)
@@ -309,7 +309,7 @@ class RuleEvaluator:
         return RowLimits.of([limit.scaled(self.fact(subject, scale)) if scale else limit for subject in subjects])
 
     def _joint(self, condition: Condition, subjects: Sequence[Subject]) -> _Joint:
-        """Return a further condition with its sources for these subjects; subjects may share a source."""
+        """Return a further condition resolved for these subjects; several subjects may share a source."""
         candidates, signal = self.sources(condition.signal), self.signals.get(condition.signal)
         sources = [find_source(candidates, subject) for subject in subjects]
         different = {id(source): source for source in sources if source is not None}
@@ -329,7 +329,7 @@ class RuleEvaluator:
         )
 
     def _joint_truths(self, joint: _Joint, at: Times) -> Truths:
-        """Return whether a further condition is met, with a row for each subject."""
+        """Return the truths of a further condition at the times `at`, a row for each subject."""
         condition = joint.condition
         reduced, _ = self._possible(condition, self._values.of(joint.layout, at))
         if joint.constants:
@@ -344,7 +344,7 @@ class RuleEvaluator:
         return truths
 
     def _idle_rows(self, condition: Condition, sources: Sequence[ResolvedSource]) -> _Idle | None:
-        """Return the rows whose source is a time per request; None if there are none."""
+        """Return the rows of `sources` that are times per request, by whether a rate is recorded; None if none is."""
         weighted = [(row, source) for row, source in enumerate(sources) if isinstance(source, ResolvedRequestTime)]
         if not weighted:
             return None
@@ -362,9 +362,9 @@ class RuleEvaluator:
         )
 
     def _idle(self, rows: _Idle | None, at: Times, values: Values) -> NDArray[np.bool_]:
-        """Return which values are times per request over windows with no requests, or too few to judge.
+        """Return a mask of the values that are times per request over windows with no requests, or too few to judge.
 
-        A single False means that no value is.
+        Without times per request, the mask is a single False.
         """
         idle = np.zeros(values.shape if rows else (), dtype=bool)
         if rows and rows.rated:
@@ -374,7 +374,7 @@ class RuleEvaluator:
         return idle
 
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
-        """Return two arrays: the possible values of a signal, and its impossible values; NaN replaces the rest."""
+        """Return two arrays: the values that the signal can have, and those it cannot have; NaN replaces the rest."""
         signal = self.signals.get(condition.signal)
         odd = impossible(values, signal) if signal and condition.reduce in _OF_SAMPLES else np.False_
         if not odd.any():
@@ -383,13 +383,13 @@ class RuleEvaluator:
 
 
 def _forward(values: Values) -> Values:
-    """Return the values with each NaN replaced by the last value before it, if any."""
+    """Return the values with each NaN replaced by the last value before it in its row, if any."""
     columns = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
     return np.take_along_axis(values, np.maximum.accumulate(columns, axis=1), axis=1)
 
 
 def impossible(values: Values, signal: Signal) -> NDArray[np.bool_]:
-    """Return which samples are impossible: too far below zero, or above the signal's maximum; False for NaN."""
+    """Return a mask of the impossible samples: too far below zero, or above the signal's maximum; False for NaN."""
     above_zero = not signal.negative and signal.unit in _NEVER_BELOW_ZERO
     low = -_SMALL.get(signal.unit, -BELOW_ZERO) if above_zero else -np.inf
     return (values <= low) | (values > (np.inf if signal.highest is None else _ABOVE * signal.highest))

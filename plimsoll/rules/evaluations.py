@@ -1,4 +1,4 @@
-"""The result of judging a rule: its value, condition and state at each evaluation."""
+"""The results of judging a rule: reduced value, condition and state at each evaluation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _Value = TypeVar("_Value")
 
 
 class _Cell(Generic[_Value]):
-    """A descriptor that reads an attribute of `EvaluationMatrix` in the row of one subject."""
+    """A descriptor that returns one subject's row of an attribute of `EvaluationMatrix`."""
 
     def __init__(self, attribute: str) -> None:
         self._attribute = attribute
@@ -29,15 +29,7 @@ class _Cell(Generic[_Value]):
 
 @dataclass(frozen=True, eq=False)
 class RuleEvaluation:
-    """The evaluations of a rule for one subject: one row of an `EvaluationMatrix`, which describes its attributes.
-
-    Attributes:
-        subject: The host or instance.
-        matrix: The evaluations of all subjects that were judged together.
-        row: The row of this subject.
-        is_phase_determined: Whether the phases of the run were known, if the rule is for one phase.
-        other_windows: The windows (ns) of parts of the log that were sampled at another interval.
-    """
+    """The evaluations of a rule for one subject: a row of an `EvaluationMatrix`, which explains further attributes."""
 
     subject: Subject
     matrix: EvaluationMatrix
@@ -61,7 +53,7 @@ class RuleEvaluation:
 
     @property
     def times(self) -> Times:
-        """The evaluations (UTC ns)."""
+        """The times of the evaluations (UTC ns)."""
         return self.matrix.times
 
     @property
@@ -71,7 +63,7 @@ class RuleEvaluation:
 
     @property
     def share_of_time(self) -> float | None:
-        """The share of evaluations with data at which the condition was true; None if none had data."""
+        """The share (0 to 1) of evaluations with data at which the condition was true; None without data."""
         return self.matrix.true[self.row] / self.judged if self.judged else None
 
     @property
@@ -93,9 +85,9 @@ class Conditions:
     Attributes:
         healthy: The limit, scaled for this subject.
         times: The evaluations (UTC ns).
-        values: The rule's own reduced values; NaN for no data.
-        enter: The condition for leaving OK.
-        stay: The condition for remaining pending or firing; differs from `enter` if the rule has a `recover` limit.
+        values: The reduced values of the rule's own signal; NaN for no data.
+        enter: Whether the condition for leaving OK is met.
+        stay: Whether the condition for remaining pending or firing is met; differs from `enter` only with `recover`.
     """
 
     healthy: Healthy
@@ -107,7 +99,7 @@ class Conditions:
 
 @dataclass(frozen=True, eq=False)
 class ConditionMatrix:
-    """The conditions of a rule for several subjects: a row each, a column for each evaluation."""
+    """The conditions of a rule for several subjects: a row for each subject, a column for each evaluation."""
 
     subjects: Sequence[tuple[Subject, ResolvedSource]]
     healthy: Sequence[Healthy]
@@ -119,11 +111,11 @@ class ConditionMatrix:
     impossible: Values
 
     def row(self, at: int) -> Conditions:
-        """Return the conditions of one subject, by its row."""
+        """Return the conditions of the subject in row `at`."""
         return Conditions(self.healthy[at], self.times, self.values[at], self.enter[at], self.stay[at])
 
     def without(self, rows: NDArray[np.bool_]) -> "ConditionMatrix":
-        """Return the matrix with "no data" in the rows that the mask marks."""
+        """Return a copy of the matrix without data in the rows that the mask `rows` marks."""
         hidden = rows[:, np.newaxis]
         return replace(
             self,
@@ -135,23 +127,23 @@ class ConditionMatrix:
 
 
 class RowLimits(NamedTuple):
-    """The limits of several rows, all with one operator."""
+    """The limits of several rows; all limits have the same operator."""
 
     limits: Sequence[Healthy]
     values: Values
 
     @classmethod
     def of(cls, limits: Sequence[Healthy]) -> "RowLimits":
-        """Return the limits of several rows, given one for each row."""
+        """Build from the limits of the rows, in order."""
         return cls(limits, np.array([limit.limit for limit in limits])[:, np.newaxis])
 
     def hold(self, values: Values) -> NDArray[np.bool_]:
-        """Return which values are on the healthy side of the limit of their row; False for NaN."""
+        """Return a mask of the values on the healthy side of their row's limit; False for NaN."""
         return holds(self.limits[0].operator, values, self.values)
 
 
 def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
-    """Return whether the condition is met: false where `idle` (no requests), no data where the value is NaN."""
+    """Return a condition's truths: FALSE where `idle` (no requests), else NO_DATA where NaN, else as in `breached`."""
     truths = breached.astype(np.int8)
     truths[np.isnan(values)] = NO_DATA
     if idle.any():
@@ -160,7 +152,7 @@ def truths_of(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool
 
 
 def together_of(truths: Sequence[Truths]) -> Truths:
-    """Return several conditions joined by AND: false if any is false, else no data if any lacks data, else true."""
+    """Return conditions joined by AND: FALSE where any is false, else NO_DATA where any lacks data, else TRUE."""
     if len(truths) == 1:
         return truths[0]
     stacked = np.stack(truths)

@@ -16,7 +16,10 @@ _MB = 1 << 20
 
 
 def count_digits(values: Iterable[float]) -> int:
-    """Return the number of significant digits of all values; 0 if all are small whole numbers or whole MB."""
+    """Return the number of significant digits of all values in total, without whole MiB.
+
+    0 if all values are integers below 1 MiB, as these repeat by chance.
+    """
     numbers = list(values)
     if all(value.is_integer() and value < _MB for value in numbers):
         return 0
@@ -24,9 +27,10 @@ def count_digits(values: Iterable[float]) -> int:
 
 
 def frozen_times(series: Sequence[Samples]) -> list[tuple[int, int]]:
-    """Return the times (start and end, UTC ns) in which all of some related series repeat values with many digits.
+    """Return the spans (start and end, UTC ns) in which each of several related series repeats one value.
 
-    Each time is longer than five minutes and ten samples, and ends with the first new value, or with the last sample.
+    The values must have many digits in all. Each span is longer than five minutes and ten samples, and ends with the
+    first new value of any of the series, or with the last sample.
     """
     filled = [part for part in (samples.present for samples in series) if len(part.times) > _SAMPLES]
     if not filled:

@@ -1,4 +1,4 @@
-"""Decides, by the facts of a host, whether a rule applies to it (`where`)."""
+"""Decides, from the facts of a host, whether a rule applies to the host (`where`)."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from plimsoll.rules.wording import fact_text
 
 
 class JudgedSubjects:
-    """The instances for which each rule was judged, by rule and host (lower case)."""
+    """The instances that each rule judged, by rule and host (case-folded)."""
 
     def __init__(self, judged: Iterable[tuple[Rule, Subject]]) -> None:
         self._instances_by_rule: dict[tuple[str, str], _JudgedInstances] = {}
@@ -25,7 +25,7 @@ class JudgedSubjects:
             judged.discard(subject.key[1])
 
     def better(self, rule: Rule, subject: Subject) -> str | None:
-        """Return the rule that was judged instead of a fallback rule; None if there is none."""
+        """Return the id of a better rule (`stands_in_for`) judged for the same instance or whole host; None if none."""
         host, instance = subject.key
         for name in rule.stands_in_for:
             judged = self._instances_by_rule.get((name, host))
@@ -35,7 +35,7 @@ class JudgedSubjects:
 
 
 class _JudgedInstances:
-    """The instances of one host for which one rule was judged."""
+    """The instances of one host that one rule judged."""
 
     def __init__(self) -> None:
         self._whole: set[str | None] = set()  # the host as a whole: no instance, or a total
@@ -56,7 +56,7 @@ class _JudgedInstances:
             self._instances.remove(instance)
 
     def has(self, instance: str | None) -> bool:
-        """Return whether the rule was judged for this instance, or whether either is the host as a whole."""
+        """Return whether the rule judged this instance, under any name; the host as a whole counts as any instance."""
         if self._whole:
             return True
         if instance is None or is_total(instance):
@@ -68,9 +68,9 @@ _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at leas
 
 
 def matches(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool | Fact:
-    """Return whether a rule is for a host with these facts; if an unknown fact decides, return that fact.
+    """Return whether a rule's `where` matches a host's facts; if that depends on an unknown fact, return that fact.
 
-    One known fact that does not match is enough for False, even if other facts are unknown.
+    `fact_of` returns None for an unknown fact. One known fact that does not match is enough for False.
     """
     values: dict[Fact, float | None] = {fact: fact_of(fact) for fact in rule.where}
     if any(value is not None and not rule.where[fact].holds(np.array(value)) for fact, value in values.items()):
@@ -84,8 +84,9 @@ class Fitted:
 
     Attributes:
         rule: The rule with its severity on that host.
-        outside: Whether the rule is for other hosts.
-        unknown: The unknown fact that decides whether the rule is for the host; None if the facts suffice.
+        judged: Whether the rule is judged on that host.
+        outside: Whether `where` limits the rule to other hosts.
+        unknown: The unknown fact on which `where` depends; None if the known facts suffice.
     """
 
     rule: Rule
@@ -95,7 +96,7 @@ class Fitted:
 
 
 def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
-    """Return how a rule applies to a host with these facts (None for an unknown fact)."""
+    """Return how a rule applies to a host; `fact_of` returns the host's facts, None for an unknown fact."""
     note = rule.model_copy(update={"severity": "info"})
     match matches(rule, fact_of):
         case True:
@@ -109,18 +110,18 @@ def fitted(rule: Rule, fact_of: Callable[[Fact], float | None]) -> Fitted:
 
 
 def applies(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Return whether a rule is judged on a host with these facts, even if with severity info."""
+    """Return whether a rule may be judged on a host: False only if known facts exclude it (`where_outside: skip`)."""
     return rule.where_outside != "skip" or matches(rule, fact_of) is not False
 
 
 def hosts_text(rule: Rule) -> str:
-    """Return the hosts that a rule is for: `hosts with at most 4,096 MB of memory`."""
+    """Return a phrase on the hosts that match a rule's `where`: `hosts with at most 4,096 MB of memory`."""
     limits = [f"{_SIDES[limit.operator]}{fact_text(fact, limit.limit)}" for fact, limit in rule.where.items()]
     return f"hosts with {' and '.join(limits)}"
 
 
 def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack, ...]:
-    """Return the packs; rules superseded by a loaded rule have severity info, except in the packs `by_hand`."""
+    """Return the packs with severity info for rules that a loaded rule supersedes, except in the packs `by_hand`."""
     ids = {rule.id for pack in packs for rule in pack.rules}
 
     def noted(rule: Rule) -> Rule:
@@ -134,18 +135,18 @@ def is_for_such(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
     """Return whether a host or instance is like the systems on which an old limit was measured.
 
     All facts in `where` must match, and the fact that scales the limit must be known (a disk has spindles only if
-    plimsoll.toml gives them). False for a rule with neither, as nothing identifies its systems.
+    plimsoll.toml gives them). False for a rule without `where` and without scale: nothing identifies such systems.
     """
     named = bool(rule.where) or rule.scale is not None
     return named and matches(rule, fact_of) is True and (rule.scale is None or fact_of(rule.scale) is not None)
 
 
 def says_nothing(rule: Rule, fact_of: Callable[[Fact], float | None]) -> bool:
-    """Return whether a rule is a superseded limit of severity info that scales with an unknown fact of the host."""
+    """Return whether a rule is superseded (severity info) and its limit scales with an unknown fact of the host."""
     is_old_note = rule.severity == "info" and bool(rule.superseded_by)
     return is_old_note and rule.scale is not None and fact_of(rule.scale) is None
 
 
 def is_note(rule: Rule) -> bool:
-    """Return whether a rule from `as_notes` has severity info because it is superseded."""
+    """Return whether a rule has severity info because another rule supersedes it (see `as_notes`)."""
     return bool(rule.superseded_by) and rule.severity == "info"

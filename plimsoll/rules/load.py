@@ -27,14 +27,14 @@ _INSTEAD = {
 
 
 class UniqueNames:
-    """Checks that each name of one kind (such as rules) is used once; `places` says where each is defined."""
+    """A check that no name of one kind, such as rules, is defined twice; `places` says where each name is defined."""
 
     def __init__(self, kind: str, places: Mapping[str, str] | None = None) -> None:
         self._kind = kind
         self.places = dict(places or {})
 
     def mistakes(self, document: StrictDocument, place: Place, name: str) -> Iterator[str]:
-        """Yield a message if the name is already used; else remember it."""
+        """Yield a message if the name is already defined; else remember its place."""
         if name in self.places:
             first = self.places[name]
             text = f"{first} has a {self._kind} of that {'id' if self._kind == 'rule' else 'name'} already"
@@ -54,7 +54,7 @@ _Checked = tuple[StrictDocument, Pack]  # of each document, only the places of i
 class Catalogue:
     """Packs, and all signals that their rules may use.
 
-    `by_hand` contains the names of packs that the user chose, `files` the file of each pack.
+    `by_hand` contains the names of packs that the user chose, `files` the file of each pack by the pack's name.
     """
 
     packs: tuple[Pack, ...]
@@ -69,13 +69,13 @@ class Catalogue:
 
     @cached_property
     def digest(self) -> str:
-        """The hash of all rules and signals."""
+        """A hash of the content of all rules and signals."""
         models = (*self.packs, *self.signals.values())
         return hashlib.sha256("".join(model.model_dump_json() for model in models).encode()).hexdigest()[:32]
 
     @property
     def chosen(self) -> bool:
-        """Whether packs chosen by the user replace all others."""
+        """Whether all packs were chosen by the user."""
         return all(pack.pack in self.by_hand for pack in self.packs)
 
     @property
@@ -85,7 +85,7 @@ class Catalogue:
 
 
 def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
-    """Return the shipped packs (or those of `only` instead), and the packs of `added`; each by name or file path.
+    """Return the shipped packs (or instead the packs `only`) and the packs `added`, given by name or file path.
 
     Raises:
         Unusable: A pack does not exist.
@@ -109,7 +109,7 @@ def load_signals() -> Mapping[str, Signal]:
 
 @cache
 def _shipped() -> tuple[Catalogue, _Signals, Mapping[str, _Checked]]:
-    """Return the shipped packs and signals, from the cache unless a file or this program has changed."""
+    """Return the shipped packs, signals with places, and checked documents; cached until a file or Plimsoll changes."""
     texts = [_yaml_files("packs"), _yaml_files("signals")]
     program = state_of([_HERE, _HERE.parent / "model"])
     key = repr((texts, sys.version, pydantic.VERSION)).encode() + program
@@ -136,7 +136,7 @@ class _PackLoader:
         self.checked: dict[str, _Checked] = {}
 
     def catalogue(self, texts: Mapping[str, bytes], by_hand: frozenset[str]) -> Catalogue:
-        """Return the packs of these files. Raise Mistakes with the mistakes of all files."""
+        """Return the catalogue of packs from files, by display name. Raise Mistakes with the mistakes of all files."""
         packs = {file: pack for file, text in texts.items() if (pack := self._pack(file, text))}
         if self._mistakes:
             raise Mistakes(self._mistakes)
@@ -144,7 +144,7 @@ class _PackLoader:
         return Catalogue(tuple(packs.values()), self._signals, named, {pack.pack: file for file, pack in packs.items()})
 
     def _pack(self, file: str, text: bytes) -> Pack | None:
-        """Return the pack of a file, with limits in the units of their signals; None if it cannot be parsed."""
+        """Return a file's pack, with limits in the units of their signals; None if parsing fails. Collect mistakes."""
         if file in self._parsed:
             document, pack = self._parsed[file]
             self._add(document, pack)
@@ -165,7 +165,7 @@ class _PackLoader:
         return pack
 
     def _add(self, document: StrictDocument, pack: Pack) -> list[Place]:
-        """Register a pack's names and signals, report duplicates as mistakes, and return the names' places."""
+        """Register a pack's names and signals, collect duplicates as mistakes, and return the places of the names."""
         packs, rules, signals = self._names
         named: list[tuple[UniqueNames, Place, str]] = [
             (packs, ("pack",), pack.pack),
@@ -187,7 +187,7 @@ class _PackLoader:
 
 
 def _parsed_signals() -> _Signals:
-    """Return the shipped signals, and the place where each is defined."""
+    """Return the shipped signals, and the place where each signal is defined. Raise Mistakes if a file is wrong."""
     documents = [read(*named) for named in _yaml_files("signals").values()]
     parts = [validate(document, Signals).signals for document in documents]
     signals = {name: signal for part in parts for name, signal in part.items()}
@@ -203,7 +203,7 @@ def _parsed_signals() -> _Signals:
 
 
 def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
-    """Return the YAML files in a folder of rules/, by name without suffix: each with its display name and content."""
+    """Return the YAML files of a folder in rules/: display name and content, by file name without suffix."""
     folder = shipped_files("rules").joinpath(name)
     return {
         entry.name.removesuffix(".yaml"): (f"{name}/{entry.name}", entry.read_bytes())
@@ -213,7 +213,7 @@ def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
 
 
 def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]:
-    """Return the display name and content of a pack's file. Raise Unusable if it does not exist or cannot be read."""
+    """Return the display name and content of a pack, by name or path. Raise Unusable if the pack cannot be read."""
     if name in ours:
         return ours[name]
     if Path(name).suffix not in YAML:
@@ -227,7 +227,7 @@ def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]
 def check_signals(
     document: StrictDocument, defined: Mapping[str, Signal], signals: Mapping[str, Signal]
 ) -> Iterator[str]:
-    """Yield mistakes in the derived signals of a file: unknown operands and circular definitions."""
+    """Yield the mistakes in a file's derived and weighted signals: unknown signals, and circular definitions."""
     for name, signal in defined.items():
         if signal.weight and (signal.weight.rate not in signals or signals[signal.weight.rate].weight):
             place = ("signals", name, "weight", "rate")
@@ -240,12 +240,12 @@ def check_signals(
         unknown = [operand for operand in operands if operand not in signals]
         for operand in unknown:
             yield document.mistake(place, _unknown(operand, signals))
-        if not unknown and name in _below(operands, signals):
+        if not unknown and name in _derived_from(operands, signals):
             yield document.mistake(place, "it is derived from itself")
 
 
 def check_rule(document: StrictDocument, place: Place, rule: Rule, signals: Mapping[str, Signal]) -> list[str]:
-    """Return the mistakes in a rule's signals: unknown signals, or with instances where the rule's signal has none."""
+    """Return mistakes in a rule's signals: unknown, or with instances (of a condition) where the rule's has none."""
     named: list[tuple[Place, str]] = [((*place, "signal"), rule.signal)]
     conditions: list[tuple[Place, Condition]] = []
     for field, extra in (("and", rule.and_), ("when_phase_unknown", rule.when_phase_unknown)):
@@ -262,8 +262,8 @@ def check_rule(document: StrictDocument, place: Place, rule: Rule, signals: Mapp
     ]
 
 
-def _below(operands: Iterable[str], signals: Mapping[str, Signal]) -> set[str]:
-    """Return the operands, and all signals from which they are computed."""
+def _derived_from(operands: Iterable[str], signals: Mapping[str, Signal]) -> set[str]:
+    """Return the operands, and all signals from which the operands are derived."""
     names: set[str] = set()
     left = list(operands)
     while left:

@@ -50,14 +50,14 @@ _SIGNAL = """\
 
 
 def chosen(counters: Sequence[UnknownCounter], patterns: Sequence[str]) -> list[UnknownCounter]:
-    r"""Return the counters whose `Object\\Counter` matches any pattern (`*`: any text); all without patterns."""
+    r"""Return the counters whose `Object\Counter` matches any pattern (`*`: any text); all if there are no patterns."""
     folded = [pattern.casefold().lstrip("\\").replace("[", "[[]") for pattern in patterns] or ["*"]
     names = {counter: f"{counter.object}\\{counter.counter}".casefold() for counter in counters}
     return [counter for counter, name in names.items() if any(fnmatchcase(name, pattern) for pattern in folded)]
 
 
 def pack_text(name: str, head: str, counters: Sequence[UnknownCounter]) -> str:
-    """Return the text of a pack: a signal for each counter, and an example of a rule on the first signal."""
+    """Return the text of a pack: `head`, a signal for each counter, and an example of a rule on the first signal."""
     signals: dict[str, UnknownCounter] = {}
     for counter in counters:
         signals[_signal_name(name.replace("-", "_"), counter, signals)] = counter
@@ -84,7 +84,7 @@ def pack_text(name: str, head: str, counters: Sequence[UnknownCounter]) -> str:
 
 
 def _signal_name(prefix: str, counter: UnknownCounter, taken: Collection[str]) -> str:
-    """Return a name such as `mine.requests_per_sec`; a number is added if the name is taken."""
+    """Return a signal name such as `mine.requests_per_sec`, with a number appended if the name is in `taken`."""
     words = counter.counter.casefold().replace("%", " percent ").replace("/", " per ")
     words = re.sub(r"[^a-z0-9]+", "_", words).strip("_")
     base = name = f"{prefix}.{words if words[:1].isalpha() else f'counter_{words}'.rstrip('_')}"
@@ -95,5 +95,5 @@ def _signal_name(prefix: str, counter: UnknownCounter, taken: Collection[str]) -
 
 
 def _quoted(text: str) -> str:
-    """Return a text in YAML's single quotes, in which no character is special, without control characters."""
+    """Return a text as a YAML scalar in single quotes, without the text's control characters."""
     return "'" + "".join(letter for letter in text if letter.isprintable()).replace("'", "''") + "'"

@@ -17,7 +17,7 @@ from plimsoll.rules.subjects import Instances, Subject, host_tags, hosts_of, sub
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSeries:
-    """A signal recorded as one series, whose values or rate are transformed."""
+    """A signal recorded as one series; the values, or with `rate` their rate, are transformed."""
 
     series: Series
     rate: bool
@@ -39,7 +39,7 @@ ResolvedRecording: TypeAlias = ResolvedSeries | ResolvedFields
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRequestTime:
-    """A time per request, and the recorded rate of the requests; below `minimum_rate` no limit is crossed."""
+    """A time per request, with the request rate (None if not recorded); below `minimum_rate` no limit is crossed."""
 
     value: ResolvedRecording
     rate: ResolvedRecording | None
@@ -48,7 +48,7 @@ class ResolvedRequestTime:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedDerivation:
-    """A signal computed from other signals."""
+    """A signal computed from the sources of other signals, its operands; `weights` are empty if all are 1."""
 
     operation: Operation
     operands: tuple["ResolvedSource", ...]
@@ -57,7 +57,7 @@ class ResolvedDerivation:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTotal:
-    """A sum, mean, maximum or minimum over the parts that have data at each time."""
+    """A sum, mean, maximum or minimum (`across`) over those parts that have data at an evaluation."""
 
     parts: tuple[ResolvedRecording, ...]
     across: Across = "sum"
@@ -75,22 +75,22 @@ ResolvedSource: TypeAlias = ResolvedRecording | ResolvedRequestTime | ResolvedDe
 
 
 class ResolvedSources(dict[tuple[str, str | None], tuple[Subject, ResolvedSource]]):
-    """The subjects of a signal and their sources, by the key of the subject. Immutable."""
+    """The sources of a signal: pairs of subject and source, by the subject's key. Immutable."""
 
     @cached_property
     def by_host(self) -> Mapping[str, Sequence[tuple[Subject, ResolvedSource]]]:
-        """The subjects and their sources by host (case-folded)."""
+        """The pairs of subject and source by host (case-folded)."""
         return group_pairs((host, pair) for (host, _), pair in self.items())
 
     def same(self, host: str, instance: str) -> tuple[Subject, ResolvedSource] | None:
-        """Return subject and source of the same instance of a host under another name; None if there is none."""
+        """Return subject and source of an instance that this signal has under another name; None if there is none."""
         if host not in self._instances:
             self._instances[host] = Instances(subject.key[1] or "" for subject, _ in self.by_host.get(host, ()))
         name = self._instances[host].same(instance)
         return None if name is None else self.get((host, name))
 
     def services(self, host: str) -> Sequence[tuple[Subject, ResolvedSource]]:
-        """Return the sources of the named instances of services on a host."""
+        """Return the pairs of subject and source for named instances of services (SQL Server) on a host."""
         if host not in self._services:
             self._services[host] = [pair for pair in self.by_host.get(host, ()) if pair[0].service]
         return self._services[host]
@@ -110,7 +110,7 @@ Chosen: TypeAlias = Mapping[_Key, tuple[Subject, ResolvedRecording | ResolvedTot
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A possible source for a subject; `filled` means that all its series have samples."""
+    """A possible source for a subject; `filled` means that all series of the source have samples."""
 
     subject: Subject
     resolved: ResolvedRecording | ResolvedTotal
@@ -118,7 +118,7 @@ class Candidate:
 
 
 class SourceChoice:
-    """The best candidate for each subject; sources are added in the signal's order."""
+    """A choice of the best candidate for each subject; sources must be added in the signal's order, the best first."""
 
     def __init__(self, signal: Signal) -> None:
         self._has_instances = signal.instances == "each"
@@ -127,7 +127,7 @@ class SourceChoice:
         self._filled: Counter[str] = Counter()  # how many of each host's candidates have samples
 
     def add(self, source: Source, candidate: Candidate) -> None:
-        """Use a candidate unless an earlier source gives its instance, with samples."""
+        """Choose a candidate for its subject if there is none yet, or if only the new candidate has samples."""
         host = candidate.subject.key[0]
         if source.fallback and self._has_instances and not source.has_instances:
             if self._filled[host]:
@@ -145,7 +145,7 @@ class SourceChoice:
         self._on_host.setdefault(host, Instances()).add(key[1] or "")
 
     def _twin(self, subject: Subject) -> _Key | None:
-        """Return the key of the same subject, chosen before under another name; None if there is none."""
+        """Return the key of an earlier choice for the same subject under another name; None if there is none."""
         host, instance = subject.key
         instances = self._on_host.get(host)
         name = instances.holding(instance) if instances and instance is not None else None
@@ -180,16 +180,16 @@ class Finder:
             self._by_field.setdefault((single.measurement, single.field.casefold()), []).append(single)
 
     def find(self, name: str) -> ResolvedSources:
-        """Return the resolved sources of a signal by subject: for each instance the first source with samples."""
+        """Return the sources of a signal: for each subject, the first source in the signal's list that has samples."""
         if name not in self._chosen:
             subjects = self._find(self._signals[name])
             self._chosen[name] = ResolvedSources(self._weighted(subjects, self._signals[name].weight))
         return self._chosen[name]
 
     def missing_fields(self, name: str) -> Iterator[tuple[HostKey, str]]:
-        """Yield the host, and `measurement.field`, of each field that never came while other fields of its source did.
+        """Yield host and `measurement.field` of each field that never came though its source's other fields came.
 
-        Only hosts on which the signal is not recorded otherwise count.
+        Hosts on which another source gives the signal are left out.
         """
         recorded = self.find(name).by_host
         for source in self._signals[name].sources:
@@ -204,7 +204,7 @@ class Finder:
         return {HostKey(subject.key[0]) for single in series if (subject := subject_of(source, single))}
 
     def _weighted(self, subjects: _Resolved, weight: RequestRate | None) -> _Resolved:
-        """Return times per request, each with the rate of its requests if that has samples."""
+        """Return the sources; with `weight`, each as a time per request with the rate of its requests, if recorded."""
         weighted: dict[_Key, tuple[Subject, ResolvedSource]] = {}
         for key, (subject, resolved) in subjects.items():
             if weight and isinstance(resolved, ResolvedRecording):
@@ -217,7 +217,7 @@ class Finder:
         return weighted
 
     def _find(self, signal: Signal) -> _Resolved:
-        """Return the resolved sources of a signal that has not been looked up before."""
+        """Return the sources of a signal that has not been looked up before."""
         if signal.derived:
             return self._derive(signal)
         if signal.fact:
@@ -231,7 +231,7 @@ class Finder:
         return _totals(recorded) if signal.instances == "sum" else recorded
 
     def _of_source(self, source: Source) -> Iterator[Candidate]:
-        """Yield the candidates of a source: one for each instance, or for each whole that instances are parts of."""
+        """Yield the candidates of a source: one for each instance, or with `across` one for each whole."""
         parts: dict[_Key, tuple[Subject, list[ResolvedRecording]]] = {}
         if source.path is not None:
             field = measurement(source.path.object), telegraf_name(source.path.counter).casefold()
@@ -252,7 +252,7 @@ class Finder:
             yield Candidate(whole, ResolvedTotal(tuple(recordings), source.across or "mean"), filled=True)
 
     def _resolve(self, source: Source, series: Series, subject: Subject) -> ResolvedRecording | None:
-        """Return how a source is computed; None if a field, or the fact that it divides by, is missing."""
+        """Return the recording that a source reads; None if a field, or the fact dividing its samples, is missing."""
         transform = source.transform
         if source.per:
             fact = self._fact_of(Subject(subject.host), source.per)
@@ -268,7 +268,7 @@ class Finder:
         return ResolvedFields(source.field.operation, fields, source.rate, transform)
 
     def _other_field(self, series: Series, field: str) -> Series | None:
-        """Return the series of another field with the same host, measurement and tags."""
+        """Return the series of another field with the same host, measurement and tags; None if there is none."""
         place = series.measurement, field.casefold()
         if place not in self._by_tags:
             # Keep the first of each name: fields that differ only in case are the same counter.
@@ -276,7 +276,7 @@ class Finder:
         return self._by_tags[place].get(series.key[:3])
 
     def _derive(self, signal: Signal) -> _Resolved:
-        """Return the resolved sources of a derived signal: for each subject that its operands have."""
+        """Return the sources of a derived signal, one for each subject of its operands."""
         derived = signal.derived
         if derived is None:
             raise ValueError(f"{signal.title} is not derived")
@@ -302,13 +302,13 @@ class Finder:
 
 
 def _whole(subject: Subject, part_after: str | None) -> Subject:
-    """Return the subject that an instance is a part of: its host, or the name before `part_after`."""
+    """Return the whole to which an instance belongs: the name before `part_after`, or the host without `part_after`."""
     whole, separator, _ = (subject.instance or "").partition(part_after) if part_after else ("", "", "")
     return replace(subject, instance=whole if separator else subject.instance if part_after else None)
 
 
 def _totals(recorded: Chosen) -> _Resolved:
-    """Return sums over the instances of each host."""
+    """Return a source for each host: the sum over the instances of the host."""
     by_host = group_pairs(
         (host, (subject, resolved))
         for (host, _), (subject, resolved) in recorded.items()
@@ -349,7 +349,7 @@ def facts_of(source: ResolvedSource) -> tuple[ResolvedFact, ...]:
 
 
 def recorded_as(source: ResolvedSource) -> ResolvedSource:
-    """Return the source; a time per request is returned without its weights."""
+    """Return the source; of a time per request only the time, without the request rate."""
     return source.value if isinstance(source, ResolvedRequestTime) else source
 
 
@@ -357,8 +357,8 @@ def find_source(sources: ResolvedSources, subject: Subject) -> ResolvedSource | 
     """Return the source for a subject: of the same instance, else of its whole host; None if there is none.
 
     An instance may have another name in another object: processor 3 may be `0,3`, and a volume `C:` be on the disk `0
-    C:`. If the signal belongs to a named instance of a service on the host, that source is used for a disk or a
-    processor, unless the host has several: the log does not say which instance a disk serves.
+    C:`. If the signal belongs to a named instance of a service on the host, that source serves a disk or a processor,
+    unless the host has several such instances: the log does not say which instance a disk serves.
     """
     host, instance = subject.key
     pair = sources.get(subject.key) or sources.get((host, None))

@@ -52,12 +52,13 @@ Windows = tuple[int, list[tuple[Stretch, int]]]
 
 
 class _Alike(NamedTuple):
-    """Sources (`number` in all), divided by how they are computed; each part has the rows of its sources.
+    """Sources grouped by how they are computed; each group has the rows (indices) of its sources.
 
     Attributes:
-        recorded: Series with the same transform and use of rates.
-        derived: Sources derived by one operation, with their operands and weights.
-        by_form: Fields and times per request of one form, with the series that they read.
+        number: The number of sources in all groups.
+        recorded: Groups of single series, with the same transform and use of rates.
+        derived: Groups of sources derived by one operation, with their operands and weights.
+        by_form: Groups of fields or times per request of one form (see `_form`), with the series that they read.
         single: Sources that are computed alone.
     """
 
@@ -69,18 +70,18 @@ class _Alike(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """Sources of one form: the first source, and for each field the series of all sources."""
+    """Sources of one form (see `_form`): the first source, and for each field the series of all sources."""
 
     form: ResolvedRecording
     fields: list[Together]
 
     def arrays(self) -> list[Arrays]:
-        """Return the samples of each field."""
+        """Return, for each field, the times and values of all sources."""
         return [field.arrays() for field in self.fields]
 
 
 class _Formed(NamedTuple):
-    """Sources of one form, and what they read; for times per request also their rates, if these were recorded."""
+    """Sources of one form (see `_form`) with the series of their values, and of their request rates if recorded."""
 
     sources: Sequence[Recorded]
     values: _Columns
@@ -88,7 +89,10 @@ class _Formed(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The sources of a condition by window, and the sources in parts. Valid while sampling intervals stay the same."""
+    """A plan to compute a condition: sources by window, and sources whose sampling interval changes (`in_parts`).
+
+    Valid until a sampling interval changes.
+    """
 
     sources: Sequence[ResolvedSource]
     reduce: Reduce
@@ -97,7 +101,7 @@ class Layout(NamedTuple):
     in_parts: list[tuple[int, ResolvedSource, Windows]]
 
     def of_step(self) -> "Layout":
-        """Return the layout whose windows hold only the samples since the previous evaluation."""
+        """Return this layout with windows that contain only the samples since the previous evaluation."""
         step = EVALUATION_INTERVAL - 1
         in_parts = [
             (row, source, (step, [(part, step) for part, _ in parts])) for row, source, (_, parts) in self.in_parts
@@ -109,7 +113,7 @@ class Layout(NamedTuple):
 class _ConditionCache:
     """A cache of condition values, by evaluation times, sources and reduction.
 
-    Times and sources are compared by identity, so they are kept as long as their values.
+    Times and sources are compared by identity, so the cache keeps these objects as long as the values.
     """
 
     def __init__(self) -> None:
@@ -118,7 +122,7 @@ class _ConditionCache:
         self._end = 0
 
     def values(self, layout: Layout, at: Times, compute: Callable[[Layout, Times], Values]) -> Values:
-        """Return the cached values of a layout, else compute and cache them; callers must not change them."""
+        """Return the values of a layout at `at`, computed unless they are cached; callers must not change the array."""
         key = (id(at), layout.reduce, layout.over, *map(id, layout.sources))
         if key in self._cache:
             return self._cache[key][2]
@@ -149,13 +153,13 @@ class SignalValues:
     _cache: _ConditionCache = field(init=False, default_factory=_ConditionCache)
 
     def windows(self, condition: Condition, source: ResolvedSource) -> Windows:
-        """Return the window (at least twice the sampling interval) of the log, and of parts with another interval."""
+        """Return a source's window (ns, at least two intervals), and windows of stretches with another interval."""
         longest, parts = self._intervals(source)
         window = max(condition.over, 2 * longest)
         return window, [(part, max(condition.over, 2 * part.interval)) for part in parts] if parts else []
 
     def _intervals(self, source: ResolvedSource) -> tuple[int, list[Stretch]]:
-        """Return the longest sampling interval (ns) of a source's series, and the parts with another interval."""
+        """Return the longest sampling interval (ns) of a source's series, and the stretches with another interval."""
         entry = self._intervals_by_source.get(id(source))
         if entry is None:
             longest, parts = 0, list[Stretch]()
@@ -168,14 +172,14 @@ class SignalValues:
         return entry[1:]
 
     def rows(self, condition: Condition, sources: Sequence[ResolvedSource], at: Times) -> Values:
-        """Return one value for each source and evaluation; NaN for no data.
+        """Return a condition's reduced values: a row for each source, a column for each evaluation; NaN for no data.
 
-        Parts of a recording with another sampling interval are reduced separately, with their own window.
+        Stretches of a recording with another sampling interval are reduced separately, with their own window.
         """
         return self.of(self.layout(condition, sources), at)
 
     def layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
-        """Return how some sources are computed together."""
+        """Return the plan to compute a condition for these sources."""
         in_parts: list[tuple[int, ResolvedSource, Windows]] = []
         by_window: dict[int, list[int]] = {}
         for row, source in enumerate(sources):
@@ -188,7 +192,7 @@ class SignalValues:
         return Layout(sources, condition.reduce, condition.over, alike, in_parts)
 
     def of(self, layout: Layout, at: Times) -> Values:
-        """Return one value for each source of a layout and evaluation (read-only array); NaN for no data."""
+        """Return a layout's values: a row for each source, a column for each evaluation; NaN: no data. Read-only."""
         if not len(at):
             return np.empty((len(layout.sources), 0))
         return self._cache.values(layout, at, self._computed)
@@ -202,7 +206,7 @@ class SignalValues:
         return values
 
     def _in_parts(self, reduce: Reduce, source: ResolvedSource, at: Times, windows: Windows) -> Values:
-        """Return the values of a source, reduced with the window of each part of the recording."""
+        """Return the values of a source whose sampling interval changes, each stretch reduced with its own window."""
         window, stretches = windows
         values = np.full(len(at), np.nan)
 
@@ -220,7 +224,7 @@ class SignalValues:
         return values
 
     def _alike(self, sources: Sequence[ResolvedSource]) -> _Alike:
-        """Return sources divided by how they are computed; sources of one series each are reduced together."""
+        """Return the sources grouped by how they are computed."""
         recorded: dict[object, list[tuple[int, ResolvedSeries]]] = {}
         derived: dict[tuple[Operation, int], list[tuple[int, ResolvedDerivation]]] = {}
         by_form: dict[object, list[tuple[int, Recorded]]] = {}
@@ -253,7 +257,7 @@ class SignalValues:
         return self.together(series) if self.together else Apart(list(map(self.samples, series)))
 
     def _formed(self, sources: Sequence[Recorded]) -> _Formed:
-        """Return several sources of one form with what they read."""
+        """Return sources of one form (see `_form`) with the series that they read."""
         rates = [source.rate for source in sources if isinstance(source, ResolvedRequestTime) and source.rate]
         values = [source.value if isinstance(source, ResolvedRequestTime) else source for source in sources]
         return _Formed(sources, self._columns(values), self._columns(rates) if rates else None)
@@ -288,7 +292,7 @@ class SignalValues:
         return values
 
     def _recorded(self, formed: _Formed, at: Times, window: int, reduce: Reduce) -> Values:
-        """Return one row for each of several sources of one form; computed together unless too many samples."""
+        """Return the values of sources of one form, a row for each source; one by one if there are too many samples."""
         sources, values, rates = formed
         fields, rated = values.arrays(), rates.arrays() if rates else []
         if len(sources) > 1 and not _fit_together([*fields, *rated]):
@@ -317,7 +321,7 @@ class SignalValues:
 
 
 def _fit_together(fields: Sequence[Arrays]) -> bool:
-    """Return whether samples are few and close enough for the keys of all rows to fit into 64 bits."""
+    """Return whether all rows can be computed at once: few enough samples, and row-and-time keys that fit 64 bits."""
     filled = [times for field, _ in fields for times in field if len(times)]
     if sum(map(len, filled)) > _MOST_SAMPLES:
         return False
@@ -326,7 +330,7 @@ def _fit_together(fields: Sequence[Arrays]) -> bool:
 
 
 def _flat(form: ResolvedRecording, fields: Sequence[Arrays]) -> FlatPairs:
-    """Return the pairs of several sources of one form."""
+    """Return the pairs of samples of several sources of one form."""
     match form:
         case ResolvedSeries(_, rate, transform):
             return FlatPairs.of_arrays(fields[0], transform, rate=rate)
@@ -346,7 +350,7 @@ def _changed(transform: Transform, values: Values) -> Values:
 
 
 def _form(source: Recorded | None) -> tuple[object, ...]:
-    """Return a key that is equal for sources that can be computed together."""
+    """Return the form of a source: a key that is equal for sources that can be computed together."""
     match source:
         case ResolvedSeries():
             return source.rate, id(source.transform)

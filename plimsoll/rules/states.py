@@ -46,18 +46,18 @@ States: TypeAlias = NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A state, and the evaluation (UTC ns) from which the condition has been true."""
+    """A state, and since when (UTC ns) the condition has been true; `since` is None if neither pending nor firing."""
 
     state: State = State.OK
     since: int | None = None
 
 
 def step(states: States, since: Times, at: int, enter: Truths, stay: Truths, hold: int) -> tuple[States, Times]:
-    """Return the states of subjects after the evaluation at `at`, and from when the condition has been true.
+    """Return the states of subjects after the evaluation at `at`, and since when (UTC ns) each condition has been true.
 
-    `since` (UTC ns) is used for subjects that are pending or firing, and 0 elsewhere. `enter` is the condition for
-    leaving OK, `stay` the one for remaining pending or firing; they differ only if the rule has a `recover` limit.
-    `hold` is the rule's `for` in ns.
+    `states` and `since` are those after the previous evaluation; `since` is 0 for subjects neither pending nor firing.
+    `enter` is the condition for leaving OK, `stay` the condition for remaining pending or firing; they differ only if
+    the rule has a `recover` limit. `hold` is the rule's `for` in ns.
     """
     was_firing = states == FIRING
     active = was_firing | (states == PENDING)
@@ -72,7 +72,7 @@ def run(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
     """Return the states of subjects (rows) at every evaluation (columns).
 
     The result equals calling `step` at every evaluation, but is computed from runs of equal conditions, for all rows at
-    once. It assumes that a true condition keeps an alert; `step` is called where `recover` contradicts that.
+    once. Only for rows in which `enter` is true but `stay` is not (because of `recover`), `step` is called.
     """
     states = np.where(enter == Truth.NO_DATA, np.int8(State.NO_DATA), np.int8(State.OK))
     crossed = (enter == Truth.TRUE).any(axis=1)
@@ -128,19 +128,19 @@ def _run_crossed(times: Times, enter: Truths, stay: Truths, hold: int) -> States
 
 
 def _latest(decisive: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return, for each run, the index of the last decisive run up to and including it; the first run is decisive."""
+    """Return, for each run, the index of the last decisive run, at most its own; the first run must be decisive."""
     return np.maximum.accumulate(np.where(decisive, np.arange(len(decisive)), 0))
 
 
 def _before(runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return, for each run, whether the run before it is marked."""
+    """Return, for each run, whether the mask `runs` marks the run before it; False for the first run."""
     return np.concatenate(([False], runs[:-1]))
 
 
 def evaluation_times(times: Times, interval: int = EVALUATION_INTERVAL, reach: int = 0) -> Times:
-    """Return the evaluations of a recording: grid points from the first sample (or just after) to after the last.
+    """Return the evaluation times of a recording: multiples of `interval`, from first to last sample, both rounded up.
 
-    Of a pause longer than `reach` (the longest window) only the first evaluation without data is kept, as the others
+    In a pause longer than `reach` (the longest window) only the first evaluation without data is kept, as the others
     change no state. Raise Unusable if there are still too many evaluations for memory.
     """
     if not len(times):

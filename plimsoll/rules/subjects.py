@@ -1,6 +1,6 @@
-"""Subjects: which host, and which instance of it, a series belongs to.
+"""Subjects: which host, and which instance of that host, a series belongs to.
 
-Objects of Windows name an instance differently. `PhysicalDisk(1 D: E:)` holds the volumes `LogicalDisk(D:)` and
+Objects of Windows name the same instance differently. `PhysicalDisk(1 D: E:)` holds the volumes `LogicalDisk(D:)` and
 `LogicalDisk(E:)`; `Processor Information(0,5)` is `Processor(5)`, and `1,1` the sixth processor of a machine with four
 processors per node.
 """
@@ -35,21 +35,21 @@ class Instances:
             self.add(name)
 
     def add(self, name: str) -> None:
-        """Add a name."""
+        """Add an instance by its name."""
         for key in _keys(name):
             self._names.setdefault(key, {})[name] = None
             if isinstance(key, tuple):
                 self._nodes.setdefault(key[0], set()).add(key[1])
 
     def remove(self, name: str) -> None:
-        """Remove a name."""
+        """Remove an instance by its name."""
         for key in _keys(name):
             self._names.get(key, {}).pop(name, None)
             if isinstance(key, tuple) and not self._names.get(key):
                 self._nodes.get(key[0], set()).discard(key[1])
 
     def same(self, instance: str) -> str | None:
-        """Return the same disk or processor under another name, or the disk that holds the volume; else None."""
+        """Return the other name of a disk or processor, or of a volume the name of its disk; None if there is none."""
         if _VOLUME.fullmatch(instance):
             return self._first(_ON + instance.casefold())
         if _NUMBER.fullmatch(instance):
@@ -61,13 +61,13 @@ class Instances:
         return self._first(volumes[0]) if len(volumes) == 1 else None
 
     def holding(self, instance: str) -> str | None:
-        """Return the disk that holds a volume (any disk if it has no drive letter), or the instance's other name."""
+        """Return like `same`, but for a volume without a drive letter any physical disk."""
         return self._first(None) if _WITHOUT_LETTER.fullmatch(instance) else self.same(instance)
 
     def _processor(self, number: int) -> str | None:
-        """Return the processor, of any node, that has this number over all nodes.
+        """Return the name of the processor that has this number when all nodes are counted.
 
-        A node's numbers start after the highest recorded processor of the node before it. None if an earlier node was
+        The numbers of a node start after the highest recorded processor of the node before. None if an earlier node was
         not recorded.
         """
         node = 0
@@ -94,7 +94,7 @@ class Subject:
     """The subject of a rule: a host, or one instance of a host.
 
     `service` marks a named instance of a service (SQL Server), not a disk or a processor of the host. `key` has the
-    case-folded names by which subjects compare, computed once because it is used very often.
+    case-folded host and instance, for look-ups; computed once because it is used very often.
     """
 
     host: str
@@ -112,7 +112,7 @@ class Subject:
 
 
 def subject_of(source: Source, series: Series) -> Subject | None:
-    """Return the subject of a series, or None if the source does not match the series."""
+    """Return the subject of a series; None if the source does not match the series."""
     subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
     # Compare the tag; the subject's instance may begin with the name of a server.
     recorded = series.tag("instance" if source.path else source.instance or "") or ""
@@ -141,8 +141,8 @@ def _subject_of_measurement(source: Source, series: Series) -> Subject | None:
 def host_of(series: Series, tags: Collection[str] = ()) -> str:
     """Return the computer that a series describes.
 
-    The first of `tags` (see `host_tags`) that the series has names it. For a Windows counter it is the polled computer
-    (`source`), as an agent that polls others writes its own name as the host.
+    The first tag of `tags` (see `host_tags`) that the series has names the computer. In a Windows counter the tag
+    `source` does: an agent that polls other computers writes its own name as the host.
     """
     named = next((value for tag in tags if (value := series.tag(tag))), None)
     if named is None and series.tag("objectname") is not None:
@@ -160,12 +160,12 @@ def hosts_of(recorded: Iterable[Series], tags: Collection[str] = ()) -> dict[str
 
 
 def host_tags(signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """Return the tags that name the host instead of `host`, in the sources of all signals."""
+    """Return the tags that name the host in place of the tag `host`, in any source of these signals."""
     return tuple(dict.fromkeys(source.host for signal in signals.values() for source in signal.sources if source.host))
 
 
 def _same_computer(name: str, host: str) -> bool:
-    """Return whether two names mean the same computer; one of them may include its domain."""
+    """Return whether two names mean the same computer; one of the names may include its domain."""
     name, host = name.casefold(), host_key(host)
     with_domain = name.partition(".")[0] == host.partition(".")[0] and ("." in name) != ("." in host)
     return name in (host, _THIS_COMPUTER) or with_domain
@@ -188,7 +188,7 @@ def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
 
 
 def is_total(instance: str) -> bool:
-    """Return whether an instance is a total of the others (`_Total`, `0,_Total`, `cpu-total`, sysstat's `all`).
+    """Return whether an instance is a total of other instances (`_Total`, `0,_Total`, `cpu-total`, sysstat's `all`).
 
     Exchange's `DB02/_Total` is one of its databases, not a total.
     """
@@ -197,7 +197,7 @@ def is_total(instance: str) -> bool:
 
 
 def is_among(name: str, patterns: Iterable[str]) -> bool:
-    """Return whether a name is one of these, in any case; `*` at the end of one matches any text."""
+    """Return whether a name matches one of the patterns, in any case; `*` at the end of a pattern matches any text."""
     folded = name.casefold()
     return any(
         folded.startswith(pattern[:-1]) if pattern.endswith("*") else folded == pattern
@@ -206,7 +206,7 @@ def is_among(name: str, patterns: Iterable[str]) -> bool:
 
 
 def has_object(series: Series, objects: Sequence[str], measurements: Sequence[str]) -> bool:
-    """Return whether a series belongs to one of these Perfmon objects or measurements."""
+    """Return whether a series belongs to one of these Perfmon objects (see `is_among`) or Telegraf measurements."""
     generic = generic_object(series.tag("objectname") or "")[0]
     return series.measurement in measurements or is_among(generic, objects)
 

@@ -24,7 +24,7 @@ OCCUPIED = 0.5  # from this many outstanding requests on average, few requests m
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Values computed from pairs of neighbouring samples, with the times of both. Both times ascend."""
+    """Values computed from pairs of neighbouring samples, with the times of both samples, each in ascending order."""
 
     earlier: Times
     later: Times
@@ -33,19 +33,19 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class FlatPairs:
-    """The pairs of several rows, by row and then by time. `row` is the row of each pair."""
+    """The pairs of several rows (series), in order of row and then of time. `row` is the row of each pair."""
 
     pairs: Pairs
     row: NDArray[np.intp]
 
     @classmethod
     def of_samples(cls, recorded: Sequence[Samples], transform: Transform | None = None, *, rate: bool) -> "FlatPairs":
-        """Return the samples of each row, or their increase per second; a decrease is a reset, and gives no pair."""
+        """Return each row's samples or, with `rate`, their increases per second; a decrease (reset) gives no pair."""
         return cls.of_arrays(Apart(recorded).arrays(), transform, rate=rate)
 
     @classmethod
     def of_arrays(cls, arrays: "Arrays", transform: Transform | None = None, *, rate: bool) -> "FlatPairs":
-        """Return the pairs of each row, given as times and values; see `of_samples`."""
+        """Return the pairs of rows whose times and values are given; see `of_samples`."""
         times, values = np.concatenate(arrays[0]), np.concatenate(arrays[1])
         row = np.repeat(np.arange(len(arrays[0])), list(map(len, arrays[0])))
         present = np.isfinite(values)
@@ -62,7 +62,7 @@ class FlatPairs:
 
     @classmethod
     def of_rows(cls, rows: Sequence[Pairs]) -> "FlatPairs":
-        """Return the pairs of each row."""
+        """Join the pairs of several rows."""
         columns = [(pairs.earlier, pairs.later, pairs.values) for pairs in rows]
         earlier, later, values = (np.concatenate(column) for column in zip(*columns, strict=True))
         return cls(Pairs(earlier, later, values), np.repeat(np.arange(len(rows)), [len(pairs.later) for pairs in rows]))
@@ -81,10 +81,10 @@ _EPSILON = np.finfo(np.float64)
 
 
 class Breaks(NamedTuple):
-    """The breaks between samples, at some evaluations.
+    """The breaks in a series, seen at some evaluations: times between the expiry of a sample and the next sample.
 
-    `inside` marks the evaluations in a break, and the first evaluation after each break, so that no break is missed
-    between evaluations. `since` is the start (UTC ns) of the samples without a break before the evaluation.
+    `inside` marks the evaluations in a break, and the first evaluation after each break, so that no break between two
+    evaluations is missed. `since` is the first sample (UTC ns) after the last break before each evaluation.
     """
 
     inside: NDArray[np.bool_]
@@ -92,7 +92,7 @@ class Breaks(NamedTuple):
 
 
 def find_breaks(times: Times, valid_until: Times, at: Times) -> Breaks:
-    """Return the breaks at evaluations: where the next sample comes after the last one has expired (`valid_until`)."""
+    """Return the breaks at the evaluations `at`: where a sample expires (`valid_until`) before the next sample."""
     if not len(times):
         return Breaks(np.zeros(len(at), dtype=bool), np.full(len(at), _NEVER))
     newest = times.searchsorted(at, side="right")
@@ -104,7 +104,7 @@ def find_breaks(times: Times, valid_until: Times, at: Times) -> Breaks:
 
 
 class WindowBounds:
-    """The rows of a recording in the window of each evaluation, computed once for each array of times."""
+    """The indices of the samples in the window of each evaluation, computed once for each array of sample times."""
 
     def __init__(self, at: Times, window: int) -> None:
         self.at = at
@@ -114,7 +114,7 @@ class WindowBounds:
         self._rows_by_times: dict[int, tuple[Times, NDArray[np.intp], NDArray[np.intp]]] = {}
 
     def __call__(self, times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return, for each window, its first row and the row after its last."""
+        """Return, for each window, the index of its first sample and the index after its last sample."""
         cached = self._rows_by_times.get(id(times))
         if cached is None:
             if len(self._rows_by_times) * len(self.at) > _MOST_CACHED:
@@ -124,7 +124,7 @@ class WindowBounds:
         return cached[1], cached[2]
 
     def unbroken(self, samples: Samples, *, anew: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the rows of each window: none in a break; with `anew`, none before the last break."""
+        """Return the indices as a call does, but no samples in a break and, with `anew`, none before the last break."""
         breaks = self.breaks(samples)
         key = id(samples.times), id(breaks), anew
         if key not in self._unbroken:
@@ -138,7 +138,7 @@ class WindowBounds:
         return self._unbroken[key][2:]
 
     def breaks(self, samples: Samples) -> Breaks:
-        """Return the breaks of samples at the evaluations."""
+        """Return the breaks in these samples, seen at the evaluations."""
         sampled = samples.sampled
         until, begins = sampled.valid_until, not len(sampled.values) or bool(np.isfinite(sampled.values[0]))
         key = id(until), begins
@@ -152,10 +152,10 @@ class WindowBounds:
 
 
 class Cut(NamedTuple):
-    """The parts of several series, joined, that lie in any window; NaN for missing samples.
+    """The samples of several series that lie in any window, joined to one array; NaN for a missing sample.
 
-    `first` and `last` are the bounds of the window of each evaluation, a row for each series; `ends` are the ends of
-    the series.
+    `times` returns their times. `first` and `last` are the indices of each window (a row for each series, a column for
+    each evaluation), `ends` the index after each series.
     """
 
     values: Values
@@ -166,38 +166,38 @@ class Cut(NamedTuple):
 
 
 class Together(Protocol):
-    """Several series reduced at once."""
+    """An interface to several series that are reduced at once."""
 
     def arrays(self) -> Arrays:
-        """Return all times and values of the series."""
+        """Return the times and the values of each series."""
         ...
 
     def breaks(self, bounds: WindowBounds) -> Breaks:
-        """Return the breaks of each series, a row for each."""
+        """Return the breaks in the series, seen at the evaluations, a row for each series."""
         ...
 
     def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
-        """Return the part of the series that lies in the windows; with `anew`, windows begin anew after each break."""
+        """Return the samples that lie in the windows; with `anew`, a window has no samples before its last break."""
         ...
 
 
 class Apart:
-    """Series that each have their own array of samples."""
+    """Series whose samples are in separate arrays."""
 
     def __init__(self, recorded: Sequence[Samples]) -> None:
         self._recorded = recorded
 
     def arrays(self) -> Arrays:
-        """Return all times and values of the series."""
+        """Return the times and the values of each series."""
         return [samples.times for samples in self._recorded], [samples.values for samples in self._recorded]
 
     def breaks(self, bounds: WindowBounds) -> Breaks:
-        """Return the breaks of each series, a row for each."""
+        """Return the breaks in the series, seen at the evaluations, a row for each series."""
         breaks = [bounds.breaks(samples) for samples in self._recorded]
         return Breaks(np.stack([one.inside for one in breaks]), np.stack([one.since for one in breaks]))
 
     def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
-        """Return the part of the series that lies in the windows; with `anew`, windows begin anew after each break."""
+        """Return the samples that lie in the windows; with `anew`, a window has no samples before its last break."""
         recorded, shape = self._recorded, (len(self._recorded), len(bounds.at))
         spans = [bounds.unbroken(samples, anew=anew) for samples in recorded]
         cuts = [slice(int(first[0]), int(last.max())) for first, last in spans]
@@ -222,7 +222,7 @@ def reduce_rows(
 ) -> Values:
     """Return one value per series and evaluation e, from the samples with `e - window <= time <= e`; NaN for no data.
 
-    Values are first passed through `change`; with `rate`, they are growing counts of which the rate is used.
+    Values are first passed through `change`. With `rate`, the values are growing counters, and their rate is reduced.
     """
     # Growing counts tell what happened in a break, too.
     cut = recorded.cut(bounds, anew=not rate and reduce != "increase")
@@ -248,7 +248,7 @@ def reduce_rows(
 def reduce_spans(
     times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int, reduce: Reduce
 ) -> Values:
-    """Reduce `values[first:last]` for every evaluation."""
+    """Return `values[first:last]` reduced to one value, for each pair of `first` and `last`; NaN for an empty span."""
     if not len(values):
         return np.full(len(first), np.nan)
     empty = np.flatnonzero(last <= first)
@@ -311,7 +311,7 @@ _REDUCERS = {
 def combined_fields(
     operation: Operation, fields: Sequence[Samples], transform: Transform, *, rate: bool = False
 ) -> Pairs:
-    """Return several fields, or rates of counters, combined by an operation, at the times where all have a value."""
+    """Return several fields, or with `rate` their rates, combined by an operation, at the times when all have one."""
     parts = [FlatPairs.of_samples([samples], rate=rate).pairs for samples in fields]
     later = _shared([part.later for part in parts])
     at = [(slice(None) if len(later) == len(part.later) else np.searchsorted(part.later, later)) for part in parts]
@@ -322,14 +322,14 @@ def combined_fields(
 
 
 def transformed(values: Values, transform: Transform) -> Values:
-    """Return values scaled and shifted to the signal's unit."""
+    """Return values scaled and shifted to the signal's unit, and limited to `most`."""
     scale, offset = transform.scale, transform.offset
     moved = values if scale == 1 and offset == 0 else scale * values + offset
     return moved if transform.most is None else np.minimum(moved, transform.most)
 
 
 def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
-    """Return the result of an operation. A divisor of 0 or less gives NaN: no valid divisor is negative."""
+    """Combine arrays by an operation. A divisor of 0 or less gives NaN: no valid divisor is negative."""
     match operation:
         case "sum":
             return np.sum(values, axis=0)
@@ -342,7 +342,7 @@ def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
 
 
 def total(values: Sequence[Values], across: Across = "sum") -> Values:
-    """Return the sum, mean, maximum or minimum of the present values; NaN if all are missing."""
+    """Return, per element, the sum, mean, maximum or minimum of the arrays not NaN there; NaN if all are NaN."""
     stacked = np.stack(values)
     present = ~np.isnan(stacked)
     match across:
@@ -366,7 +366,7 @@ def combined(
 
 
 def _shared(times: Sequence[Times]) -> Times:
-    """Return the times that are in all arrays."""
+    """Return the times that all arrays contain."""
     shared = times[0]
     for other in times[1:]:
         if not np.array_equal(shared, other):
@@ -375,7 +375,7 @@ def _shared(times: Sequence[Times]) -> Times:
 
 
 def combine_fields(operation: Operation, fields: Sequence[FlatPairs], transform: Transform) -> FlatPairs | None:
-    """Return several fields combined by an operation; None unless their pairs have equal times and rows."""
+    """Return several fields combined by an operation; None if their pairs differ in times or rows."""
     first, *rest = fields
     if not all(
         np.array_equal(first.pairs.later, other.pairs.later) and np.array_equal(first.row, other.row) for other in rest
@@ -388,10 +388,10 @@ def combine_fields(operation: Operation, fields: Sequence[FlatPairs], transform:
 
 
 def requests_per_second(times: FlatPairs, rate: FlatPairs | None, rows: int) -> Values:
-    """Return the requests per second in the interval of each time per request; NaN if the rate has no sample.
+    """Return the requests per second in the interval of each time per request; NaN where the rate has no sample.
 
-    If a row has no rate, or no sample of it at any of these times, an interval with exactly 0 counts as one without
-    requests and all other intervals count equally.
+    For a row without a rate, or without a sample of its rate at any of these times: 0 where the time per request is
+    exactly 0 (no requests), else 1, so that all other intervals count equally.
     """
     values, later = times.pairs.values, times.pairs.later
     alike = np.where(values == 0, 0.0, 1.0)
@@ -409,7 +409,7 @@ def requests_per_second(times: FlatPairs, rate: FlatPairs | None, rows: int) -> 
 def reduce_pairs(
     flat: FlatPairs, at: Times, begin: Times, window: int, reduce: Reduce, per_second: Values | None = None
 ) -> Values:
-    """Return one value for each row and evaluation e, from the pairs with both samples in `begin` to `e`.
+    """Return one value for each row and evaluation e of `at`, from the pairs with both samples in `begin` to `e`.
 
     `begin` are the starts of the windows, a row for each source and a column for each evaluation. NaN is no data. Pairs
     are not weighted by their length, as in InfluxQL's non_negative_derivative in a subquery; a mean is weighted by the
@@ -427,7 +427,7 @@ def reduce_pairs(
 
 
 def is_idle(values: Values, rates: Values, minimum_rate: float | Values) -> NDArray[np.bool_]:
-    """Return which windows have no requests, or fewer per second than `minimum_rate`, none of them slow.
+    """Return a mask of the windows without requests, or with fewer per second than `minimum_rate` if none was slow.
 
     By Little's law the rate times the time (`values`, in seconds) is the number of outstanding requests: a disk that
     needs seconds for each request completes few requests.

@@ -39,23 +39,23 @@ def should_text(healthy: Healthy, unit: str) -> str:
 
 
 def healthy_text(healthy: Healthy, unit: str) -> str:
-    """Return the healthy values: `below 80 %`, `at least 4 GB`."""
+    """Return the range of healthy values: `below 80 %`, `at least 4 GB`."""
     return _HEALTHY[healthy.operator].format(exactly(healthy.limit, unit))
 
 
 def crossed_text(healthy: Healthy, unit: str) -> str:
-    """Return the values that cross a limit: `80 % or more`, `less than 4 GB`."""
+    """Return the range of values past a limit: `80 % or more`, `less than 4 GB`."""
     return _CROSSED[healthy.operator].format(exactly(healthy.limit, unit))
 
 
 def is_sample(reduce: Reduce, healthy: Healthy) -> bool:
-    """Return whether the worst reduced value is a single sample: the maximum (if high is bad), or the last."""
+    """Return whether the worst reduced value is one sample: `last`, `max` if high is bad, or `min` if low is bad."""
     worse = healthy.worse
     return reduce == "last" or (reduce == "max" and worse != "lower") or (reduce == "min" and worse != "higher")
 
 
 def reduced_text(reduce: Reduce, window: str) -> str:
-    """Return how samples are reduced: `1 min mean`, `5 min maximum`."""
+    """Return a window and its reduction as text: `1 min mean`, `5 min maximum`."""
     return f"{window} {reduction(reduce)}"
 
 
@@ -65,7 +65,7 @@ def reduction(reduce: Reduce) -> str:
 
 
 def counted_by(fact: Fact, number: float = 2) -> str:
-    """Return what a fact counts: `spindles`, or `spindle` if `number` is one."""
+    """Return the noun for what a fact counts: `spindles`, or `spindle` if `number` is 1."""
     singular, plural = _COUNTED[fact]
     return singular if number == 1 else plural
 
@@ -76,5 +76,5 @@ def fact_text(fact: Fact, number: float) -> str:
 
 
 def gravity(severity: str) -> int:
-    """Return a severity as a number to compare: 0 for info, higher for higher severities."""
+    """Return a number by which to compare severities: 0 for info, higher for more severe."""
     return len(SEVERITIES) - 1 - [*SEVERITIES].index(severity)

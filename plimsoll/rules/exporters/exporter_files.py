@@ -1,4 +1,4 @@
-"""The content of rules/exporters/*.yaml, and the formulas in it. Field names here are the names in the files."""
+"""The content of rules/exporters/*.yaml, with its formulas. Field names here are the names in the files."""
 
 import ast
 import math
@@ -26,10 +26,11 @@ _NAN = math.nan
 
 @dataclass(slots=True)
 class Moment:
-    """The values of metrics at one time (UTC ns) and at the previous one, and the number of instances in each value.
+    """The values of metrics that formulas read: `now` at `time` (UTC ns), `before` at the time `seconds` earlier.
 
-    Metrics without a value are left out. `averages` are moving averages, passed from one moment to the next. Formulas
-    for columns take a moment of arrays: many times, and the values at each; NaN for missing ones.
+    Metrics without a value are absent. `counts` has the number of instances added up in each value, `averages` the
+    moving averages, passed from one moment to the next. Formulas with `columns` read arrays in place of numbers: many
+    times, and the values at each time; NaN for a missing value.
     """
 
     time: Any
@@ -52,12 +53,12 @@ class Formula:
     """A formula over metrics, compiled from its text. Raise ValueError if the text is not a valid formula.
 
     Attributes:
-        names: The metrics that it needs.
-        growing: The metrics whose previous value it needs as well.
-        counted: The metrics whose number of instances it needs.
+        names: The metrics that the formula needs.
+        growing: The metrics of which the formula needs the previous value, too.
+        counted: The metrics of which the formula needs the number of instances.
         plain: The metric and the factor, if the formula only multiplies one metric; else None.
 
-    With `columns`, its `values` are computed for many times at once, else its `value` at one.
+    Call `values`, for many times at once, on a formula with `columns`; else `value`, for one time.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Formula:
         self.plain = _plain(self.tree)
 
     def value(self, at: Moment) -> float | None:
-        """Return the value of the formula at a moment; None if it cannot be computed."""
+        """Return the formula's value at a moment; None if a metric is missing or the result is not finite."""
         try:
             value = self._value(at)
         except ArithmeticError:
@@ -83,7 +84,7 @@ class Formula:
         return value if math.isfinite(value) else None
 
     def values(self, at: Moment) -> Values:
-        """Return the value of the formula at each of many times; NaN where it cannot be computed."""
+        """Return the formula's value at each of many times; NaN where a metric is missing or the result infinite."""
         with np.errstate(all="ignore"):
             values = np.broadcast_to(self._value(at), len(at.time))
         return np.where(np.isfinite(values), values, _NAN)
@@ -98,7 +99,7 @@ class Formula:
         return node
 
     def _compiled(self, node: ast.expr, *, growing: bool) -> _Value:
-        """Return a function that computes a node of the formula; `growing` metrics need their previous value."""
+        """Return a function that computes a node; `growing` means that previous values of metrics are needed, too."""
         match node:
             case ast.Constant(value=int() | float() as number):
                 return lambda _: float(number)
@@ -120,7 +121,7 @@ class Formula:
                 raise ValueError(f'"{self.text}": "{ast.unparse(node)}" is neither a metric, a number nor a function')
 
     def _function(self, name: str, arguments: list[ast.expr]) -> _Value:
-        """Return a function that computes a call in the formula, such as `rate(x)`."""
+        """Return a function that computes a function call of the formula, such as `rate(x)`."""
         match name, arguments:
             case "time", []:
                 return lambda at: at.time / 1e9
@@ -156,7 +157,7 @@ class Formula:
         return growth
 
     def _quotient(self, above: _Value, below: _Value, otherwise: Callable[[Any], Any]) -> _Value:
-        """Return a function that divides two values; where the divisor is 0, it is `otherwise` of the dividend."""
+        """Return a function that divides `above` by `below`, or gives `otherwise(dividend)` where the divisor is 0."""
 
         def quotient(at: Moment) -> Any:
             dividend, divisor = above(at), below(at)
@@ -179,7 +180,7 @@ class Metric(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Metric":
-        """Return the metric of a text such as `name{label="value"}`. Raise ValueError if the text has another form."""
+        """Return the metric of a text such as `name{label="value"}`. Raise ValueError for any other form."""
         match = _SELECTOR.fullmatch(text)
         labels = tuple(_LABEL.findall(match["labels"])) if match and match["labels"] else ()
         if match is None or (match["labels"] and not labels):
@@ -188,7 +189,7 @@ class Metric(NamedTuple):
 
 
 def translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
-    """Return the metrics; for OpenTelemetry metrics also their names by each of Prometheus' translation strategies.
+    """Return the metrics, and OpenTelemetry metrics also under the names of each of Prometheus' translation strategies.
 
     NoTranslation gives `system.cpu.time`, UnderscoreEscapingWithSuffixes `system_cpu_time_seconds_total`; the other two
     strategies give `system_cpu_time` and `system.cpu.time_seconds_total` (otlptranslator 1.0.0).
@@ -206,7 +207,7 @@ def translated_names(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
 
 
 class Template:
-    """A text with labels in braces: `cpu{cpu}`. `{device-/dev/}` removes the prefix `/dev/` from the value."""
+    """A text with labels in braces, such as `cpu{cpu}`; `{device-/dev/}` is the label's value without `/dev/`."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -214,13 +215,13 @@ class Template:
 
     @property
     def pattern(self) -> str:
-        """The regular expression that captures the values of the template's labels, joined by `;`, without prefixes."""
+        """A regular expression that matches the label values joined by `;` and captures each without its prefix."""
         prefixes = (part["prefix"] or "" for part in _PART.finditer(self._text))
         return ";".join(f"(?:{re.escape(prefix)})?(.*)" if prefix else "(.*)" for prefix in prefixes)
 
     @property
     def replacement(self) -> str:
-        """The template's text with the groups that `pattern` captures in place of the labels: `${1}:${2}`."""
+        """The template's text with `pattern`'s groups in place of the labels: `${1}:${2}`."""
         numbers = count(1)
         return _PART.sub(lambda _: f"${{{next(numbers)}}}", self._text)
 
@@ -230,7 +231,7 @@ class Template:
 
 
 def _texts(value: object) -> object:
-    """Return one value or a list of values as a tuple of texts, as YAML reads some names as a number or bool."""
+    """Return a value, or each value of a list, as text in a tuple; YAML reads some names as numbers or booleans."""
     return tuple(str(text) for text in value) if isinstance(value, list | tuple) else (str(value),)
 
 
@@ -270,12 +271,12 @@ class MetricGroup(StrictModel):
 
     @cached_property
     def sources(self) -> dict[str, tuple[Metric, ...]]:
-        """The metrics by their name in formulas, with the names that Prometheus gives OpenTelemetry metrics."""
+        """The metrics by name in formulas; OpenTelemetry metrics under every name that Prometheus may give them."""
         return {name: translated_names([*map(Metric.parse, several)]) for name, several in self.metrics.items()}
 
     @cached_property
     def formulas(self) -> dict[str, tuple[Formula, ...]]:
-        """The formulas of each field."""
+        """The formulas of each field, in order of preference."""
         return {
             name: tuple(Formula(text, self.metrics, self.let) for text in several)
             for name, several in self.fields.items()
@@ -283,7 +284,7 @@ class MetricGroup(StrictModel):
 
     @cached_property
     def column_formulas(self) -> dict[str, tuple[Formula, ...]]:
-        """The formulas of each field, for many times at once."""
+        """The formulas of each field, compiled to be computed for many times at once."""
         return {
             name: tuple(Formula(formula.text, self.metrics, self.let, columns=True) for formula in several)
             for name, several in self.formulas.items()
@@ -291,7 +292,7 @@ class MetricGroup(StrictModel):
 
     @cached_property
     def templates(self) -> dict[str, Template]:
-        """The templates of the tags by tag name; an empty name has that of the Perfmon instance."""
+        """The templates of tag values by tag name; under an empty name, the template of the Perfmon instance."""
         instance = {"": Template(self.instance)} if self.instance else {}
         return {name: Template(text) for name, text in self.tags.items()} | instance
 
@@ -304,7 +305,7 @@ class MetricGroup(StrictModel):
     def series(self, host: str, labels: dict[str, str], field: str, chosen: dict[str, str]) -> Series:
         """Return the series of a field for a host and an instance's labels. Raise KeyError if a label is missing.
 
-        `chosen` contains the tags that depend on values.
+        `chosen` contains the tags that depend on values of metrics.
         """
         filled = {name: template.filled(labels) for name, template in self.templates.items()}
         if self.object is not None:
@@ -317,7 +318,7 @@ class MetricGroup(StrictModel):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "MetricGroup":
-        """Check that the fields fit each other. Raise ValueError, saying what is wrong, if they do not."""
+        """Return the group. Raise ValueError, saying what is wrong, if its fields contradict each other."""
         if (self.measurement is None) == (self.object is None):
             raise ValueError("a group has either a measurement or an object")
         if self.instance is not None and self.object is None:
@@ -341,7 +342,7 @@ class Exporter(StrictModel):
 
 
 def metric_names(measurement: str, field: str) -> tuple[str, ...]:
-    """Return the metric names that VictoriaMetrics or prometheus_client may write for a field.
+    """Return the metric names under which Telegraf's prometheus_client or VictoriaMetrics may expose a field.
 
     In Telegraf 1.37.2, `metric_version = 1` names a field `value` by its measurement alone; version 2 removes leading
     and trailing underscores of names with replaced characters.
@@ -378,7 +379,7 @@ def _parsed(text: str) -> ast.expr:
 def _averaged(averages: dict[str, tuple[int, float]], time: Any, key: str, value: Any, length: int) -> Any:
     """Return the exponentially weighted average of a share (%) over `length` seconds, as the Linux kernel computes it.
 
-    It is 100 at most: where samples are taken a little early or late, a share between two samples can be higher.
+    The average is at most 100, although a share can be higher where samples are taken a little early or late.
     """
     if isinstance(value, np.ndarray):
         rows = zip(time.tolist(), value.tolist(), strict=True)

@@ -117,7 +117,7 @@ def document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocum
 
 
 def text(name: str, signal_names: Iterable[str]) -> str:
-    """Return the text of a schema file. Editors suggest the signals in `signal_names`; a pack may define others."""
+    """Return the text of a schema file. Editors suggest the signals in `signal_names`, but accept any signal name."""
     schema: dict[str, Any] = {"$schema": _DRAFT, "title": TITLES[name], **schema_of(MODELS[name])}
     schema["$defs"]["SignalName"] = {
         "anyOf": [{"enum": sorted(signal_names)}, {"type": "string", "pattern": SIGNAL_NAME}],
@@ -131,7 +131,7 @@ def shipped(name: str) -> str:
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema of a model as people write it: durations as text, a source as a path alone."""
+    """Return the JSON schema of a model as people write its files: durations as text, a source as a path alone."""
     schema = _tidy(model.model_json_schema(by_alias=True))
     sources = schema["$defs"]["Signal"]["properties"]["sources"]
     path = schema["$defs"]["Source"]["properties"]["path"]
@@ -142,7 +142,7 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _tidy(part: Any) -> Any:
-    """Remove pydantic's additions: titles, empty defaults, and null as an option of optional fields."""
+    """Return a part of a schema without pydantic's additions: titles, empty defaults, and null for optional fields."""
     if isinstance(part, list):
         return [_tidy(child) for child in part]
     if not isinstance(part, dict):

@@ -47,7 +47,7 @@ class Healthy:
 
     @property
     def worse(self) -> Worse:
-        """The direction in which values become unhealthy."""
+        """The direction in which values become unhealthy: `either` for the operator `=`."""
         return "higher" if self.operator in ("<", "<=") else "lower" if self.operator in (">", ">=") else "either"
 
     @property
@@ -61,11 +61,11 @@ class Healthy:
         return f"{self.sign} {self.limit:.12g}"
 
     def scaled(self, factor: float) -> "Healthy":
-        """Return the limit multiplied by a host fact."""
+        """Return the limit multiplied by a factor, such as the number of processors."""
         return replace(self, limit=self.limit * factor)
 
     def holds(self, values: Values) -> NDArray[np.bool_]:
-        """Return which values are healthy; False for NaN."""
+        """Return a mask of the healthy values; False for NaN."""
         return holds(self.operator, values, self.limit)
 
     def __str__(self) -> str:
@@ -166,9 +166,9 @@ class StrictModel(BaseModel):
 
 
 def parse(text: str) -> list[float | None]:
-    """Return the samples in order, None for a missing one; never empty.
+    """Parse a series such as `85x60 _x5`: the samples in order, None for a missing sample; never empty.
 
-    Raise ValueError with the item that cannot be read, and how to write it.
+    Raise ValueError, which quotes the item that cannot be read and says how to write it.
     """
     samples: list[float | None] = []
     for item in text.split():
@@ -179,7 +179,7 @@ def parse(text: str) -> list[float | None]:
 
 
 def _item(item: str, most: int) -> list[float | None]:
-    """Return the samples of one item, such as `0+10x3`. Raise ValueError if it is invalid or too long (`most`)."""
+    """Return the samples of an item such as `0+10x3`. Raise ValueError if it is invalid or has more than `most`."""
     if match := _MISSING.fullmatch(item):
         times = int(match[1] or 1)
         if not times:
@@ -212,7 +212,7 @@ def _hint(item: str) -> str:
 
 
 def holds(operator: Operator, values: Values, limit: float | Values) -> NDArray[np.bool_]:
-    """Return which values are on the healthy side of the limits (one for all rows or for each row); False for NaN."""
+    """Return a mask of the values on the healthy side of `limit`, one for all rows or for each row; False for NaN."""
     match operator:
         case "<":
             return values < limit

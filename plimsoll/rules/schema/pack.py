@@ -159,7 +159,7 @@ class Rule(Condition):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """All conditions of the rule, its own first."""
+        """All conditions of the rule: its own, then `and`, then `when_phase_unknown`."""
         return (self, *self.and_, *self.when_phase_unknown)
 
 

@@ -46,12 +46,12 @@ class Fields(StrictModel):
 
     @property
     def operation(self) -> Operation:
-        """The operation on the fields."""
+        """The operation that combines the fields."""
         return "sum" if self.sum else "difference" if self.difference else "ratio"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The fields, in order."""
+        """The names of the fields, in the order of the operation."""
         return self.sum or self.difference or self.ratio or ()
 
 
@@ -105,7 +105,7 @@ class Source(StrictModel):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields of the measurement that the source reads."""
+        """The fields of the measurement that the source reads; empty for a counter path."""
         return self.field.names if isinstance(self.field, Fields) else (self.field,) if self.field else ()
 
     @property
@@ -120,7 +120,7 @@ class Source(StrictModel):
 
     @model_validator(mode="after")
     def _check_kind(self) -> "Source":
-        """Check that the fields fit each other. Raise ValueError, saying what is wrong, if they do not."""
+        """Return the source. Raise ValueError, saying what is wrong, if its fields contradict each other."""
         if (self.path is None) == (self.measurement is None) or (self.measurement is None) != (self.field is None):
             raise ValueError("a source is either a counter path, or a measurement and a field")
         if self.but and not self.has_instances:
@@ -142,7 +142,7 @@ class Weight(StrictModel):
     unknown: float = Field(description="The weight for any other value, or if the fact is unknown.")
 
     def of(self, fact: float | None) -> float:
-        """Return the weight for a value of the fact; None means that the value is unknown."""
+        """Return the weight for a value of the fact; None is an unknown value."""
         return self.unknown if fact is None else self.values.get(int(fact), self.unknown)
 
 
@@ -179,7 +179,7 @@ class Derivation(StrictModel):
 
     @property
     def operation(self) -> Operation:
-        """The operation on the operands. In a product, the last operand multiplies the sum of the others."""
+        """The operation on the operands. `product` multiplies the sum of all operands but the last by the last."""
         if self.times:
             return "product"
         return "sum" if self.sum else "difference" if self.difference else "ratio"
@@ -218,12 +218,12 @@ class Pressure(StrictModel):
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """The numbers of this pressure, besides the limits of rules."""
+        """The levels `at`, `low`, `high` and `full` that are numbers, not names of rules."""
         return tuple(level for level in (self.at, self.low, self.high, self.full) if isinstance(level, float))
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The rules that this pressure names."""
+        """The ids of `rules`, and of the rules that the levels `at`, `low`, `high` and `full` name."""
         return (*self.rules, *(level for level in (self.at, self.low, self.high, self.full) if isinstance(level, str)))
 
     @model_validator(mode="after")
@@ -323,7 +323,7 @@ class Signal(StrictModel):
 
     @model_validator(mode="after")
     def _has_origin(self) -> "Signal":
-        """Check that the fields fit each other. Raise ValueError, saying what is wrong, if they do not."""
+        """Return the signal. Raise ValueError, saying what is wrong, if its fields contradict each other."""
         if sum((bool(self.sources), self.derived is not None, self.fact is not None)) != 1:
             raise ValueError("a signal has either sources, is derived, or is a fact")
         if self.weight and (not self.sources or self.instances == "sum"):

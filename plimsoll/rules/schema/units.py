@@ -62,7 +62,7 @@ def convert_limit(healthy: Healthy, unit: str) -> Healthy:
 
 
 def written(healthy: Healthy, unit: str) -> str:
-    """Return a limit in the unit that reads best, `< 25 ms`, so that `convert_limit` can parse it again."""
+    """Return a limit as text in the unit that reads best, `< 25 ms`; `convert_limit` restores exactly this limit."""
     base, factor = next(iter(_kind(unit))), _kind(unit)[unit]
     in_base = float(Fraction(repr(healthy.limit)) * factor)
     text = f"{healthy.operator} {quantity(in_base, base, exact).replace(',', '')}"
@@ -76,7 +76,7 @@ def unit_of(condition: Condition, signals: Mapping[str, Signal]) -> str:
 
 
 def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, list[tuple[Place, str]]]:
-    """Return a rule with its limits in the units of their signals, and mistakes in limits that do not convert."""
+    """Return a rule with its limits in the units of their signals, and the mistakes (place and text) in limits."""
     mistakes: list[tuple[Place, str]] = []
 
     def fitted(healthy: Healthy, condition: Condition, place: Place) -> Healthy:
@@ -102,7 +102,7 @@ def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, lis
 
 
 def is_named(unit: str) -> bool:
-    """Return whether a limit must name its unit, because another unit of its kind could be meant."""
+    """Return whether limits in this unit must name their unit, because another unit of the same kind could be meant."""
     return len(_kind(unit)) > 1
 
 
