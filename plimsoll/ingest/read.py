@@ -96,7 +96,7 @@ def read_log(path: Path, options: ReadOptions | None = None) -> Log:
 
 
 def _read(content: LogContent, options: ReadOptions) -> Log:
-    """Return the log in some content, read by the first format that recognises it. Raise Unusable if none does."""
+    """Return the log in a file's content, read by the first format that recognises it. Raise Unusable if none does."""
     if content.refused:
         raise content.refused
     if content.member:
@@ -182,7 +182,7 @@ def _columns(file: LogFile, options: ReadOptions) -> Sequence[Values]:
 
 
 def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:
-    """Yield the named files, and the files in the named folders, each once.
+    """Yield the named files, and the files in the named folders, without duplicates.
 
     Raise Unusable if a path does not exist, or if standard input is named twice.
     """

@@ -39,12 +39,12 @@ def remarks_on(logs: Sequence[Log]) -> list[Remark]:
 
 
 def refuse_unnamed(logs: Sequence[Log]) -> None:
-    """Raise Unusable if overlapping recordings without a computer's name differ, as nothing tells them apart."""
+    """Raise Unusable if overlapping recordings differ and name no computer, so that their hosts are unknown."""
     unnamed = [log for log in logs if len(log.times) and UNNAMED in log.hosts]
-    for pair in _meeting(unnamed):
+    for pair in _overlapping_pairs(unnamed):
         first, second = (unnamed[at] for at in pair)
-        met = _met(first, second, _columns(first, UNNAMED), _columns(second, UNNAMED))
-        if met and (met.differing or met.between):
+        both = _shared(first, second, _columns(first, UNNAMED), _columns(second, UNNAMED))
+        if both and (both.differing or both.between):
             raise Unusable(
                 f"{second.path}: was recorded while {first.path} was, of the same counters, and neither names its "
                 r"computer: take each by itself, or write \\NAME before the counters"
@@ -61,10 +61,10 @@ def _first_remarks(remarks: Iterator[Remark]) -> Iterator[Remark]:
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
     """Yield a remark on each pair of overlapping recordings, first on pairs that contradict each other.
 
-    If there are many pairs, one remark gives the number of pairs without a remark.
+    If there are many pairs, the last remark gives the number of the remaining pairs.
     """
     columns = cache(lambda at: _columns(logs[at]))
-    pairs = _meeting(logs)
+    pairs = _overlapping_pairs(logs)
     remarks = (_overlap(logs[number], logs[other], columns(number), columns(other)) for number, other in pairs)
     ordered = sorted((remark for remark in remarks if remark), key=lambda remark: remark.kind != Kind.CONTRADICTORY)
     yield from ordered[:MAX_SHOWN]
@@ -84,24 +84,26 @@ def _overlap(
     first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]
 ) -> Remark | None:
     """Return the remark on two recordings that share counters and times; None if they do not overlap."""
-    met = _met(first, second, columns, other_columns)
-    if met and met.between:
-        rows = f"{counted(met.between, 'row')} of {counted(met.counters, 'counter')} lie between those of {first.path}"
-        kind, values = (Kind.CONTRADICTORY, " and with very different values") if met.contrary else (Kind.NOTED, "")
+    both = _shared(first, second, columns, other_columns)
+    if both and both.between:
+        rows = (
+            f"{counted(both.between, 'row')} of {counted(both.counters, 'counter')} lie between those of {first.path}"
+        )
+        kind, values = (Kind.CONTRADICTORY, " and with very different values") if both.contrary else (Kind.NOTED, "")
         text = f"{rows}, at times of their own{values}: all count"
-        return Remark(kind, text, file=str(second.path), count=met.between)
-    if met and met.common:
-        rows = f"{counted(met.common, 'row')} of {counted(met.counters, 'counter')} stand in {first.path} too"
-        if met.differing:
-            text = f"{rows}, {counted(met.differing, 'value')} of them different: those of {first.path} count"
+        return Remark(kind, text, file=str(second.path), count=both.between)
+    if both and both.common:
+        rows = f"{counted(both.common, 'row')} of {counted(both.counters, 'counter')} stand in {first.path} too"
+        if both.differing:
+            text = f"{rows}, {counted(both.differing, 'value')} of them different: those of {first.path} count"
         else:
             text = f"{rows}: counted once"
-        kind = Kind.CONTRADICTORY if met.contrary else Kind.REPAIRED
-        return Remark(kind, text, file=str(second.path), count=met.common)
+        kind = Kind.CONTRADICTORY if both.contrary else Kind.REPAIRED
+        return Remark(kind, text, file=str(second.path), count=both.common)
     return None
 
 
-class _Met(NamedTuple):
+class _Shared(NamedTuple):
     """What two recordings share: the number of `counters`, and the rows of these counters.
 
     `common` counts rows with the same time, `differing` their different values. Without common rows, `between` counts
@@ -116,7 +118,9 @@ class _Met(NamedTuple):
     contrary: bool = False
 
 
-def _met(first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]) -> _Met | None:
+def _shared(
+    first: Log, second: Log, columns: Mapping[object, int], other_columns: Mapping[object, int]
+) -> _Shared | None:
     """Return the counters and rows that two recordings share; None if they share no counter."""
     shared = [(columns[key], other_columns[key]) for key in columns.keys() & other_columns.keys()]
     if not shared:
@@ -133,9 +137,9 @@ def _met(first: Log, second: Log, columns: Mapping[object, int], other_columns: 
             lasting = are_many(common[contrary], shorter, first.interval)
         else:  # values are means over intervals of different lengths
             lasting = differ_for_long(first, second, shared)
-        return _Met(len(shared), len(common), differing, contrary=lasting)
+        return _Shared(len(shared), len(common), differing, contrary=lasting)
     between = _within(second, first) if _within(first, second) else 0
-    return _Met(len(shared), between=between, contrary=bool(between) and differ_for_long(first, second, shared))
+    return _Shared(len(shared), between=between, contrary=bool(between) and differ_for_long(first, second, shared))
 
 
 def _within(log: Log, other: Log) -> int:
@@ -143,10 +147,10 @@ def _within(log: Log, other: Log) -> int:
     return int(np.count_nonzero((log.times >= other.times[0]) & (log.times <= other.times[-1])))
 
 
-def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
+def _overlapping_pairs(logs: Sequence[Log]) -> list[tuple[int, int]]:
     """Return the index pairs of recordings that share a host and overlap in time.
 
-    With many hosts, or a log that was rotated many times, there are far fewer such pairs than pairs of recordings.
+    With many hosts, or a log that was rotated many times, these are far fewer than all pairs of recordings.
     """
     by_host: dict[str, list[int]] = defaultdict(list)
     for at in sorted(range(len(logs)), key=lambda at: logs[at].times[0]):

@@ -241,7 +241,7 @@ _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
 
 
 def suffix(name: str) -> str:
-    """Return a file name's suffix in lower case, ignoring that of compression: `.csv` for `WEB01.csv.gz`."""
+    """Return a file name's suffix in lower case, without suffixes of compression: `.csv` for `WEB01.csv.gz`."""
     path = PurePath(name)
     while path.suffix.lower() in _PACKED and PurePath(path.stem).suffix:
         path = PurePath(path.stem)
@@ -249,12 +249,12 @@ def suffix(name: str) -> str:
 
 
 def is_called_a_log(name: str) -> bool:
-    """Return whether a file name has the suffix of a log or archive; an empty file of this name is a lost log."""
+    """Return whether a file name has the suffix of a log or archive, so that an empty file is a lost log."""
     return suffix(name) in _LOGS | _PACKED
 
 
 def refused(text: Text) -> Unusable:
-    """Return the error, with advice, for a file that no reader supports; NoLog if it is not a recording."""
+    """Return the error, with advice, for a file that no reader supports; a NoLog if the file is not a recording."""
     begins = f"{text.path}: not a log that can be read: it begins with {opening(text)}"
     start_of_file = text.data[:_LONG_HEAD]
     if header := _HEADER.search(start_of_file):
@@ -282,7 +282,7 @@ def refused(text: Text) -> Unusable:
 
 
 def opening(text: Text) -> str:
-    """Return the first 40 characters of a file, in quotes, for a message."""
+    """Return the first 40 characters of a file's first line that is not blank, in quotes, for a message."""
     shown = text.header[:40].decode("utf-8", errors="replace")
     return '"' + "".join(c if c.isprintable() else "." for c in shown) + ("..." if len(text.header) > 40 else "") + '"'
 

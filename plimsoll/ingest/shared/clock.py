@@ -214,7 +214,7 @@ def _apply_rules(ruled: Ruled, local: Times, lines: Sequence[int], remarks: Rema
 
 
 def tell(steps: Iterable[tuple[str, int, int]], remarks: Remarks) -> None:
-    """Add a remark on steps back in time, each given by its reason, its line, and its size (ns)."""
+    """Add a remark for each reason of steps back in time; `steps` are (reason, line, size in ns)."""
     steps_by_reason = group_pairs((reason, (line, back)) for reason, line, back in steps)
     for reason, steps_back in steps_by_reason.items():
         line, back = min(steps_back)
@@ -285,8 +285,8 @@ def like(step: int, interval: int | None, change: int) -> bool:
 def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
     """Return a zone's two offsets to UTC (ns) at local times (ns), to the quarter of an hour.
 
-    At a repeated time they are the offsets of both passes, at a missing time those before and after the change;
-    otherwise they are equal.
+    At a repeated time these are the offsets of both passes, at a missing time the offsets before and after the change;
+    at other times the two offsets are equal.
     """
     if not len(local):
         return local, local
@@ -312,7 +312,7 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
 
 
 def _offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
-    """Return a zone's two offsets (ns) in a quarter of an hour of local time, counted from 1970."""
+    """Return a zone's two offsets (ns) in a quarter of an hour of local time; `quarter` counts quarters since 1970."""
     moment = utc(quarter * QUARTER).replace(tzinfo=None)
     durations = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
     first, second = (offset // timedelta(microseconds=1) * 1000 for offset in durations)

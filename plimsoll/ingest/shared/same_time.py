@@ -22,7 +22,7 @@ def differ(values: Values, other: Values) -> NDArray[np.bool_]:
 
 
 def remarks_on_same_times(log: Log) -> Iterator[Remark]:
-    """Yield a remark if rows share a time. Such rows contradict each other if many of their values differ."""
+    """Yield a remark if rows share a time; it is a contradiction if many values of these rows differ."""
     if log.times_differ:
         return
     same = int(np.count_nonzero(np.diff(log.times) == 0))
@@ -41,7 +41,7 @@ def remarks_on_same_times(log: Log) -> Iterator[Remark]:
 
 
 def one_row_a_time(log: Log) -> Log:
-    """Return the log with one row for each time; in each column the first value is kept."""
+    """Return the log with one row for each time; each column keeps its first value at that time."""
     if log.times_differ:
         return log
     starts, _ = _groups(log.times)
@@ -56,7 +56,7 @@ def _groups(times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _first_samples(column: Values, starts: NDArray[np.intp]) -> Values:
-    """Return the first sample at each time; NaN where there is none. `starts` are the first rows of the times."""
+    """Return the first sample at each time, NaN if there is none; `starts` are the first rows of the times."""
     rows = np.append(np.flatnonzero(~np.isnan(column)), len(column))
     first = rows[np.searchsorted(rows, starts)]
     return np.where(first < np.append(starts[1:], len(column)), np.append(column, np.nan)[first], np.nan)

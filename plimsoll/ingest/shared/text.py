@@ -75,8 +75,8 @@ class Text:
     def of(cls, path: Path, data: Data, encoding: str | None = None, file: Path | None = None) -> "Text":
         """Return the text of a file, without a byte order mark or a final ^Z.
 
-        UTF-16 becomes UTF-8, and line ends of old Macintoshes line feeds. Raise Unusable if UTF-16 is invalid; NoLog
-        if, in addition, the file's name is not that of a log.
+        UTF-16 becomes UTF-8, and carriage returns as line ends become line feeds. If UTF-16 is invalid, raise Unusable
+        for a file named *.csv or *.tsv, else NoLog.
         """
         head = data[:16]
         is_cut = False

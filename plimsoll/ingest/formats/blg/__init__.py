@@ -12,13 +12,13 @@ _FIRST_EVENT = 72  # after the header of the first buffer
 
 
 def sniff(text: Text) -> bool:
-    """Return whether the first event is a system header: a binary log is a Windows trace, which begins with one."""
+    """Return whether the file begins with a system header, as a Windows trace, and thus a binary log, does."""
     head = text.data[_FIRST_EVENT : _FIRST_EVENT + 4]
     return len(head) == 4 and head[2] in SYSTEM and head[3] == MARKER
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return the log. Raise Unusable if its kind is not supported, or if it is damaged before its end."""
+    """Return the log. Raise Unusable if the kind of log is not supported, or if the file is damaged before its end."""
     from plimsoll.ingest.formats.blg.read_blg import read_blg  # noqa: PLC0415  each log is sniffed, and few are binary
 
     return read_blg(text, options)

@@ -53,7 +53,7 @@ _Source: TypeAlias = WholeObject | SingleCounters | CounterOfInstances
 
 
 def read_blg(text: Text, options: ReadOptions) -> Log:
-    """Return the log. Raise Unusable if its kind is not supported, or if it is damaged before its end."""
+    """Return the log. Raise Unusable if the kind of log is not supported, or if the file is damaged before its end."""
     remarks = Remarks(str(text.path))
     try:
         return _read(text, options, remarks)

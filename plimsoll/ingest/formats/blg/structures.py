@@ -60,7 +60,7 @@ def text_at(data: bytes, at: int, end: int) -> str:
 
 
 def utf16(data: bytes) -> str:
-    """Return the text of UTF-16 bytes. Raise BlgError if they are not valid."""
+    """Return the text of UTF-16 bytes. Raise BlgError if the bytes are not valid UTF-16."""
     try:
         return data.decode("utf-16-le")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Blocks with all counters of an object, as its provider returned them: PERF_DATA_BLOCK of winperf.h."""
+"""Reads blocks with all counters of an object, as its provider returned them: PERF_DATA_BLOCK of winperf.h."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

@@ -1,1 +1,1 @@
-"""Readers of the results of load drivers: JMeter, k6, Gatling and Locust."""
+"""Readers of the results of load drivers: JMeter, k6, Gatling, Locust, vegeta, ghz and artillery."""

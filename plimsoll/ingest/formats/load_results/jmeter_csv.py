@@ -1,4 +1,4 @@
-"""Reads JMeter's results as CSV (JTL): a row for each sample, whose `timeStamp` is its start."""
+"""Reads JMeter's results as CSV (JTL): a row for each sample; `timeStamp` is the start of the sample."""
 
 import re
 

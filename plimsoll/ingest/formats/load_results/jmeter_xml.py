@@ -50,7 +50,10 @@ def sniff(text: Text) -> bool:
 
 
 def read(text: Text, options: ReadOptions) -> Log:
-    """Return a log of the requests. Of nested samples only the outermost count, except within transactions."""
+    """Return a log of the requests.
+
+    Of nested samples only the outermost counts; within a transaction, the outermost samples in the transaction count.
+    """
     del options
     remarks = Remarks(str(text.path))
     samples = _Samples()

@@ -88,7 +88,7 @@ def _operations(rows: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 
 
 def _at_times(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the last row of each time, in ascending order."""
+    """Return one row for each time, the last with that time, in ascending order of time."""
     return rows.sort("at", maintain_order=True).unique("at", keep="last", maintain_order=True)
 
 

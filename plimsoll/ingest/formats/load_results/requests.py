@@ -42,7 +42,7 @@ __all__ = ["DRIVER", "Requests", "log_of"]
 
 @dataclass(frozen=True, eq=False)
 class Requests:
-    """Requests in any order: the start and end (UTC ns) of each, its operation, and whether it failed.
+    """Requests in any order: for each request its start and end (UTC ns), its operation, and whether it failed.
 
     `failed` is None if the file does not tell. `users` are times (UTC ns) and the number of active users from each time
     on. `counters` are the counters of hosts in the same file.

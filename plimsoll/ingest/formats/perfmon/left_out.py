@@ -17,7 +17,7 @@ _HOPELESS = 50
 
 @dataclass
 class _Strange:
-    """The cells of one column that are not numbers: line and text of the first, and their count."""
+    """The cells of one column that are not numbers: line and text of the first cell, and the number of the cells."""
 
     line: int
     text: str
@@ -27,9 +27,9 @@ class _Strange:
 class LeftOut:
     """Counts of the rows that were read, and of the lines, rows and cells that were left out.
 
-    `lines` are lines that are not rows: no data is lost with them. `rows` are damaged rows, each with the error text
-    for the log if most of its rows are damaged. `day_first` are lines, with their times, in which the day comes before
-    the month.
+    `lines` are lines that are not rows: no data is lost with them. `rows` are damaged rows, each with the text of the
+    error that is raised if most rows are damaged. `day_first` are lines, with their times, in which the day comes
+    before the month.
     """
 
     def __init__(self, layout: TableLayout) -> None:

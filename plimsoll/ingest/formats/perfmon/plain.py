@@ -1,4 +1,4 @@
-"""Reads a small log in the unchanged form of Performance Monitor, without the slow import of polars."""
+"""Reads a small log that is exactly as Performance Monitor wrote it, without the slow import of polars."""
 
 import re
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class CounterTable:
 
 
 def read_plain(data: Data, layout: TableLayout) -> CounterTable | None:
-    """Return the rows of a small log; None if it is too large, or if Performance Monitor writes no such row."""
+    """Return the rows of a small log; None if it is too large, or not exactly as Performance Monitor writes logs."""
     if not layout.offset < len(data) <= _SMALL:
         return None
     text = data[layout.offset :].decode("latin-1").replace("\r\n", "\n").removesuffix("\n")

@@ -54,7 +54,7 @@ _MANY_COLUMNS, _MUCH = 200, 8 << 20  # of fewer columns or bytes, reading all co
 
 @dataclass(frozen=True)
 class _Format:
-    """One of the formats: its name, how its header may begin, and the separator of its cells."""
+    """A format of Performance Monitor: its name, how its header may begin, and the separator of its cells."""
 
     NAME: str
     signs: tuple[bytes, ...]

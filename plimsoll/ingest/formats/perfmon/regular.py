@@ -1,4 +1,4 @@
-"""Reads the rows of a log in the unchanged form of Performance Monitor with polars."""
+"""Reads, with polars, the rows of a log that is exactly as Performance Monitor wrote it."""
 
 import math
 import os

@@ -142,7 +142,7 @@ def _host(path: Path, tables: Sequence[SectionTable]) -> str:
 
 
 def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.intp]]]:
-    """Yield each instance and the indices of its rows, in order of first appearance."""
+    """Yield each instance and the indices of its rows, by first appearance; None as the instance if there is none."""
     if not table.section.label:
         yield None, np.arange(len(table.lines))
         return
@@ -154,7 +154,7 @@ def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.int
 
 
 def zone_of(path: Path, tables: Sequence[SectionTable], zone: Zone | None, remarks: Remarks) -> Zone:
-    """Return UTC if all times are in UTC, else the caller's `zone`; if that is None, an unknown zone, with a remark.
+    """Return UTC if all times are in UTC, else the caller's `zone`; if `zone` is None, an unknown zone, with a remark.
 
     Raise Unusable if some times are in UTC and other times in an unknown zone.
     """
@@ -294,7 +294,7 @@ def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks
 def _offset_by_dates(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
     """Return the local clock's offset from UTC (ns), judged by rows around a midnight, and whether it is certain.
 
-    Return None if no date is wrong.
+    Return None if no date is wrong, or if the rows do not tell the offset.
     """
     stamps, values = table.stamps[table.local], table.intervals[table.local] * SECOND
     first = np.flatnonzero(np.diff(stamps, prepend=-1))

@@ -110,7 +110,8 @@ class _Sorter:
     def take_unended(self, line: str, number: int) -> None:
         """Sort a line without a line end, which may be incomplete.
 
-        Its complete cells are kept. The last cell is complete if it has two decimals, since sadf never writes more.
+        The line's complete cells are kept. The last cell is complete if it has two decimals, since sadf never writes
+        more.
         """
         if not line.strip():
             return

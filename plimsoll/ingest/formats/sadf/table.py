@@ -27,8 +27,8 @@ class SectionTable:
     """The rows of a block, as columns.
 
     `stamps` are times in UTC (ns), or in local time where `local` is True; `zone` is the zone's name after the first
-    local time, None if there is none. `intervals` are the seconds since the previous row, as a row states; -1 if it
-    does not. `is_after_header` and `is_after_restart` mark the first row after a header or restart.
+    local time, None if there is none. `intervals` are the seconds since the previous row, or -1 where a row does not
+    state them. `is_after_header` and `is_after_restart` mark the first row after a header or restart.
     """
 
     section: SadfSection
@@ -131,7 +131,7 @@ def _available(free: Values, used: Values, used_percent: Values, unavailable_per
 
 
 def _first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows are the first after any of the line numbers `marks`."""
+    """Return for each row whether it is the first row after one of the line numbers `marks`."""
     return np.isin(np.arange(len(lines)), np.searchsorted(lines, marks, side="right"))
 
 

@@ -63,9 +63,9 @@ class Activity:
 
 
 class SaFile:
-    """A file that was read: its host, the times of its records (s) and its activities.
+    """A sysstat binary file that was read: its host, the times of its records (s) and its activities.
 
-    `uptimes` are in hundredths of a second; `boots` counts the restarts before each record.
+    `uptimes` of the records are in hundredths of a second; `boots` counts the restarts before each record.
     """
 
     def __init__(self, path: Path, data: bytes, remarks: Remarks) -> None:
