@@ -19,8 +19,8 @@ _TIMES = (("p50", "client.response_p50"), ("p95", "client.response_p95"), ("p99"
 def client_results(review: Review) -> str:
     """Return `Clients: 21 /s, p50 330 ms, p95 633 ms, p99 809 ms, 2 % failed (above all POST /checkout, 85 %).`
 
-    Rates are means of the whole recording; a percentile is the mean of those of the driver's steps, weighted by their
-    requests. Return an empty text without results of a load driver, or where an objective judges them.
+    Rates are means of the whole recording. A percentile is the mean of the percentiles that the load driver recorded,
+    weighted by their requests. The text is empty without results of a load driver, or if an objective judges them.
     """
     if any(finding.pack.pack == OBJECTIVE and finding.outcome in JUDGED for finding in review.findings):
         return ""
@@ -44,7 +44,7 @@ def _parts(recorded: RecordedSignals) -> Iterator[str]:
 
 
 def _most_failed(recorded: RecordedSignals, share: float) -> str:
-    """Return the operation with the largest share of failures, if that is at least twice the share of all requests."""
+    """Return a clause on the operation with the highest share of failures, if twice the overall share; else empty."""
     done = {subject.instance: samples.present.values.sum() for subject, samples in recorded.of(_DONE_OF_ONE).items()}
     failed = recorded.of(_FAILED_OF_ONE).items()
     shares = [
@@ -57,5 +57,5 @@ def _most_failed(recorded: RecordedSignals, share: float) -> str:
 
 
 def _first(recorded: RecordedSignals, name: str) -> Samples | None:
-    """Return the samples of the first load driver that has any of a signal."""
+    """Return the samples of a signal from the first load driver that has any; None if no load driver has."""
     return next((samples.present for samples in recorded.of(name).values() if len(samples.present.values)), None)

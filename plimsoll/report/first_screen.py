@@ -21,7 +21,7 @@ _MOST_NEXT = 4
 
 @dataclass(frozen=True)
 class EvidenceRow:
-    """A line of evidence: a value and its limit as texts, and both as numbers (`number`, `healthy`)."""
+    """A value and its limit as texts and as numbers (`number`, `healthy`); `text` describes the value."""
 
     value: str
     limit: str
@@ -32,9 +32,9 @@ class EvidenceRow:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The part of a report after the verdict. `cause`, `next` and `clients` are sentences, empty if there is none.
+    """The part of a report after the verdict. `cause`, `next` and `clients` are sentences, or empty.
 
-    `evidence` begins with the value that the verdict's sentence names, and is empty if it names none.
+    `evidence` begins with the value that the verdict's sentence names, and is empty if the sentence names no value.
     """
 
     cause: str
@@ -44,7 +44,7 @@ class FirstScreen:
 
 
 def first_screen(result: Insights) -> FirstScreen:
-    """Return how near a healthy run came to its limits, or what caused the verdict on another run."""
+    """Return what explains the verdict: how near a healthy run came to its limits, or what caused any other verdict."""
     is_healthy, named = result.review.verdict == Verdict.HEALTHY, _named(result)
     result = _of_one_system(result)
     crossed = _one_per_signal(_severe(result.review))
@@ -63,7 +63,7 @@ def first_screen(result: Insights) -> FirstScreen:
 
 
 def _named(result: Insights) -> Finding | LimitedValue | None:
-    """Return the subject of the verdict's sentence: the worst crossing, the closest finding, or a doubt's value."""
+    """Return what the verdict's sentence names: the worst crossing, the closest finding or a doubted value; or None."""
     review = result.review
     match review.verdict:
         case Verdict.NOT_HEALTHY:
@@ -90,15 +90,15 @@ def _evidence_of(review: Review, named: Finding | LimitedValue, crossed: Sequenc
 
 
 def _of_one_system(result: Insights) -> Insights:
-    """Return the insights of one host if the hosts are not one system, as one host's load explains no other host.
+    """Return the insights of a single host if the hosts are not one system, as no host's load explains another host.
 
-    The host is that of the worst crossing, else the one that an insight names.
+    The host is that of the worst crossing, else the host that an insight names as short of a resource.
     """
     review = result.review
     if not review.is_apart or review.verdict == Verdict.HEALTHY:
         return result
     hosts = [finding.subject.host for finding in _severe(review) if finding.subject] or [
-        host for _, host in _short(result)
+        host for _, host in _short_resources(result)
     ]
     return Insights(review.only(hosts[0])) if hosts else result
 
@@ -107,8 +107,8 @@ def _severe(review: Review) -> list[Finding]:
     return [finding for finding in review.of(*CROSSED) if finding.severe]
 
 
-def _short(result: Insights) -> list[tuple[str, str]]:
-    """Return the resources that insights name as the cause, and their hosts."""
+def _short_resources(result: Insights) -> list[tuple[str, str]]:
+    """Return a resource and a host for each insight that names the resource of the host as the cause."""
     return [named for insight in insights() if insight.short and (named := insight.short(result.of(insight)))]
 
 
@@ -133,12 +133,12 @@ def _evidence(finding: Finding) -> EvidenceRow:
 
 
 def _look_at(result: Insights, crossed: Sequence[Finding]) -> Iterator[str]:
-    """Yield the signals to look at next, or to record if missing: for the cause, then for the worst crossing."""
+    """Yield a sentence on signals to look at next, or to record if missing: for the cause, then the worst crossing."""
     if not crossed:
         return
     review, signals = result.review, result.review.question.signals
     host = crossed[0].subject.host if crossed[0].subject else ""
-    causes = {(resource, host_key(short_host)) for resource, short_host in _short(result)}
+    causes = {(resource, host_key(short_host)) for resource, short_host in _short_resources(result)}
     of_the_cause = [
         finding
         for finding in crossed

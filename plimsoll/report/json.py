@@ -72,7 +72,7 @@ def _phases_found(review: Review) -> Any:
 
 
 def _breaches(finding: Finding) -> list[Any]:
-    """Return the breaches, each with the processes that used most during the breach."""
+    """Return the breaches, each with the processes that used most of the rule's resource during the breach."""
     used = finding.processes
     unit = used.signal.unit if used else ""
     return [
@@ -451,7 +451,7 @@ class _JudgedPart(JsonPart):
 
 
 def _with_insights(base: type[P], place: str) -> type[P]:
-    """Return the document so far, extended by the fields of the insights for a place in it."""
+    """Return the model `base` with a field for each insight that reports show at `place`."""
     fields: dict[str, Any] = {
         insight.json.name: (
             insight.json.type,

@@ -1,8 +1,8 @@
 """The review as JUnit XML for build servers: a suite for each pack, a check for each rule and host.
 
-A check fails if a warning or critical threshold was crossed or often crossed. It is skipped, with the reason, if the
-rule was not judged for any instance. Its time is how long the threshold was crossed. The first suite has one check, the
-verdict: an error if the run is not known to be healthy.
+A check fails if a warning or critical threshold was crossed or often crossed. A check is skipped, with the reason, if
+the rule was not judged for any instance. The time of a check is how long the threshold was crossed. The first suite has
+a single check, the verdict: an error if the run is not known to be healthy.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ _SKIPPED = {
 
 
 def junit(review: Review, zone: Zone | None = None) -> str:
-    """Return the XML. Times in messages are in `zone`, by default the log's own."""
+    """Return the review as JUnit XML. Times in messages are in `zone`, by default the log's own."""
     zone = zone or review.zone
     cases: dict[str, dict[tuple[str, str], list[Finding]]] = {applied.pack.pack: {} for applied in review.applied}
     for finding in review.findings:
@@ -53,7 +53,7 @@ def _verdict(review: Review) -> DocumentCheck:
 
 
 def _check(findings: Sequence[Finding], why: str, zone: Zone) -> DocumentCheck:
-    """Return the check of one rule on one host; `findings` are those of all instances, worst first."""
+    """Return the check of one rule on one host; `findings` are the findings of all instances, worst first."""
     first = findings[0]
     crossed = [finding for finding in findings if finding.outcome in CROSSED]
     details, others = tuple(_details(crossed, zone)), tuple(_other_findings(findings))
@@ -69,7 +69,7 @@ def _check(findings: Sequence[Finding], why: str, zone: Zone) -> DocumentCheck:
 
 
 def _details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:
-    """Yield every breach of every instance: when, how long, worst, threshold; then the sources."""
+    """Yield every breach of every instance: when, how long, worst value, threshold; then the rule's sources."""
     for finding in crossed:
         yield f"{finding.signal.title}, {place(finding)}: threshold {threshold(finding)}{in_phase(finding)}"
         for crossing in finding.counted:
@@ -85,7 +85,7 @@ def _details(crossed: Sequence[Finding], zone: Zone) -> Iterator[str]:
 
 
 def _other_findings(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield lines on the other instances of a judged rule: overrides, and reasons why some were not judged."""
+    """Yield lines on the instances that crossed no limit: overrides, and reasons why the rule was not judged."""
     for finding in findings:
         if finding.outcome == Outcome.WITHIN:
             if finding.override:

@@ -1,4 +1,4 @@
-"""Rules and signals as Markdown that is readable as plain text, for `plimsoll rules explain`, docs/rules and pages."""
+"""Rules and signals as Markdown that reads as plain text, for `plimsoll rules explain`, docs/rules and HTML pages."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ _REDUCED = {
 
 
 def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
-    """Return the page of a rule: its counter, threshold, reason, sources, and the signals to look at next."""
+    """Return the page of a rule as Markdown: counter, threshold, reason, sources, and the signals to look at next."""
     head = f"# {rule.id}\n\n{rule.summary}\n\nSeverity: {rule.severity}. Pack: {pack.pack} ({pack.title})."
     parts = [f"## {title}\n\n{text}" for title, text in sections(rule, signals)]
     return "\n\n".join([head, *parts]) + "\n"
@@ -50,7 +50,7 @@ def sections(rule: Rule, signals: Signals) -> Iterator[tuple[str, str]]:
 
 
 def signal_text(name: str, signals: Signals) -> str:
-    """Return a signal: its meaning, its unit, and its sources or the signals it is computed from."""
+    """Return Markdown on a signal: its meaning, its unit, and its sources or the signals from which it is computed."""
     signal = signals[name]
     worse = "" if signal.worse == "either" else f"; {signal.worse} is worse"
     kept = ". Each instance is judged on its own" if signal.instances == "each" else ""
@@ -105,7 +105,7 @@ def threshold_text(condition: Condition, signals: Signals) -> str:
 
 
 def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
-    """Yield lines on the threshold: when the rule is healthy, crossed, firing and recovered."""
+    """Yield lines on the threshold of a rule: when it is healthy, crossed, firing and recovered."""
     unit = unit_of(rule, signals)
     yield f"- Healthy: {_reduced(rule)} is {healthy_text(rule.healthy, unit)}{_per_unit(rule)}."
     yield f"- Crossed: {crossed_text(rule.healthy, unit)}{_per_unit(rule)}" + (
@@ -176,7 +176,7 @@ def _derivation(derived: Derivation, signals: Signals) -> str:
 
 
 def _weights(derived: Derivation, signals: Signals) -> str:
-    """Return the weights of operands: `; Disk writes count 2 times with raid = 1 or 10, else once`."""
+    """Return a text on the weights of operands: `; Disk writes count 2 times with raid = 1 or 10, else once`."""
     text = ""
     for name, weight in derived.weights.items():
         by_times = group_pairs((times, value) for value, times in weight.values.items() if times != weight.unknown)
@@ -195,7 +195,7 @@ def _transform(transform: Transform) -> str:
 
 
 def _family(name: str, signals: Signals) -> Iterator[str]:
-    """Yield a signal, then the signals from which it is derived."""
+    """Yield the name of a signal, then the names of the signals from which it is derived."""
     yield name
     if derived := signals[name].derived:
         for operand in derived.operands:
@@ -203,7 +203,7 @@ def _family(name: str, signals: Signals) -> Iterator[str]:
 
 
 def as_text(markdown: str) -> Iterator[str]:
-    """Yield the lines without Markdown's marks: headings unchanged, their text indented. Code is unchanged."""
+    """Yield the lines of a text without Markdown's marks, except in code; lines below a subheading are indented."""
     below = False
     for line in markdown.rstrip("\n").split("\n"):
         if heading := _HEADING.match(line):

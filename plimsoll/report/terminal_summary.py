@@ -71,9 +71,10 @@ _ROOMS = (
 def lines(
     insights: Insights, zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = False
 ) -> Iterator[Line]:
-    """Yield the review line by line: for a terminal at most 40 rows for one host and 60 for many, unless `all_of_it`.
+    """Yield the review line by line: all of it, or at most 40 rows of a terminal for one host, and 60 for many hosts.
 
-    Times are in `zone`, by default the log's own. Tables fit the `width`; without one, the output is not a terminal.
+    Times are in `zone`, by default the log's own. Tables fit the `width`; without `width`, the output does not go to a
+    terminal.
     """
     zone = zone or insights.review.zone
     if all_of_it:
@@ -93,7 +94,7 @@ def lines(
 
 
 def in_brief(insights: Insights) -> Iterator[Line]:
-    """Yield two lines on a run: its verdict, and the cause or what was judged."""
+    """Yield two lines on a run: the verdict, then the cause, else how many thresholds were judged."""
     review = insights.review
     name = (f"{review.run.name}: ",) if review.run.name else ()
     yield *name, (review.word, _VERDICT_STYLE[review.verdict]), f" {crossed_summary(review.findings)}"
@@ -125,7 +126,7 @@ def _brief(
     not_crossed: Sequence[tuple[str, list[list[Finding]]]],
     beside: Sequence[Line],
 ) -> Iterator[Line]:
-    """Yield what follows the answer, as much as there is room for."""
+    """Yield the lines after the answer; `room` is how many signals and insights are shown, and how many in full."""
     full, heads, nearest, most_beside = room
     severe = [group for group in review.groups if group.worst.severe]
     if severe:
@@ -159,7 +160,7 @@ def _brief(
 
 
 def _notes(review: Review) -> str:
-    """Return one line on crossings that do not count; empty if there are none."""
+    """Return a line on crossings that the verdict does not count; empty if there are none."""
     names = [group.worst.signal.title for group in review.groups if not group.worst.severe]
     parts = [f"Notes (info): {listed(names, _MOST_NAMES)}"] if names else []
     old = dict.fromkeys(finding.signal.title for finding in review.set_aside)
@@ -168,7 +169,7 @@ def _notes(review: Review) -> str:
 
 
 def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
-    """Yield everything after the first screen, line by line, with tables that fit the width."""
+    """Yield the lines of everything after the first screen, with tables that fit the `width`."""
     review = insights.review
     yield from render_lines(insights.sections("causes", zone))
     if groups := [group for group in review.groups if group.worst.severe]:
@@ -194,7 +195,7 @@ def details(insights: Insights, zone: Zone, width: int) -> Iterator[Line]:
 
 
 def _note_groups(review: Review, zone: Zone) -> Iterator[Line]:
-    """Yield crossings that the verdict does not count: crossings of severity info, and replaced old limits."""
+    """Yield lines on crossings that the verdict does not count: crossings of severity info, and replaced old limits."""
     groups = [group for group in review.groups if not group.worst.severe]
     old = old_limits_in_brief(review.set_aside)
     if groups or old:
@@ -208,7 +209,7 @@ def _note_groups(review: Review, zone: Zone) -> Iterator[Line]:
 
 
 def _group(group: Group, zone: Zone) -> Iterator[Line]:
-    """Yield the lines on a crossed signal: when, by which processes, the meaning, the source, and other places."""
+    """Yield the lines on a crossed signal: when, by which processes, the meaning, the source, and further places."""
     worst = group.worst
     sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
     yield head(group)
@@ -230,7 +231,7 @@ def _group(group: Group, zone: Zone) -> Iterator[Line]:
 
 
 def when(finding: Finding, zone: Zone) -> str:
-    """Return when a finding was crossed; if it never fired, for what share of the time."""
+    """Return when a limit was crossed; if it never fired, also for what share of the time."""
     spans = spans_text(zone, finding, finding.counted, _MOST_SPANS)
     if finding.outcome == Outcome.OFTEN:
         return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
@@ -238,9 +239,9 @@ def when(finding: Finding, zone: Zone) -> str:
 
 
 def _not_crossed(review: Review) -> Iterator[tuple[str, list[list[Finding]]]]:
-    """Yield headings, and the findings of each signal below them, nearest to its limit first.
+    """Yield each heading on uncrossed limits with the findings of each signal below it, nearest to the limit first.
 
-    If a subject crossed a limit of a signal, the signal's other limits are left out there.
+    A limit is left out for a subject that crossed another limit of the same signal.
     """
     crossed = {(finding.rule.signal, finding.subject, finding.severe) for finding in review.of(*CROSSED)}
 
@@ -263,7 +264,10 @@ def _not_crossed(review: Review) -> Iterator[tuple[str, list[list[Finding]]]]:
 
 
 def _table(groups: Sequence[Sequence[Finding]], zone: Zone, width: int) -> Iterator[Line]:
-    """Yield a line for each signal, nearest to its limit first, with the rule and subject that came nearest."""
+    """Yield a line for each signal, nearest to its limit first, with the rule and subject that came nearest.
+
+    Below the line are brief crossings, overrides, and reasons why the signal was recorded too briefly.
+    """
     for row, group in zip(rows(groups[:_MOST_HELD], width), groups, strict=False):
         yield row
         nearest = group[0]
@@ -279,7 +283,7 @@ def _table(groups: Sequence[Sequence[Finding]], zone: Zone, width: int) -> Itera
 
 
 def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
-    """Yield what plimsoll.toml changed in a rule, and on which hosts unless on all of them."""
+    """Yield what plimsoll.toml changed in a rule, with the hosts of the change unless it is for all hosts."""
     hosts: dict[str, dict[str, None]] = {}
     for finding in alike:
         hosts.setdefault(finding.override.note if finding.override else "", {})[host_of(finding)] = None
@@ -289,7 +293,7 @@ def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
 
 
 def _unjudged(review: Review) -> Iterator[Line]:
-    """Yield the rules that were not judged, by outcome and reason."""
+    """Yield lines on the rules that were not judged, by outcome and reason."""
     for outcome, heading in UNJUDGED:
         findings = review.of(outcome)
         if not findings:
@@ -320,7 +324,7 @@ def dim(text: str) -> Part:
 
 
 def head(group: Group) -> Line:
-    """Return a line on a crossed signal: its title, its place, and by how much it was crossed."""
+    """Return a line on a crossed signal: severity, title, place, worst value and limit."""
     colour, mark, worst = COLOURS[group.severity], MARKS[group.severity], group.worst
     where = place(worst)
     if len(group.hosts) > 1:
@@ -336,13 +340,13 @@ def head(group: Group) -> Line:
 
 
 def by_signal(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Return the findings of each signal, nearest to its limit first."""
+    """Return the findings by signal, each list with the finding nearest to its limit first."""
     groups = group_pairs((finding.rule.signal, finding) for finding in sorted(findings, key=nearness))
     return list(groups.values())
 
 
 def rows(groups: Sequence[Sequence[Finding]], width: int) -> list[Line]:
-    """Return a row for each signal: the rule and subject nearest to a limit. Columns are left out to fit the width."""
+    """Return a row for each signal, on the rule and subject nearest to a limit, with as many columns as fit `width`."""
     fitting: list[str] = []
     for table in zip(*map(_layouts, groups), strict=True):
         fitting = in_columns([*table], None, left=_ALL)
@@ -372,7 +376,7 @@ def _layouts(alike: Sequence[Finding]) -> tuple[tuple[str, ...], ...]:
 
 
 def unjudged_titles(findings: Iterable[Finding], hosts: int) -> Iterator[str]:
-    """Yield the signals that were not judged, with their hosts unless it is all hosts of the run."""
+    """Yield the titles of signals that were not judged, with their hosts unless these are all `hosts` of the run."""
     where: dict[str, dict[str, None]] = {}
     for finding in findings:
         where.setdefault(finding.signal.title, {})[host_of(finding)] = None

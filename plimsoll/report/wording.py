@@ -39,12 +39,15 @@ def scope(review: Review, zone: Zone) -> str:
 
 
 def lasted(duration: int) -> str:
-    """Return how long a crossing lasted; without a duration, that it was a single evaluation."""
+    """Return how long (ns) a crossing lasted, as text; `one evaluation` for a duration of 0."""
     return duration_text(duration) if duration else "one evaluation"
 
 
 def spans_text(zone: Zone, finding: Finding, crossings: Sequence[Crossing], most: int) -> str:
-    """Return the first, worst and longest crossings, in time order: `10:02:50–10:07:40 (4 min 50 s) and 9 more`."""
+    """Return when the first, worst and longest crossings were, in time order, at most `most` of them.
+
+    `10:02:50–10:07:40 (4 min 50 s) and 9 more`
+    """
     limit = limit_of(finding).limit
     worst = max(crossings, key=lambda crossing: abs(crossing.worst - limit))
     fromkeys = dict.fromkeys([crossings[0], worst, *sorted(crossings, key=lambda crossing: -crossing.duration)])
@@ -62,7 +65,7 @@ def spans_text(zone: Zone, finding: Finding, crossings: Sequence[Crossing], most
 
 
 def used_by(finding: Finding, start: int) -> str:
-    """Return the processes that used most during the breach that began at `start`; empty if unknown.
+    """Return the processes that used most of the resource in the breach that began at `start` (UTC ns); else empty.
 
     `Processor time of a process, mean while crossed (in the rest of the steady phase): sqlservr 312 % (20 %)`
     """
@@ -89,8 +92,8 @@ def host_of(finding: Finding) -> str:
 def old_limits(findings: Sequence[Finding], signal: str = "") -> tuple[str, ...]:
     """Return a line for each old limit: whether it was crossed, and why it does not count.
 
-    The title is left out for a limit of `signal`. `memory-available (> 4 MB, NT 4.0 file server) within limits, lowest
-    36 MB; an old limit, not counted: ...`
+    The line names the signal unless it is `signal`. `memory-available (> 4 MB, NT 4.0 file server) within limits,
+    lowest 36 MB; an old limit, not counted: ...`
     """
     by_rule = group_pairs((finding.rule.id, finding) for finding in findings)
     lines: list[str] = []
@@ -121,7 +124,7 @@ def old_limits_in_brief(findings: Sequence[Finding]) -> str:
 
 
 def reason(finding: Finding) -> str:
-    """Return why a finding was not judged or was switched off; empty for other states."""
+    """Return why a finding was not judged: too short, something unknown, or switched off; empty for other outcomes."""
     override = finding.override
     if finding.outcome not in WITH_REASON:
         return ""
@@ -139,12 +142,12 @@ def crossed_summary(findings: Sequence[Finding]) -> str:
 
 
 def never_tested(finding: Finding) -> bool:
-    """Return whether the further conditions of a rule were never met, so that its value was never judged."""
+    """Return whether the further conditions of a rule were never met, so that the rule's value was never judged."""
     return finding.outcome in (Outcome.WITHIN, Outcome.TOO_SHORT) and math.isnan(finding.nearest)
 
 
 def condition_text(condition: Condition, unit: str) -> str:
-    """Return how a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
+    """Return how a condition is judged, in words: `mean over 1 min, for 5 min, in the steady phase`."""
     parts = [f"{condition.reduce} over {duration_text(condition.over)}" if condition.over else condition.reduce]
     if isinstance(condition, Rule):
         parts += [f"for {duration_text(condition.for_)}"] if condition.for_ else []
@@ -155,9 +158,9 @@ def condition_text(condition: Condition, unit: str) -> str:
 
 
 def margin(finding: Finding) -> str:
-    """Return how far the worst value stayed from the limit: `37.5 % room`; empty if that has no meaning.
+    """Return how far the worst value stayed from the limit: `37.5 % room`, `crossed briefly`; empty if without meaning.
 
-    Only values while a rule's further conditions were met count.
+    The worst value is taken only while the rule's further conditions were met.
     """
     share = finding.room
     if share is None and finding.outcome == Outcome.WITHIN and finding.crossed_briefly:
@@ -171,9 +174,9 @@ def margin(finding: Finding) -> str:
 
 
 def extreme(finding: Finding) -> str:
-    """Return what the worst value is: `highest`, `lowest 5 min mean`, `lowest maximum of 15 min`.
+    """Return what makes the worst value the worst: `highest`, `lowest 5 min mean`, `lowest maximum of 15 min`.
 
-    `always` if only one value is healthy, and no other value occurred.
+    The word is `always` if only one value is healthy, and no other value occurred.
     """
     limit = limit_of(finding)
     only = "always" if worst_shown(finding) == limit.limit else "at worst"
@@ -184,14 +187,17 @@ def extreme(finding: Finding) -> str:
 
 
 def brief_crossings(finding: Finding) -> str:
-    """Return the number of crossings that did not fire, and the longest: `3, longest 40 s`."""
+    """Return the number of crossings that did not fire, and the longest: `3, longest 40 s`; empty if there are none."""
     brief = finding.brief
     longest = int(brief.durations.max(initial=0))
     return f"{number(len(brief))}{f', longest {duration_text(longest)}' if longest else ''}" if brief else ""
 
 
 def where(group: Group) -> str:
-    """Return the place: `SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
+    """Return where a signal was crossed: `SQLSRV01, 2 E:`, `on 20 of 20 hosts, worst WEB07`.
+
+    If several instances of one host crossed a limit, `4 instances on SQLSRV01, worst 2 E:`.
+    """
     worst = group.worst.subject
     subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
     if worst is None or len(subjects) == 1:
@@ -202,7 +208,7 @@ def where(group: Group) -> str:
 
 
 def phases_text(review: Review, zone: Zone) -> str:
-    """Return a sentence or two on the phases found; empty if they were set by hand, or nothing was found out."""
+    """Return a sentence or two on the phases found; empty if phases were set by hand, or the load showed nothing."""
     found_phases = review.phases_found
     if found_phases is None or not found_phases.signal or (found_phases.fallback and not found_phases.is_certain):
         return ""

@@ -1,1 +1,1 @@
-"""The results of a comparison: terminal, HTML, JSON and JUnit."""
+"""The results of a comparison as terminal text, HTML, JSON and JUnit XML."""

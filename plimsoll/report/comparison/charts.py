@@ -1,4 +1,4 @@
-"""Charts that overlay several runs, by the time since the start of each."""
+"""Charts that overlay several runs; their time axis is the time since the start of each run."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -17,7 +17,7 @@ _UTC = Zone.parse("UTC")
 
 
 class Overlaid:
-    """The charts of a comparison; each draws one signal in both runs."""
+    """The charts of comparisons; each chart draws one signal in the baseline and in one compared run."""
 
     def __init__(self, comparisons: Sequence[Comparison]) -> None:
         sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
@@ -29,7 +29,7 @@ class Overlaid:
         self.charts = Charts(0, longest, phases, _UTC)
 
     def add(self, comparison: Comparison, compared: Compared) -> Chart | None:
-        """Return a chart of a signal in both runs; None if neither has samples."""
+        """Return a new chart of a signal in both runs; None if neither run has samples."""
         lines = [
             ChartSeries(f"{side.name}: {place(compared)}", kind, samples, caption=side.name)
             for side, subject, kind in (
@@ -57,6 +57,6 @@ class Overlaid:
 
 
 def _samples(side: RunSide, name: str, subject: Subject) -> Samples | None:
-    """Return the samples of a signal, with times since the start of the run."""
+    """Return the samples of a signal, with times since the start of the run (ns); None without samples."""
     samples, start = side.review.signals.of(name).get(subject), side.review.start
     return None if samples is None or start is None else Samples(samples.times - start, samples.values)

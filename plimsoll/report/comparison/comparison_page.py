@@ -12,7 +12,7 @@ from plimsoll.report.render.html import render_page
 
 
 def render(comparisons: Sequence[Comparison], zone: Zone | None = None, now: int | None = None) -> str:
-    """Return the page. Times are in `zone`, by default that of the logs; `now` (UTC ns) is the time it is made."""
+    """Return the page as HTML. Times are in `zone`, by default the logs'; `now` (UTC ns) is its time of creation."""
     charts = Overlaid(comparisons)
     parts: list[Block | VerdictBlock] = []
     for comparison in comparisons:

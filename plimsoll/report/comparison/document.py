@@ -102,7 +102,7 @@ def name_of(comparisons: Sequence[Comparison]) -> str:
 
 
 def verdict(comparison: Comparison) -> VerdictBlock:
-    """Return the block with the comparison's answer and the sentences that support it."""
+    """Return the block with the answer of a comparison, and the sentences that support the answer."""
     kind = answer(comparison)
     first, *sentences = account(comparison)
     return VerdictBlock(ANSWERS[kind], first, _KINDS[kind], tuple(sentences))
@@ -111,9 +111,9 @@ def verdict(comparison: Comparison) -> VerdictBlock:
 def blocks(
     comparison: Comparison, zone: Zone | None = None, charts: Overlaid | None = None, *, brief: bool = False
 ) -> Iterator[Block | VerdictBlock]:
-    """Build the blocks of one run compared with the baseline; with `brief`, only what fits a terminal's screen.
+    """Build the blocks on one run compared with the baseline; with `brief`, only what fits a terminal's screen.
 
-    Times are in `zone`, by default those of the logs.
+    Times are in `zone`, by default the zone of each run's logs.
     """
     yield verdict(comparison)
     for outcome, most in (_BRIEF_ROWS if brief else _ROWS).items():
@@ -130,11 +130,11 @@ def blocks(
         yield Section("Load", (_table([[signal] for signal in comparison.load.signals], "Load"),), note=note)
     yield FactList(tuple(_scopes(comparison, zone)))
     if not brief:
-        yield from _rest(comparison)
+        yield from _sections_not_in_brief(comparison)
 
 
 def summary(comparisons: Sequence[Comparison]) -> Iterator[Block | VerdictBlock]:
-    """Build the summary for many runs: an overall answer, then the answer and reason for each."""
+    """Build the summary for many runs: an overall answer, then the answer and the reason for each run."""
     answers = [answer(comparison) for comparison in comparisons]
     kinds = (Answer.WORSE, Answer.UNKNOWN, Answer.NOT_WORSE)
     counts = [f"{answers.count(kind)} {ANSWERS[kind].removesuffix('.').lower()}" for kind in kinds if kind in answers]
@@ -151,7 +151,7 @@ def summary(comparisons: Sequence[Comparison]) -> Iterator[Block | VerdictBlock]
 
 
 def runs_section(comparisons: Sequence[Comparison]) -> Section:
-    """Build the run table, with a row for each column of the study's table."""
+    """Build the run table: a column for each run, and a row for each measure in the table of the OCS study."""
     runs = run_table(comparisons)
     rows = tuple((name, *(run.cells.get(name, "–") for run in runs)) for name in columns(runs))
     heads = (Column(""), *(Column(run.side.name) for run in runs))
@@ -162,13 +162,13 @@ def runs_section(comparisons: Sequence[Comparison]) -> Section:
 
 
 def signals_section(comparisons: Sequence[Comparison]) -> Section:
-    """Build the tables of all signals by run and phase (folded), and of signals that only one run recorded."""
+    """Build the tables of all signals by run and phase (folded), and lists of signals that only one run recorded."""
     parts = [part for comparison in comparisons for part in _signals(comparison)]
     return Section("All signals", (Paragraph(_METHOD, "note"), *parts), anchor="signals", menu="All signals")
 
 
 def markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block | VerdictBlock]:
-    """Build the summary for a pull request: the answers, their reasons, what became worse and better."""
+    """Build the summary for a pull request: the answers, their reasons, and the signals that became worse or better."""
     for comparison in comparisons:
         result = answer(comparison)
         baselines = ", ".join(side.name for side in comparison.baselines)
@@ -180,9 +180,9 @@ def markdown_blocks(comparisons: Sequence[Comparison]) -> Iterator[Block | Verdi
 
 
 def suites(comparisons: Sequence[Comparison]) -> list[Suite]:
-    """Build a suite for each compared run: the answer, and a check for each signal of a host.
+    """Build a suite for each compared run: a check of the answer, and a check of each signal on each host.
 
-    A check fails if a critical signal regressed; it is skipped if there are too few samples to tell.
+    The check of a signal fails if a critical signal became worse; it is skipped if there are too few samples to tell.
     """
     return [
         Suite(
@@ -194,7 +194,7 @@ def suites(comparisons: Sequence[Comparison]) -> list[Suite]:
 
 
 def signed(value: float, unit: str) -> str:
-    """Return a difference with its sign: `+12 /s` or `−3 points`."""
+    """Return a difference as text with its sign: `+12 /s` or `−3 points`."""
     return f"{'+' if value > 0 else '−' if value < 0 else '±'}{quantity(abs(value), unit)}"
 
 
@@ -229,7 +229,7 @@ def _reason(comparison: Comparison) -> str:
 def _table(
     groups: Sequence[Sequence[Compared]], label: str, most: int = _MOST_ROWS, *, results: bool = False
 ) -> DocumentTable:
-    """Return a table with a row for each group of signals, showing the host or instance that changed most."""
+    """Return a table with a row for each group of signals, on the host or instance that changed most in the group."""
     rows = tuple(_row(group, results=results) for group in groups[:most])
     heads = (*_HEADS[:2], Column("Result"), *_HEADS[2:]) if results else _HEADS
     return DocumentTable(heads, rows, label, style="signals", hidden=max(0, len(groups) - most))
@@ -243,7 +243,7 @@ def _row(group: Sequence[Compared], *, results: bool = False) -> tuple[str, ...]
 
 
 def _cells(compared: Compared) -> tuple[str, str, str, str, str]:
-    """Return five cells: value in the baseline, in the other run, change, its interval, effective samples."""
+    """Return the cells of a signal: both values, the change, the 95 % interval of the difference, effective samples."""
     unit = compared.signal.unit
     points = "points" if unit == "%" else unit
     low, high = compared.interval
@@ -260,7 +260,7 @@ def _cells(compared: Compared) -> tuple[str, str, str, str, str]:
 def _charts(
     comparison: Comparison, groups: Sequence[Sequence[Compared]], charts: Overlaid | None
 ) -> Iterator[ChartBlock]:
-    """Yield a chart of the first signal of each group that overlays both runs."""
+    """Yield a chart for each group of signals; it overlays the first signal of the group in both runs."""
     for at, group in enumerate(groups if charts else ()):
         first = group[0]
         if charts and (chart := charts.add(comparison, first)):
@@ -270,10 +270,16 @@ def _charts(
 
 
 def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
-    """Yield the limits crossed in only one run, and the limits crossed in both."""
+    """Yield sections on limits crossed in only one run; unless `brief`, also on limits crossed in both.
+
+    The latter section includes limits crossed in one run and not judged in the other.
+    """
     thresholds, most = comparison.thresholds, _BRIEF_CROSSED if brief else _MOST_CROSSED
     baseline = comparison.first.called if not comparison.earlier else "the baseline"
-    for side, findings in ((comparison.second.called, _lone(comparison, 1)), (baseline, _lone(comparison, 0))):
+    for side, findings in (
+        (comparison.second.called, _crossed_alone(comparison, 1)),
+        (baseline, _crossed_alone(comparison, 0)),
+    ):
         if findings:
             limits: list[Text] = [
                 (("", finding.rule.severity), f" {breach_sentence(finding)}") for finding in findings[:most]
@@ -293,8 +299,8 @@ def _crossed(comparison: Comparison, *, brief: bool) -> Iterator[Section]:
         yield Section("Other crossed limits", tuple(notes))
 
 
-def _lone(comparison: Comparison, side: int) -> list[Finding]:
-    """Return the limits that only the second run crossed (side 1), or only the baseline, in all its runs (side 0)."""
+def _crossed_alone(comparison: Comparison, side: int) -> list[Finding]:
+    """Return the limits that only the compared run crossed (side 1), or only the baseline, in all its runs (side 0)."""
 
     def of(other: Comparison) -> dict[object, Finding]:
         findings = (other.thresholds.only_first, other.thresholds.only_second)[side]
@@ -304,8 +310,8 @@ def _lone(comparison: Comparison, side: int) -> list[Finding]:
     return [finding for key, finding in of(comparison).items() if all(key in other for other in others)]
 
 
-def _rest(comparison: Comparison) -> Iterator[Section]:
-    """Yield other sections: signals worse in other phases, unclear or unchanged signals, hidden changes."""
+def _sections_not_in_brief(comparison: Comparison) -> Iterator[Section]:
+    """Yield sections left out in brief: worse in other phases, unclear, unchanged, hidden by means, not compared."""
     for phase, worse in comparison.also_worse():
         heading = f"Worse in the {phase.name} phase alone"
         yield Section(heading, (_table(by_signal(worse), heading, _ROWS[ComparisonOutcome.CHANGE]),), noun="signals")
@@ -321,7 +327,7 @@ def _rest(comparison: Comparison) -> Iterator[Section]:
     yield from _bullets(
         "Counters without a signal that changed", [counter_text(counter) for counter in shown], "counters"
     )
-    if notes := list(_recorded(comparison)):
+    if notes := list(_not_compared_sentences(comparison)):
         yield Section("Not compared", tuple(Paragraph(text, "note") for text in notes))
 
 
@@ -335,8 +341,8 @@ def _names(names: Sequence[str]) -> str:
     return listed(list(dict.fromkeys(names)), _MOST_NAMES)
 
 
-def _recorded(comparison: Comparison) -> Iterator[str]:
-    """Yield sentences on what could not be compared: counters, sums, and signals that only one run recorded."""
+def _not_compared_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield sentences on what could not be compared: counters, sums, signals and hosts that only one run has."""
     if text := not_compared(comparison):
         yield text
     if comparison.integrating:
@@ -353,7 +359,10 @@ def _recorded(comparison: Comparison) -> Iterator[str]:
 
 
 def _signals(comparison: Comparison) -> Iterator[Section]:
-    """Yield the folded tables of all signals, by phase: changed signals first."""
+    """Yield a folded table of all signals for each phase, changed signals first; then lists of lone signals.
+
+    A lone signal was recorded in only one of the two runs.
+    """
     name = comparison.second.name
     for phase in comparison.phases:
         signals = comparison.in_phase(phase)
@@ -378,7 +387,7 @@ def _signals(comparison: Comparison) -> Iterator[Section]:
 
 
 def _answer_check(comparison: Comparison) -> DocumentCheck:
-    """Return the check of the answer: an error if unknown, a failure if no other check shows a worse run."""
+    """Return the check of the answer: an error if unknown, failed if the run is worse and no other check says so."""
     result, name, sentences = answer(comparison), "the run is not worse", story(comparison)
     output = tuple(sentences)
     if result == Answer.UNKNOWN:
@@ -391,7 +400,7 @@ def _answer_check(comparison: Comparison) -> DocumentCheck:
 
 
 def _checks(comparison: Comparison) -> Iterator[DocumentCheck]:
-    """Yield a check for each signal of a host: failed, skipped or passed."""
+    """Yield a check for each signal on each host: failed, skipped or passed."""
     groups = group_pairs(((signal.name, signal.subject.host), signal) for signal in comparison.judged)
     for (signal, host), signals in groups.items():
         group, name, output = signal.partition(".")[0], f"{signal} on {host}", tuple(map(_line, signals))
@@ -421,10 +430,10 @@ def _line(compared: Compared) -> str:
 def lines(
     comparisons: Sequence[Comparison], zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = True
 ) -> Iterator[Line]:
-    """Return the comparisons line by line, of many only the answers; unless `all_of_it`, to fit a screen.
+    """Yield the comparisons as lines of a terminal, of many only the answers; unless `all_of_it`, about a screenful.
 
-    Times are in `zone`, by default those of the logs. Tables fit the `width`; without one, the output is not a
-    terminal.
+    Times are in `zone`, by default the zone of each run's logs. Tables fit the `width`; without `width`, the output
+    does not go to a terminal.
     """
     if len(comparisons) > (_MOST_IN_FULL if all_of_it else 1):
         yield from render_lines(summary(comparisons), width)
@@ -443,6 +452,6 @@ def lines(
 
 
 def markdown(comparisons: Sequence[Comparison]) -> str:
-    """Return the summary of each comparison, for example for a pull request."""
+    """Return the summary of each comparison as Markdown, for example for a pull request."""
     name = name_of(comparisons)
     return render_markdown(Document("comparison", name, name, tuple(markdown_blocks(comparisons))))

@@ -1,4 +1,4 @@
-"""A series of runs as blocks of a document, and as checks for a build server."""
+"""The changes over a series of runs as lines of a terminal, Markdown and JUnit XML."""
 
 from collections.abc import Iterator
 from math import isfinite
@@ -28,20 +28,20 @@ _COLUMNS = ("", "Since run", "Signal", "Where", "Change", "Difference of the lev
 
 
 def lines(trend: HistoryTrend) -> Iterator[Line]:
-    """Return the answer, and a line for each change, the latest first."""
+    """Return lines of a terminal: the answer, then the changes, the latest first."""
     return render_lines(_blocks(trend))
 
 
 def markdown(trend: HistoryTrend) -> str:
-    """Return the answer, and a table of the changes."""
+    """Return Markdown: the answer, and a table of the changes."""
     return render_markdown(Document("comparison", "HistoryTrend", "HistoryTrend", tuple(_blocks(trend))))
 
 
 def junit(trend: HistoryTrend) -> str:
-    """Return JUnit XML: a case for whether a change can be told, then one for each signal of a host or instance.
+    """Return JUnit XML: a case on whether changes can be told, then a case for each signal of a host or instance.
 
-    The first is an error if there are too few runs to tell. The case of a signal fails if its latest change is for the
-    worse; the message names the first run of the new level.
+    The first case is an error if there are too few runs to tell. The case of a signal fails if the latest change of the
+    signal is for the worse; the message names the first run on the new level.
     """
     unknown = not trend.changes and not trend.can_tell
     first = DocumentCheck(
@@ -62,14 +62,14 @@ def is_worse(trend: HistoryTrend) -> bool:
 
 
 def answer(trend: HistoryTrend) -> str:
-    """Return the answer in two words."""
+    """Return the answer in two words: `Became worse.`"""
     if not trend.changes:
         return "Nothing changed." if trend.can_tell else "Not known."
     return "Became worse." if is_worse(trend) else "Became better."
 
 
 def scope(trend: HistoryTrend) -> str:
-    """Return what was examined, in one sentence."""
+    """Return a sentence on what was examined: the numbers of changes, signals and runs."""
     runs = f"{counted(len(trend.runs), 'run')}, {trend.runs[0].name} to {trend.runs[-1].name}"
     growing = "what grows with every operation is compared with the load"
     signals = f"{counted(len(trend.courses), 'signal')} of {runs}; {growing}."
@@ -77,7 +77,7 @@ def scope(trend: HistoryTrend) -> str:
 
 
 def limits_of(trend: HistoryTrend) -> Iterator[str]:
-    """Yield sentences on what was not examined, and on what cannot be told."""
+    """Yield sentences on signals that were not examined, and on changes too small or too recent to see."""
     if not len(trend.courses):
         yield "No signal of which one direction is worse is in all runs."
     elif not trend.can_tell:
@@ -100,7 +100,7 @@ def change_text(change: Change) -> str:
 
 
 def _blocks(trend: HistoryTrend) -> Iterator[Block | VerdictBlock]:
-    """Yield the verdict, the table of changes, and sentences on what was not examined."""
+    """Yield the verdict, a table of the changes, and sentences on what was not examined or cannot be seen."""
     yield VerdictBlock(answer(trend), scope(trend), "critical" if is_worse(trend) else "healthy")
     if trend.changes:
         rows = tuple(

@@ -1,1 +1,1 @@
-"""The HTML report: `render` builds the page, the other modules its sections; `page/` has the template and scripts."""
+"""The HTML report: `render` builds the page, other modules build its sections; `page/` has the template and scripts."""

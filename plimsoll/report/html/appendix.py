@@ -48,7 +48,7 @@ _UNJUDGED = (
 
 
 def digest_text(log: Log) -> str:
-    """Return the SHA-256 of a file, or why there is none."""
+    """Return the SHA-256 of a log's file, or why there is none."""
     try:
         return log.digest or "none: it is no file"
     except OSError:
@@ -56,7 +56,7 @@ def digest_text(log: Log) -> str:
 
 
 def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -> DocumentTable:
-    """Return the hosts: the packs for their kind, their facts, their counters, and the sampling intervals."""
+    """Return a table of at most `most` hosts: packs for their kind, facts, number of counters, sampling intervals."""
     counters: dict[str, int] = {}
     intervals: dict[str, list[int]] = {}
     for log in review.logs:
@@ -87,7 +87,7 @@ def hosts_table(review: Review, most: int = _MOST_HOSTS, label: str = "Hosts") -
 
 
 def basis(review: Review, zone: Zone, hashes: Sequence[str]) -> tuple[Section, ...]:
-    """Return the basis of the review: hosts, rules, phases, remarks and files."""
+    """Return the section on what the review rests on: hosts, rules, phases, remarks and files."""
     summary = f"{number(len(review.computers))}, and what is known of them"
     hosts = Section("Hosts", (hosts_table(review),), summary=summary, anchor="hosts", fold="closed")
     parts = (hosts, _rules(review), *_phases(review, zone), *_remarks(review), _files(review, zone, hashes))
@@ -117,7 +117,7 @@ def _pack(review: Review, applied: Applied, overridden: dict[str, dict[str, dict
 
 
 def _rule(review: Review, rule: Rule, overridden: dict[str, dict[str, None]]) -> Iterator[Block]:
-    """Yield a rule: its limit, reason and sources, the changes of plimsoll.toml, and the signals to look at."""
+    """Yield paragraphs on a rule: limit, reason and sources, changes by plimsoll.toml, and signals to look at."""
     signals = review.question.signals
     signal = signals[rule.signal]
     limit = limit_text(rule.healthy, signal.unit, rule.scale)
@@ -134,7 +134,7 @@ def _rule(review: Review, rule: Rule, overridden: dict[str, dict[str, None]]) ->
 
 
 def _phases(review: Review, zone: Zone) -> Iterator[Section]:
-    """Yield the section on the phases of the run; nothing if it has none."""
+    """Yield the section on the phases of the run; nothing if the run has no phases."""
     if not review.phases:
         return
     spans: tuple[Text, ...] = tuple(
@@ -194,7 +194,7 @@ def _file(review: Review, log: Log, zone: Zone, sha256: str) -> tuple[Text, ...]
 
 
 def unjudged(review: Review) -> tuple[Section, ...]:
-    """Return the rules that were not judged, by reason and by pack."""
+    """Return the section on rules that were not judged, by reason and pack; empty if there are no such rules."""
     sections: list[Section] = []
     for outcome, title, text in _UNJUDGED:
         findings = [f for f in review.of(outcome) if outcome != Outcome.TOO_SHORT or never_tested(f)]
@@ -205,7 +205,7 @@ def unjudged(review: Review) -> tuple[Section, ...]:
 
 
 def _unjudged_packs(review: Review, findings: Iterable[Finding]) -> Iterator[Section]:
-    """Yield the findings of one outcome, by pack, rule and reason."""
+    """Yield a section for each pack with findings of one outcome, by rule and reason."""
     why = {applied.pack.pack: applied.why for applied in review.applied}
     packs: dict[str, dict[tuple[str, str], list[Finding]]] = {}
     for finding in findings:
@@ -224,7 +224,7 @@ def _unjudged_packs(review: Review, findings: Iterable[Finding]) -> Iterator[Sec
 
 @dataclass(frozen=True)
 class _Row:
-    """The subject of a row of the statistics; `low` means that low values are bad."""
+    """A row of the statistics: a counter, or a signal of one subject; `low` means that low values are bad."""
 
     title: str
     place: str
@@ -235,7 +235,7 @@ class _Row:
 
 
 def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> tuple[Section, ...]:
-    """Return the recorded signals over the whole run and in each phase, judged signals first, then other counters."""
+    """Return the section of statistics: signals over the whole run and by phase, judged ones first; then counters."""
     if review.start is None or review.end is None:
         return ()
     rows, hidden, subjects = _signal_rows(review, signals)
@@ -290,7 +290,7 @@ def _statistics_note(review: Review, *, weighted: bool) -> str:
 
 
 def _counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int]:
-    """Return the counters that no signal uses, and the number of counters left out."""
+    """Return rows for the counters that no signal uses, and the number of counters left out."""
     unused = sorted(
         signals.unused_counters(), key=lambda series: (host_key(review.host_of(series)), series.path or series.field)
     )
@@ -304,7 +304,7 @@ def _counter_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row],
 
 
 def _signal_rows(review: Review, signals: RecordedSignals) -> tuple[list[_Row], int, int]:
-    """Return the worst subjects of each signal, the number left out, and the largest number of one signal."""
+    """Return rows for the worst subjects of each signal, how many rows are left out, and the most rows of a signal."""
     judged = dict.fromkeys(f.rule.signal for f in review.findings if f.track is not None)
     names = [name for name in dict.fromkeys((*judged, *review.question.signals)) if signals.of(name)]
     sizes = [len(signals.of(name)) for name in names]
@@ -338,7 +338,7 @@ def _statistics_table(title: str, rows: Sequence[_Row], start: int, end: int) ->
 
 
 def _cells(row: _Row, start: int, end: int) -> tuple[Text, ...]:
-    """Return the unit and the cells of `_NUMBERS`; if low values are bad, p5 and p1 instead of p95 and p99."""
+    """Return the unit, then the cells of `_NUMBERS`; if low values are bad, p5 and p1 take the place of p95 and p99."""
     values = figures(row.samples, row.weights, start, end)
     beyond = (values.p5, values.p1) if row.low else (values.p95, values.p99)
     levels = (values.mean, *beyond, values.maximum, values.minimum)

@@ -36,7 +36,7 @@ _LISTED_SUBJECTS = 120
 
 
 def anchor(kind: str, signal: str, host: str = "") -> str:
-    """Return the id of a section, which links refer to: `crossed-cpu-busy`."""
+    """Return the id by which links refer to a section: `crossed-cpu-busy`."""
     return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
 
 
@@ -61,7 +61,7 @@ class CrossedSections:
         ]
 
     def _section(self, group: Group, count: int, *, related: bool) -> dict[str, Any]:
-        """Return the section of a signal: charts of its `count` worst findings, table rows for the rest."""
+        """Return the section on a signal: charts of its `count` worst findings, table rows for the rest."""
         rest = group.findings[count:]
         worst = {finding.rule.id: finding for finding in reversed(group.findings)}
         return {
@@ -90,7 +90,8 @@ class CrossedSections:
     def _subject(self, finding: Finding, group: Group, *, related: bool, drawn: Sequence[Finding]) -> dict[str, Any]:
         """Return a finding with all details; its `title` distinguishes it from other findings of its signal.
 
-        It has no chart if one of `drawn` has a chart of the same subject: that shows the limits of both.
+        The chart is left out if the chart of a finding in `drawn` shows the same values, and so the limits of both
+        findings.
         """
         crossings, unit = finding.counted, finding.signal.unit
         most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
@@ -142,7 +143,7 @@ class CrossedSections:
         return self.review.clock(self.zone, instant)
 
     def _chart(self, finding: Finding, group: Group) -> Chart | None:
-        """Return the chart of a finding; None if its values are constant or missing."""
+        """Return the chart of a finding; None if the values are constant or missing."""
         lines = finding_lines(finding, self.signals)
         if self.charts is None or not lines or constant(lines, finding.signal.unit):
             return None
@@ -158,7 +159,7 @@ class CrossedSections:
 
 
 def _is_drawn(finding: Finding, drawn: Sequence[Finding]) -> bool:
-    """Return whether the chart of a finding among `drawn` shows this one's values and limit."""
+    """Return whether the chart of a finding in `drawn` also shows the values of `finding`."""
     rule = finding.rule
     return any(
         other.subject == finding.subject and (other.rule.reduce, other.rule.over) == (rule.reduce, rule.over)

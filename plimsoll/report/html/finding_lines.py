@@ -17,7 +17,7 @@ OWN_SCALE = ("sum", "count", "increase")  # reduced values that are not comparab
 
 
 def finding_lines(finding: Finding, signals: RecordedSignals) -> list[ChartSeries]:
-    """Return the judged values and the samples they are computed from; a single line if both are equal."""
+    """Return the judged values, and the samples from which they were computed; a single line if both are equal."""
     samples, track = signals.samples(finding), finding.track
     if track is None:
         return []
@@ -47,7 +47,7 @@ def constant(lines: Sequence[ChartSeries], unit: str) -> str:
 
 
 def limits(finding: Finding, findings: tuple[Finding, ...] = ()) -> list[ChartLimit]:
-    """Return the limit of a finding, and limits of other findings on the same signal and subject in the same scale."""
+    """Return the limit of a finding, and the limits of other findings with the same signal, subject and scale."""
     unit = finding.signal.unit
     levels = {limit_of(finding).limit: finding.rule.severity}
     if finding.rule.reduce not in OWN_SCALE:

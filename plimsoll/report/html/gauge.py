@@ -11,7 +11,7 @@ _FULL = 2.0  # the gauge is full at this multiple of the limit
 
 
 def level(finding: Finding) -> float | None:
-    """Return the water level of a finding at its worst; None if its value has no ratio to the limit."""
+    """Return the water level for the worst value of a finding; None if the value has no ratio to the limit."""
     return None if finding.track is None else level_of(worst_shown(finding), finding.track.healthy)
 
 

@@ -24,9 +24,9 @@ Cell: TypeAlias = tuple[str, str, str, str]
 
 
 def matrix(review: Review, link_of: Callable[[Finding], str]) -> dict[str, Any] | None:
-    """Return hosts and signals, the worst first; None with three hosts or fewer.
+    """Return the data of the matrix, hosts and signals worst first; None with three hosts or fewer.
 
-    `link_of` gives the id of the item of a finding that was not crossed.
+    `link_of` returns the id of the item on a finding that was not crossed.
     """
     worst: dict[tuple[str, str], Finding] = {}
     columns: dict[str, str] = {}
@@ -75,7 +75,7 @@ def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
 
 
 def _rank(finding: Finding) -> tuple[float, float]:
-    """Return a sort key, worst first: crossed by severity, crossed too briefly, within limits by room, the rest."""
+    """Return a sort key, worst first: crossed by severity, too short, crossed briefly, within limits by room, rest."""
     if finding.outcome in CROSSED:
         return (SEVERITIES.index(finding.rule.severity), -(finding.share_of_time or 0))
     if finding.outcome == Outcome.WITHIN:

@@ -32,7 +32,7 @@ _SHOWN_ALIKE_AT_LEAST = 3
 
 
 class NotCrossed:
-    """The items of the report for all findings of one outcome, such as within limits."""
+    """The report's items on all findings of one outcome: within limits, or recorded too briefly."""
 
     def __init__(
         self, review: Review, outcome: Outcome, signals: RecordedSignals, charts: Charts | None, zone: Zone
@@ -58,7 +58,7 @@ class NotCrossed:
         return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
     def _item(self, group: Sequence[Finding], opened: bool) -> dict[str, Any]:
-        """Return the item of a judged signal, on one host or on all: `row` is the finding nearest its limit."""
+        """Return the item on a signal of one host, or of all hosts: `row` is the finding nearest to its limit."""
         subjects = {finding.subject for finding in group}
         brief = [(finding, crossing) for finding in group for crossing in finding.crossings]
         longest = sorted(brief, key=lambda pair: -pair[1].duration)[:_LISTED_CROSSINGS]
@@ -82,7 +82,7 @@ class NotCrossed:
         }
 
     def _row(self, finding: Finding) -> dict[str, Any]:
-        """Return one rule for one subject as texts."""
+        """Return the texts of a finding by the column in which they are shown."""
         count = self._signals.count(finding)
         too_short = finding.outcome == Outcome.TOO_SHORT
         return {
@@ -107,7 +107,7 @@ class NotCrossed:
         return f"{start} – {end}", lasted(crossing.duration), worst, place(finding), threshold(finding)
 
     def _chart(self, group: Sequence[Finding]) -> Chart | None:
-        """Return a chart of the finding nearest its limit, with samples of other subjects behind it."""
+        """Return a chart of the finding nearest to its limit, and other subjects' samples; None if constant."""
         leading = next((finding for finding in group if finding.rule.reduce not in OWN_SCALE), group[0])
         lines = finding_lines(leading, self._signals)
         if self._charts is None or not lines or leading.signal.fact:

@@ -1,4 +1,4 @@
-"""The signals that the rule of a crossing says to look at, drawn below it on the same time axis."""
+"""The signals that the rule of a crossing says to look at, drawn below the crossing on the same time axis."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,10 +26,10 @@ _OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "proce
 def related_signals(
     review: Review, signals: RecordedSignals, finding: Finding, charts: Charts
 ) -> dict[str, Any] | None:
-    """Return the signals to look at for a crossed finding: those drawn, and the titles of others.
+    """Return the signals to look at for a crossed finding: the drawn signals, and titles of signals not drawn.
 
-    None if its rule names no signal. A signal of another kind of host, such as the database behind a front end, is
-    taken from any host that has it, if the hosts are one system.
+    Return None if the rule names no signal. A signal of another kind of host, such as the database behind a front end,
+    is taken from any host that recorded the signal, if the hosts are one system.
     """
     if finding.subject is None or not finding.rule.look_at:
         return None
@@ -86,7 +86,7 @@ def _related(
 
 
 def _limits(review: Review, name: str) -> Mapping[Subject, float]:
-    """Return the limits of the signal's own rules, by subject."""
+    """Return the limit of a signal by subject; of several limits, the limit of the worst finding."""
     limits: dict[Subject, float] = {}
     for finding in review.findings:  # the worst first, so that its limit is drawn
         drawn = finding.track and finding.rule.reduce not in OWN_SCALE and not finding.superseded_by
@@ -98,7 +98,7 @@ def _limits(review: Review, name: str) -> Mapping[Subject, float]:
 def _worst_first(
     recorded: Mapping[Subject, Samples], finding: Finding, *, lower: bool
 ) -> Sequence[tuple[Subject, Samples]]:
-    """Return the subjects by their means during the breach, the worst first; the breached instance is always first."""
+    """Return the subjects with the worst means during the breach, worst first, but the breached instance before all."""
     text = finding.subject.instance if finding.subject else None
     crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
 
@@ -116,7 +116,8 @@ def _worst_first(
 def _inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: str) -> str:
     """Return the means of a signal: `mean 47 /s while crossed, 44 /s in the rest of the steady phase`.
 
-    The second part is left out if no phase contains the crossings, as the whole run would include the ramp-up.
+    The mean in the rest is left out if no single phase contains the crossings, as the whole run would include the
+    ramp-up.
     """
     present, crossed = samples.present, finding.counted
     inside = _mean(present, in_crossings(present.times, crossed))

@@ -25,9 +25,9 @@ _MOST_ON_COVER = 3  # hosts, and files
 
 
 def render(insights: Insights, zone: Zone | None = None, now: int | None = None, *, appendix: bool = False) -> str:
-    """Return the report. Times are in `zone`, by default the log's own; `now` (UTC ns) is the time it is made.
+    """Return the report as HTML. Times are in `zone`, by default the log's own; `now` (UTC ns) is its time of creation.
 
-    A screen shows everything; a printout has the cover and the findings, and everything with `appendix`.
+    A screen shows everything. A printout has the cover and the findings; with `appendix`, everything.
     """
     review = insights.review
     zone = zone or review.zone
@@ -97,13 +97,13 @@ def render(insights: Insights, zone: Zone | None = None, now: int | None = None,
 
 
 def _name(review: Review) -> str:
-    """Return the name of the report: the name of the run, else of its file."""
+    """Return the name of the report: the name of the run, else of its only file, else the number of files."""
     count = len(review.logs)
     return review.run.name or (review.logs[0].path.name if count == 1 else f"{number(count)} files")
 
 
 def _link(finding: Finding, short: NotCrossed, not_crossed: NotCrossed) -> str:
-    """Return the id of the section on a finding that was not crossed, or on an old limit without a group."""
+    """Return the id of the section with a finding that was not crossed, or with a crossed old limit in no group."""
     if finding.outcome in CROSSED:
         return "notes"
     if finding.outcome == Outcome.TOO_SHORT and never_tested(finding):

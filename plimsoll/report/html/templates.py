@@ -19,7 +19,7 @@ from plimsoll.model.value_text import number, percent
 
 
 def environment(read: Callable[[str], str], names: Mapping[str, Any]) -> Environment:
-    """Return the templates; `read` returns their text by name, and `names` are available in all of them."""
+    """Return an environment of Jinja templates; `read` returns a template's text by name, all can use `names`."""
     templates = Environment(
         loader=FunctionLoader(read),
         autoescape=True,
@@ -37,7 +37,7 @@ def environment(read: Callable[[str], str], names: Mapping[str, Any]) -> Environ
 
 
 class _Compiled(BytecodeCache):
-    """A cache of compiled templates in the user's folder, valid until their text or this program changes."""
+    """A cache of compiled templates in the user's folder, valid until a template's text or this program changes."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         if (content := loaded(_folder(), _name(bucket), _key(bucket))) is not None:
@@ -65,5 +65,5 @@ def _state_of_options() -> bytes:
 
 
 def _shown(value: object) -> object:
-    """Return the value of a template expression; in a text, invisible characters except line ends are escaped."""
+    """Return a value as templates show it: markup unchanged, texts with invisible characters but line ends escaped."""
     return value if isinstance(value, Markup) else printable_lines(str(value))

@@ -41,7 +41,7 @@ _TICKS = 5
 
 
 class Drawing:
-    """A curve as drawn: its points as (x, y, text) and its lines as lists of points, in drawing units."""
+    """A curve in drawing units: points as (x, y, text), lines as texts for SVG's `points`."""
 
     width, height, left, top = _WIDTH, _HEIGHT, _LEFT, _TOP
     right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
@@ -85,7 +85,7 @@ def render_page(
     template: str = "page.html.j2",
     **details: Any,
 ) -> str:
-    """Render a document as a page.
+    """Render a document as an HTML page.
 
     `zone` names the time zone of the charts; with `elapsed` their times are since the start of a run. `now` is the time
     the page is made (UTC ns). `template` extends `page.html.j2`, and shows the `details`. Characters that UTF-8 cannot
@@ -125,7 +125,7 @@ def _environment() -> Environment:
 
 
 def _encode_charts(blocks: Iterable[Block | VerdictBlock], charts: Charts | None) -> Iterator[tuple[int, Chart]]:
-    """Encode the charts of blocks that are not yet encoded; yield each with the index of its block."""
+    """Add each chart that `blocks` specify to `charts`; yield the `id()` of the specification, and the chart."""
     for block in blocks:
         if isinstance(block, Section):
             yield from _encode_charts(block.blocks, charts)
@@ -136,7 +136,7 @@ def _encode_charts(blocks: Iterable[Block | VerdictBlock], charts: Charts | None
 
 
 def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:
-    """Yield each part of a text with its role; a link is also followed by its anchor."""
+    """Yield each part of a text as (text, role), a link as (text, "link", anchor)."""
     for part in (text,) if isinstance(text, str) else text:
         if isinstance(part, str):
             yield part, ""
@@ -147,7 +147,7 @@ def _text_parts(text: Text) -> Iterator[tuple[str, ...]]:
 
 
 def _menu_of(blocks: Iterable[Block | VerdictBlock]) -> list[tuple[str, str]]:
-    """Return the anchors and entries of the menu."""
+    """Return (anchor, entry) for each section that is in the menu."""
     return [(block.anchor, block.menu) for block in blocks if isinstance(block, Section) and block.menu]
 
 
@@ -164,7 +164,7 @@ def page_data(charts: Charts | None, *, elapsed: bool = False) -> Markup:
 
 
 def _printable(value: Any) -> Any:
-    """Return the data with invisible characters escaped in all texts and names."""
+    """Return a JSON value with invisible characters escaped in all its texts and names."""
     match value:
         case str():
             return printable_lines(value)
@@ -183,7 +183,7 @@ def page_script() -> Markup:
 
 
 def chart_script() -> str:
-    """Return the script that draws charts: uPlot, as a function of the pixel ratio, and our own code."""
+    """Return the script that draws charts: uPlot, wrapped in a function of the pixel ratio, and our own code."""
     plot = f"/*\n{asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
     plot += f"{asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
     return f"{plot}{asset('page/clock.js')}\n{asset('page/chart.js')}\n{asset('page/pointer.js')}\n"
@@ -195,7 +195,7 @@ def chart_style() -> str:
 
 
 def asset(name: str) -> str:
-    """Return the text of a shipped file, such as a style or a script."""
+    """Return the text of a file shipped with plimsoll.report.html, such as a style or a script."""
     return files("plimsoll.report.html").joinpath(name).read_text(encoding="utf-8")
 
 

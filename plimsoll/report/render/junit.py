@@ -12,7 +12,7 @@ _COUNTS = {"failures": "failed", "errors": "error", "skipped": "skipped"}
 
 
 def render_junit(name: str, suites: Sequence[Suite], *, timed: bool = False) -> str:
-    """Return the XML; if `timed`, with the durations of the checks."""
+    """Return the suites as JUnit XML; if `timed`, with the durations of the checks."""
     root = Element("testsuites", name=name)
     _count(root, [check for suite in suites for check in suite.checks], timed=timed)
     for suite in suites:

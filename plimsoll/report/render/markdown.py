@@ -22,7 +22,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 
 def render_markdown(document: Document) -> str:
-    """Render the verdicts and blocks; charts, curves and folded sections are left out."""
+    """Render a document as Markdown; charts, curves and folded sections are left out."""
     return "\n".join(_lines(document.blocks)) + "\n"
 
 

@@ -28,9 +28,9 @@ _STYLES = {"strong": "bold", "quiet": "dim", "small": "dim"}
 
 
 def render_lines(blocks: Iterable[Block | VerdictBlock], width: int | None = None) -> Iterator[Line]:
-    """Render blocks line by line, without charts, folded sections and other parts that only a page can show.
+    """Render blocks line by line, without charts, folded sections and blocks that only a page can show.
 
-    Tables fit the `width`; without one, the output is not a terminal.
+    Tables fit the `width`; without `width`, the output does not go to a terminal.
     """
     for block in blocks:
         match block:
@@ -71,7 +71,7 @@ def answer_lines(blocks: Iterable[Block]) -> Iterator[Line]:
 
 
 def _section(section: Section, width: int | None) -> Iterator[Line]:
-    """Yield a heading of level 2 after an empty line, the blocks, and the number of entries left out."""
+    """Yield a section: an empty line and a heading if its level is 2, the blocks, and how many entries are left out."""
     if section.fold:
         return
     if section.level == 2 and section.title:
@@ -102,7 +102,7 @@ def _sections(section: Section) -> Iterator[Section]:
 
 
 def _table(table: DocumentTable, width: int | None) -> Iterator[Line]:
-    """Yield a table; if it is too wide, optional columns are left out first.
+    """Yield the lines of a table; if the table is too wide, optional columns are left out first.
 
     Remaining columns that do not fit follow below, beside the first column again.
     """
