@@ -21,10 +21,10 @@ _RUST_MESSAGE = re.compile(r"(?:.*: )?(.+) \(os error \d+\)")
 
 @contextmanager
 def atomic_write(path: Path) -> Generator[Path]:
-    """Yield a temporary file that replaces `path` at the end, unless an error occurs.
+    """Yield the path of a temporary file that replaces `path` in the end, unless an error occurs.
 
-    Missing folders are created. The new file keeps the mode of the old one, unless the caller changes it. The target of
-    a symbolic link is replaced, not the link. Devices and pipes, such as /dev/null, are written to directly. Raise
+    Missing folders are created. The new file keeps the mode of the old file, unless the caller changes it. The target
+    of a symbolic link is replaced, not the link. Devices and pipes, such as /dev/null, are written to directly. Raise
     Unusable if the file cannot be written.
     """
     try:
@@ -54,7 +54,7 @@ def atomic_write(path: Path) -> Generator[Path]:
 
 
 def _replaceable(path: Path) -> Path | None:
-    """Return the target of a path if it can be replaced (a regular file, or missing), else None.
+    """Return the file to which a path leads through symbolic links; None unless a regular file, or missing.
 
     Links in /dev and /proc lead to files that a process has open; replacing these would not affect the process.
     """
@@ -71,7 +71,7 @@ def _replaceable(path: Path) -> Path | None:
 
 
 def _why(path: Path, error: OSError) -> str:
-    """Return the reason of an error, for example that a parent is not a folder."""
+    """Return why a path cannot be written, for example because a parent is not a folder."""
     if isinstance(error, FileExistsError | NotADirectoryError):
         for above in path.parents:
             if os.path.lexists(above) and not above.is_dir():

@@ -22,8 +22,8 @@ class ChartSeries:
     """One line to draw, in the style of its `kind`: `samples`, `judged`, `other`, or `line-1` to `line-8`.
 
     `line-3 dash-1` is dashed in the colour of line 3. `strong` marks a line whose limit is crossed now. `caption`
-    replaces the number of samples in the chart's caption. If samples are `marked`, only rows without a value are gaps;
-    else the pauses of the recording are gaps as well.
+    replaces the number of samples in the chart's caption. Rows without a value are gaps in the line; unless samples are
+    `marked`, the pauses of the recording are gaps as well.
     """
 
     label: str
@@ -36,7 +36,7 @@ class ChartSeries:
 
 @dataclass(frozen=True)
 class Span:
-    """A range of time to shade (UTC ns), in the colour of its own severity, or of the chart's."""
+    """A range of time (UTC ns) to shade in the colour of its severity, or of the chart if it has no severity."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class Span:
 
 @dataclass(frozen=True)
 class ChartLimit:
-    """A threshold, drawn as a labelled line in the colour of its severity, or of the chart's."""
+    """A threshold, drawn as a labelled line in the colour of its severity, or of the chart if it has none."""
 
     level: float
     text: str
@@ -58,13 +58,13 @@ class ChartLimit:
 
     @classmethod
     def of(cls, level: float, unit: str, severity: str = "") -> "ChartLimit":
-        """Return the limit of a signal in `unit`."""
+        """Return the limit at a level in `unit`, labelled `threshold 80 %`."""
         return cls(level, f"threshold {exactly(level, unit)}", severity)
 
 
 @dataclass(frozen=True, eq=False)
 class ChartSpec:
-    """A chart before it is encoded: all lines are in `unit`; `label` is its description."""
+    """A chart before it is encoded: all lines are in `unit`; `label` is the description of the chart."""
 
     lines: tuple[ChartSeries, ...]
     unit: str
@@ -112,7 +112,7 @@ class FactList:
 
 @dataclass(frozen=True, slots=True)
 class FigureList:
-    """The figures of a first screen: the value, limit and name of each."""
+    """The figures of a report's first screen: the value, limit and name of each figure."""
 
     rows: tuple[tuple[str, str, str], ...]
 
@@ -133,10 +133,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class DocumentTable:
-    """Rows of cells, one for each column. `label` names the table for screen readers.
+    """Rows of cells, one cell for each column. `label` names the table for screen readers.
 
-    `highlighted` are the indices of rows that stand out; `style` is a CSS class; `hidden` counts further rows; `brief`
-    is how many rows a terminal shows.
+    `highlighted` are the indices of rows that stand out; `style` is a CSS class; `hidden` is the number of rows left
+    out; `brief` is how many rows a terminal shows.
     """
 
     columns: tuple[Column, ...]
@@ -168,11 +168,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Values over the load, drawn as SVG from zero to `x_end` and `y_end`; other outputs leave it out.
+    """Values over the load, drawn as SVG from zero to `x_end` and `y_end`; only HTML shows the curve.
 
     Attributes:
-        label: A description for readers who cannot see it.
-        title: Its heading.
+        label: A description for readers who cannot see the curve.
+        title: The heading of the curve.
         x_title: The quantity of the horizontal axis, with its unit.
         x_end: The end of the horizontal axis.
         y_end: The end of the vertical axis.
@@ -180,7 +180,7 @@ class Curve:
         points: The measured values.
         shares: Values of a second axis from 0 to 100 %, drawn as squares.
         fit: The model within the measured range.
-        beyond: The model beyond it, drawn dashed.
+        beyond: The model beyond the measured range, drawn dashed.
         band: The interval of the model: x, lowest and highest value.
         limit: A horizontal line, and its text.
         marks: Vertical lines up to a value, with their texts.
@@ -221,16 +221,16 @@ class Section:
 
     Attributes:
         title: The heading; empty for a group of blocks without one.
-        blocks: Its blocks.
+        blocks: The blocks under the heading.
         level: The level of the heading, 2 or 3; a terminal shows headings of level 2 only.
-        anchor: Its id in HTML.
-        menu: Its entry in the menu of the page; empty if it has none.
+        anchor: The id of the section in HTML.
+        menu: The entry of the section in the menu of the page; empty if there is none.
         note: A remark on the whole section.
         summary: A text after the title on the same line, such as a count.
-        fold: Whether a page folds it; other outputs leave folded sections out.
-        style: Its CSS class in HTML.
+        fold: Whether a page folds the section; other outputs leave folded sections out.
+        style: The CSS class of the section in HTML.
         brief: How many of the blocks a terminal shows; 0 for all.
-        hidden: How many entries there are besides those in `blocks`.
+        hidden: The number of entries that are left out of `blocks`.
         noun: A word for the hidden entries: `steps`.
     """
 
@@ -271,9 +271,9 @@ class Document:
     Attributes:
         kind: `review`, `comparison` or `capacity`.
         title: The title of the page, without the name of the program.
-        name: The name of the subject: the run, the file, or the compared runs.
+        name: The name of the run or file, or of the compared runs.
         blocks: The blocks, the verdict first; a document on several runs has several verdicts.
-        simulated: Whether its data are simulated.
+        simulated: Whether the data are simulated.
     """
 
     kind: Literal["review", "comparison", "capacity"]
@@ -287,7 +287,8 @@ class Document:
 class DocumentCheck:
     """A check for a build server: it passes, fails with a severity, has an error, or is skipped.
 
-    `message` is the reason; `details` are its lines. `output` is text for a check that did not fail.
+    `type` is the severity or the type of the error. `message` is the reason for a check that did not pass, `details`
+    are further lines on the reason. `output` are lines that build servers show apart from the reason.
     """
 
     group: str

@@ -35,7 +35,7 @@ def _is_visible(text: str) -> bool:
 
 
 def first_of(mistakes: Iterable[str]) -> Iterator[str]:
-    """Yield the first hundred mistakes, then a line that there are more. Further mistakes are not computed."""
+    """Yield the first hundred mistakes, then a line that says that more follow. Further mistakes are not computed."""
     remaining = iter(mistakes)
     yield from islice(remaining, _MOST_MISTAKES)
     yield from ("more mistakes follow; correct these first" for _ in islice(remaining, 1))
@@ -63,7 +63,7 @@ class NoLog(Unusable):
 
 
 class Empty(NoLog):
-    """The error that a file is empty or all zero bytes: only its name tells whether it should be a recording."""
+    """The error that a file is empty or all zero bytes: only the name tells whether it should be a recording."""
 
 
 class Unreachable(Exception):

@@ -11,7 +11,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 
 
 def check_connections(pools: PoolManager, check: Callable[[], None]) -> None:
-    """Call `check` on each new connection of the pools. If it raises OSError, nothing is sent."""
+    """Call `check` on each opened connection of the pools; if `check` raises OSError, nothing is sent."""
 
     class Plain(HTTPConnection):
         def connect(self) -> None:
@@ -44,7 +44,7 @@ def is_loopback(url: str) -> bool:
 
 
 def lines_of(response: BaseHTTPResponse) -> Iterator[bytes]:
-    """Yield the lines of a response as they arrive, except blank lines. Raise HTTPError or OSError if it breaks off."""
+    """Yield the lines of a response as they arrive, except blank lines. Raise HTTPError or OSError if reading fails."""
     rest = b""
     for piece in response.stream(1 << 20, decode_content=True):
         *whole, rest = (rest + piece).split(b"\n")
@@ -60,7 +60,7 @@ def last_cause(error: Exception) -> str:
 
 
 def wrapped_error(error: Exception) -> Exception:
-    """Return the error that urllib3 wraps as a broken connection."""
+    """Return the error in the arguments of `error`, such as the cause of a broken connection; else `error`."""
     return next((inner for inner in reversed(error.args) if isinstance(inner, Exception)), error)
 
 

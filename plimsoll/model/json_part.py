@@ -20,7 +20,7 @@ _FUNCTIONS: dict[
 
 
 class _Result:
-    """A result with further attributes: the values of fields' functions, and `values`."""
+    """A result with further attributes: `values`, and what the functions of fields return."""
 
     def __init__(self, result: Any, values: Mapping[str, Any]) -> None:
         self._result, self._values = result, values
@@ -38,7 +38,7 @@ class _Result:
 
 
 def with_fields(result: Any, **values: Any) -> Any:
-    """Return a result with further attributes, for a part that needs data from its context."""
+    """Return a result with `values` as further attributes, for a part that needs data from its context."""
     return _Result(result, values)
 
 
@@ -61,7 +61,7 @@ def _has_functions(model: type[JsonPart]) -> bool:
 
 
 def attribute(source: str | Callable[[Any], Any], description: str | None = None, **options: Any) -> Any:
-    """Return a field that is read from the attribute at a path, such as `signal.title`, or by a function."""
+    """Return a pydantic field that is read from the attribute at a path, such as `signal.title`, or by a function."""
     if isinstance(source, str):
         return Field(validation_alias=AliasPath(*source.split(".")), description=description, **options)
     name = f"function {len(_FUNCTIONS)}"
@@ -70,7 +70,7 @@ def attribute(source: str | Callable[[Any], Any], description: str | None = None
 
 
 def optional(path: str) -> Callable[[Any], Any]:
-    """Return a function for the attribute at `path`; it returns None if a part of the path is None."""
+    """Return a function that returns the attribute at `path` of a result, or None if a part of the path is None."""
 
     def follow(result: Any) -> Any:
         for name in path.split("."):

@@ -1,4 +1,4 @@
-"""Caches results that are slow to compute in the user's cache folder."""
+"""Caches results that take long to compute, in files in the user's cache folder."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Result:
-    """Return the cached result for this key. If there is none, call `make` and cache its result."""
+    """Return the cached result of this name and key. If there is none, call `make` and cache its result."""
     with suppress(Exception):  # a pickle of another version may raise anything
         if (content := loaded(folder, name, key)) is not None:
             return pickle.loads(content)
@@ -29,10 +29,10 @@ def kept(folder: Path, name: str, key: bytes, make: Callable[[], Result]) -> Res
 
 
 def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
-    """Return the cached content for this key; None if there is none, or it cannot be trusted.
+    """Return the cached content of this name and key; None if there is none, or if the file cannot be trusted.
 
-    A cached file is used only if the user owns it and its folder, and nobody else can write to either, as its content
-    is a program. Otherwise the result is computed again.
+    A file is trusted only if the user owns the file and its folder, and nobody else can write to them, as its content
+    is a pickle, which can run any code.
     """
     if _is_unsafe(folder):
         return None
@@ -44,7 +44,7 @@ def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
 
 
 def keep(folder: Path, name: str, key: bytes, content: bytes) -> None:
-    """Cache the content for this key if possible, and remove all but the newest files of the name."""
+    """Cache the content for this name and key if possible, and remove all but the newest files of the name."""
     if _is_unsafe(folder):
         return
     with suppress(OSError):
@@ -64,7 +64,7 @@ def _path(folder: Path, name: str, key: bytes) -> Path:
 
 
 def state_of(folders: list[Path]) -> bytes:
-    """Return the names, sizes and times of the files in these folders, which change with any file."""
+    """Return the names, sizes and times of the .py and .yaml files in these folders, as part of a cache key."""
     files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".yaml"))
     return repr([(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()
 

@@ -24,8 +24,8 @@ _KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
 class Stretch(NamedTuple):
     """A part of a recording, from its first to its last sample (UTC ns), with its own sampling interval (ns).
 
-    `before` is the last sample before the part, or its own first sample; `until` is the first sample after it, or the
-    end of time.
+    `before` is the time of the last sample before the part, or of the part's first sample if there is none. `until` is
+    the time of the first sample after the part, or the end of time.
     """
 
     start: int
@@ -36,11 +36,11 @@ class Stretch(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """The part's range of times; the end is not included."""
+        """The times from the first sample of the part to the first sample after it, which is not included."""
         return self.start, self.until
 
     def borders(self, interval: int) -> list[tuple[int, int]]:
-        """Return the spans between the part and its neighbouring samples, without pauses.
+        """Return the spans between the part and its neighbouring samples, except a pause after the part.
 
         `interval` (ns) is the sampling interval of the rest of the recording.
         """
@@ -55,8 +55,8 @@ Values: TypeAlias = NDArray[np.float64]
 class CounterFacts(NamedTuple):
     """Properties of a counter that some formats record besides its values.
 
-    `type` is Windows' name of its type (`PERF_COUNTER_COUNTER`). The counter's instance existed in `samples` rows, from
-    the time `first` to `last` (UTC ns); if there are none, both are 0.
+    `type` is Windows' name of the counter's type (`PERF_COUNTER_COUNTER`). The counter's instance existed in `samples`
+    rows, from the time `first` to `last` (UTC ns); without such rows, `first` and `last` are 0.
     """
 
     type: str
@@ -66,7 +66,7 @@ class CounterFacts(NamedTuple):
 
 
 class PartlyRead(Sequence[Values]):
-    """The columns of a log of which only `in_memory` are read; as soon as another is needed, `read` reads all."""
+    """The columns of a log, of which only `in_memory` were read; when another column is needed, `read` reads all."""
 
     def __init__(self, count: int, in_memory: Mapping[int, Values], read: Callable[[], Sequence[Values]]) -> None:
         self._count = count
@@ -93,9 +93,9 @@ class Log:
     `times` are UTC instants (int64 ns), ascending. `columns` holds the values of each of `series`, NaN where there was
     no sample (infinities are no samples either). `remarks` hold everything the reader skipped, repaired or guessed.
     `path` names the log for people. `file` is the file on disk, if that differs from `path` (an archive). `sha256` is
-    the hash of the bytes if they cannot be read again, empty if there never was a file. `unread` names columns of which
-    all or many values were left out because the name or the cells could not be read. `facts` are the facts of counters
-    by the keys of their series, where the format has them.
+    the hash of the bytes if they cannot be read again, empty if there never was a file, else None. `unread` names
+    columns of which all or many values were left out because the name or the cells could not be read. `facts` are the
+    facts of counters by the keys of their series, where the format has them.
     """
 
     path: Path
@@ -116,12 +116,12 @@ class Log:
 
     @property
     def in_memory(self) -> Mapping[int, Values]:
-        """The columns by their indices, without those that are read only when they are needed."""
+        """The columns in memory, by their indices; columns that are read only when needed are left out."""
         return self.columns.in_memory if isinstance(self.columns, PartlyRead) else dict(enumerate(self.columns))
 
     @property
     def is_of_server(self) -> bool:
-        """Whether there never was a file of it."""
+        """Whether the log was read from a server, so that there never was a file."""
         return self.sha256 == "" and self.file is None
 
     @cached_property
@@ -189,7 +189,7 @@ class Log:
 
 
 def count_samples(values: Values) -> int:
-    """Return how many values are samples, and not NaN."""
+    """Return how many values are samples (not NaN)."""
     return len(values) - int(np.count_nonzero(np.isnan(values)))
 
 
@@ -209,7 +209,7 @@ def merge_times(recordings: Sequence[Times]) -> Times:
 
 
 def sampling_interval(times: Times) -> int | None:
-    """Return the median of the steps above zero (ns); None if there are none.
+    """Return the median of the positive steps between times (ns); None if there are none.
 
     With an even number of steps, the lower of the two middle steps is used, as their mean may be an interval that never
     occurred. Timers of recorders are slightly late, so a median within 2 % of whole seconds is rounded.
@@ -220,9 +220,9 @@ def sampling_interval(times: Times) -> int | None:
 
 
 def pauses(times: Times) -> NDArray[np.bool_]:
-    """Return whether the recorder paused after each time: the step is over 2.5 intervals.
+    """Return, for each time but the last, whether the recorder paused after it: the step is over 2.5 intervals.
 
-    A longer interval that continues is not a pause.
+    A longer interval that lasts for several steps is not a pause.
     """
     steps, interval = np.diff(times), sampling_interval(times)
     paused = steps > _MUCH * (interval or np.inf)
@@ -255,7 +255,7 @@ def _median(steps: Times) -> int:
 
 
 def _runs(steps: Times, chosen: NDArray[np.bool_]) -> list[slice]:
-    """Return runs of chosen steps that are consecutive and of similar length."""
+    """Return the slices of at least five chosen steps that are consecutive and of similar length."""
     at = np.flatnonzero(chosen)
     apart = np.diff(at) > 1
     first, second = steps[at[:-1]], steps[at[1:]]

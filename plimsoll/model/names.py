@@ -40,7 +40,7 @@ class Names:
         self._names: dict[tuple[str, str], _Name] = {}
 
     def series(self, path: CounterPath, host: str) -> Series:
-        """Return the series of a counter of `host`. The path keeps the recorded language."""
+        """Return the series of a counter of `host`, by English names; its `path` keeps the recorded language."""
         name = self._names.get((path.object, path.counter)) or self._find(path.object, path.counter)
         instance = path.instance
         if instance is None:
@@ -54,7 +54,7 @@ class Names:
         return Series(host, name.measurement, tags, name.field, shown)
 
     def _find(self, object_: str, counter: str) -> _Name:
-        """Return the names of a counter, in any shipped or user's language."""
+        """Return the names of a counter that is named in any shipped or user's language."""
         generic, named = generic_object(object_)
         in_english = objects().get(folded(generic))
         windows_object = in_english or self._translated(generic)
@@ -87,23 +87,23 @@ class Names:
 
 @cache
 def shipped() -> Names:
-    """Return the shipped names."""
+    """Return the names without any user's files."""
     return Names()
 
 
 def measurement(object_: str) -> str:
-    """Return the measurement of an object, given by its English name."""
+    """Return the measurement of an object; `object_` is the English name."""
     windows_object = objects().get(folded(generic_object(object_)[0]))
     return windows_object.measurement if windows_object else UNKNOWN
 
 
 def measurements() -> frozenset[str]:
-    """Return the measurements of the known objects, and the measurement of all other objects."""
+    """Return the measurements of all known objects, and the measurement that all other objects share."""
     return frozenset([UNKNOWN, *(windows_object.measurement for windows_object in objects().values())])
 
 
 def path_of(series: Series) -> str:
-    """Return the display name of a series not from a log: its counter path, else `cpu(cpu-total) usage_idle`."""
+    """Return the name to display for a series not from a log: a counter path, else `cpu(cpu-total) usage_idle`."""
     object_ = series.tag("objectname")
     if object_ is None:
         instances = ", ".join(value for _, value in series.tags)

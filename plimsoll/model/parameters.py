@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Parameter(StrEnum):
-    """A parameter named in messages, as its mark."""
+    """A parameter that messages name; the value is the mark that stands for the parameter in a message."""
 
     AS = "‹as›"
     BASELINE = "‹baseline›"
@@ -53,5 +53,5 @@ def worded(text: str, called: Callable[[Parameter], str]) -> str:
 
 
 def as_options(text: str) -> str:
-    """Return a message with each mark replaced by the option of the command line."""
+    """Return a message with each mark replaced by an option of the command line: `--zone`."""
     return worded(text, lambda parameter: f"--{parameter.plain}")

@@ -75,10 +75,10 @@ def telegraf_name(name: str) -> str:
 
 @lru_cache(1024)
 def generic_object(object_: str) -> tuple[str, str | None]:
-    """Return the object's name on SQL Server's default instance, and its named instance.
+    """Return an object's name as on SQL Server's default instance, and the name of the SQL Server instance, else None.
 
-    `MSSQL$PAYROLL:Buffer Manager` gives `SQLServer:Buffer Manager` and `PAYROLL`; any other object gives itself and
-    None.
+    `MSSQL$PAYROLL:Buffer Manager` gives `SQLServer:Buffer Manager` and `PAYROLL`; any other object gives its own name
+    and None.
     """
     if object_[: len(SQL_NAMED)].casefold() == SQL_NAMED.casefold() and ":" in object_:
         instance, _, rest = object_[len(SQL_NAMED) :].partition(":")

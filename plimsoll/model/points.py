@@ -30,7 +30,7 @@ class Points:
 
     @property
     def last_of_each(self) -> "Points":
-        """The samples sorted by series and time; if a series has several samples at one time, the last sample."""
+        """The samples sorted by series and time; of several samples of a series at one time, only the last."""
         order = np.lexsort((self.times, self.which))
         which, times = self.which[order], self.times[order]
         last = np.ones(len(order), dtype=bool)

@@ -28,16 +28,17 @@ def short(text: str | None, most: int = 40) -> str:
 
 
 def and_more(count: int) -> str:
-    """Return the end of a remark on the first of `count` cells of a column."""
+    """Return the end of a remark on the first of `count` cells: `, and 3 more in this column`; empty for one cell."""
     return f", and {count - 1:,} more in this column" if count > 1 else ""
 
 
 class Kind(StrEnum):
     """The kind of a remark.
 
-    SKIPPED: not a recording, or a part of one. UNREAD: a whole recording gave no data, so its host and time are
-    unknown. CONTRADICTORY: a host has different values for the same times, of which only one can be right. With one of
-    the last two the verdict cannot be "Healthy".
+    SKIPPED: a file that is not a recording, or a part of a recording, was not read. UNREAD: a whole recording gave no
+    data, so its host and time are unknown. CUT: too much of a recording is missing. CONTRADICTORY: a host has different
+    values for the same times, of which only one can be right. With UNREAD, CUT or CONTRADICTORY the verdict cannot be
+    "Healthy".
     """
 
     SKIPPED = "skipped"
@@ -84,7 +85,7 @@ class Remarks:
         self.items.append(Remark(kind, printable(text), self.file, line, counter, count))
 
     def add_once(self, kind: Kind, text: str, *, line: int | None = None) -> None:
-        """Add a remark unless there is one with the same text, on any line."""
+        """Add a remark unless a remark with the same text exists, on any line."""
         if all(remark.text != printable(text) for remark in self.items):
             self.add(kind, text, line=line)
 

@@ -51,8 +51,8 @@ class Run:
 class Recording:
     """A log that was loaded into a store: everything except its values.
 
-    `times` are its rows (UTC ns), `series` its columns in order, and `missing` the rows without a sample for each
-    column. The other fields are as in Log.
+    `times` are the log's rows (UTC ns), `series` its columns in order, and `missing` the rows in which each column has
+    no sample. The other fields are as in Log.
     """
 
     path: str
@@ -77,7 +77,7 @@ class Recording:
 
     @property
     def present(self) -> tuple[int, ...]:
-        """How many samples each column has."""
+        """The number of samples in each column."""
         return tuple(len(self.times) - len(rows) for rows in self.missing)
 
 
@@ -85,8 +85,8 @@ class Recording:
 class StoredRun:
     """A run in a store, with the list of its recordings, so that exactly these can be read or deleted.
 
-    `remarks` concern the logs as a whole; `settings` is the text of the plimsoll.toml beside them. `whole` means that a
-    folder was loaded, which should contain every host that the settings name.
+    `remarks` concern the logs as a whole; `settings` is the text of the plimsoll.toml beside the logs. `whole` means
+    that a folder was loaded, which should contain every host that the settings name.
     """
 
     run: Run
@@ -123,7 +123,7 @@ class StoredRun:
 
 @dataclass(frozen=True)
 class AcceptedChange:
-    """A change of a signal with a run that was accepted, so that baselines begin with that run.
+    """A change of a signal, first seen in `run`, that a user accepted, so that baselines begin with that run.
 
     `until` is the day (YYYY-MM-DD) after which the acceptance no longer holds; empty if it holds for all later runs.
     """

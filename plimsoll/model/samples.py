@@ -23,8 +23,8 @@ class Samples:
     """Times (UTC ns, strictly ascending) and values of one series; NaN in rows without a sample.
 
     `declared` is the sampling interval (ns) if it is known from elsewhere, as for live series. `timed_as` are other
-    samples with identical times, so that intervals are computed only once. `whole` are the samples that these were
-    chosen from.
+    samples with identical times, so that intervals are computed only once. `whole` are the samples from which `chosen`
+    took these.
     """
 
     times: Times
@@ -35,21 +35,21 @@ class Samples:
 
     @cached_property
     def interval(self) -> int | None:
-        """The sampling interval (ns): declared, or the median step between rows, including rows without a sample."""
+        """The sampling interval (ns): `declared`, or the median step between rows, including rows without a sample."""
         if self.timed_as:
             return self.timed_as.interval
         return self.declared or sampling_interval(self.times)
 
     @cached_property
     def other_intervals(self) -> list[Stretch]:
-        """The parts with another sampling interval than the rest; none if the interval is declared."""
+        """The parts whose sampling interval differs from the rest; none if the interval is declared."""
         if self.timed_as:
             return self.timed_as.other_intervals
         return [] if self.declared else other_intervals(self.times)
 
     @cached_property
     def valid_until(self) -> Times:
-        """The time (UTC ns) until which each row counts as the newest: see `validity`."""
+        """The time (UTC ns) until which the sample of each row counts as the newest: see `validity`."""
         if self.timed_as:
             return self.timed_as.valid_until
         usual = validity(self.interval or 0)
@@ -62,7 +62,7 @@ class Samples:
 
     @cached_property
     def sampled(self) -> "Samples":
-        """The rows that hold a value, and the first row even if it holds none."""
+        """The rows that hold a value, without values; the same object if all rows after the first hold a value."""
         if self.whole:
             return self.whole.sampled
         return self if np.isfinite(self.values[1:]).all() else self._filled_rows
@@ -85,9 +85,9 @@ class Samples:
 
     @cached_property
     def _filled_rows(self) -> "Samples":
-        """The times, without values, of the rows that hold a finite value; these samples if all rows do.
+        """The times, without values, of the rows that hold a finite value; the same object if all rows do.
 
-        Counters of one recording often lack values in the same rows: their times are one array then.
+        Counters of one recording often lack values in the same rows, and then share one array of times.
         """
         filled = np.isfinite(self.values)
         if filled.all():
@@ -100,11 +100,11 @@ class Samples:
 
     @cached_property
     def _by_filled_rows(self) -> "WeakValueDictionary[bytes, Samples]":
-        """The times of some of these rows, by the mask of the rows."""
+        """The cache of `_filled_rows` for all samples with these times, by the mask of the rows."""
         return self.timed_as._by_filled_rows if self.timed_as else WeakValueDictionary()
 
     def between(self, start: int | None, end: int | None) -> "Samples":
-        """Return the rows from `start` to `end`, both included; None leaves that end open."""
+        """Return the rows from `start` to `end`, both included; None leaves the start or the end open."""
         first = 0 if start is None else int(self.times.searchsorted(start, side="left"))
         last = len(self.times) if end is None else int(self.times.searchsorted(end, side="right"))
         if not first and last == len(self.times) and not self.declared:

@@ -45,9 +45,10 @@ def decoded(data: bytes, path: Path) -> str:
 
 
 def parsed(text: str, path: Path, model: type[_Model], unusual: Callable[[Any], str | None] = lambda _: None) -> _Model:
-    """Return the model of the text of `path`. Raise Unusable, naming the setting but never its value, if invalid.
+    """Return the model of the text of `path`. Raise Unusable if invalid, naming the setting but never its value.
 
-    `unusual` returns a better message for a mistake that pydantic found, to follow the name of the setting.
+    `unusual` returns a better message for a mistake that pydantic found, to follow the name of the setting; None for
+    the usual message.
     """
     try:
         _check(text)
@@ -101,7 +102,7 @@ def _check(text: str) -> None:
 
 
 def fields_at(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
-    """Return the valid field names at a place in a model."""
+    """Return the names of the fields at a place in a model; empty if there are none."""
     current: Any = model
     for part in place:
         if isinstance(part, int):

@@ -35,7 +35,7 @@ _HINTS = {
 
 
 class Mistakes(Unusable):
-    """The error that one or more files have mistakes; the text has one line for each."""
+    """The error that one or more files have mistakes; the text has one line for each mistake."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.lines = tuple(first_of(lines))
@@ -51,19 +51,19 @@ class StrictDocument:
     marks: dict[Place, tuple[int, int]]
 
     def where(self, place: Place) -> str:
-        """Return `file:line:column` of a part, or of the nearest part around it."""
+        """Return `file:line:column` of a value or, if its place is unknown, of the nearest value around it."""
         while place and place not in self.marks:
             place = place[:-1]
         line, column = self.marks.get(place, (1, 1))
         return f"{self.file}:{line}:{column}"
 
     def only(self, places: Sequence[Place]) -> "StrictDocument":
-        """Return a smaller document that has only these parts, with their places and their rules."""
+        """Return a smaller document with only these places and the ids of all rules, as `mistake` needs."""
         rules = [{"id": rule.get("id")} for rule in self.data.get("rules", ())]
         return StrictDocument(self.file, {"rules": rules}, {place: self.marks[place] for place in places})
 
     def mistake(self, place: Place, text: str) -> str:
-        """Return a message about one part of the file, with the rule or signal it belongs to."""
+        """Return a message with the place of a value and its rule or signal: `a.yaml:3:5: rule cpu-busy: …`."""
         owner = ""
         if len(place) >= 2 and place[0] == "rules" and isinstance(place[1], int):
             rule = self.data["rules"][place[1]]
@@ -78,14 +78,14 @@ def read(
 ) -> StrictDocument:
     """Parse one YAML file. Raise Mistakes if it is not YAML, exceeds a limit, or has a key twice.
 
-    `hint` is added to the message if the file is not a mapping, or not text at all. With `as_text`, values are texts as
-    written, or None, and mappings are merged by `<<`.
+    `hint` is added to the message if the file is not a mapping, or not text at all. With `as_text`, scalars are texts
+    as written, or None, and mappings are merged by `<<`.
     """
     marks: dict[Place, tuple[int, int]] = {}
     wrong: list[str] = []
 
     def build(node: yaml.Node, place: Place) -> Any:
-        """Return the value of a node, and record its place."""
+        """Return the value of a node, and record its line and column."""
         marks.setdefault(place, (node.start_mark.line + 1, node.start_mark.column + 1))
         if isinstance(node, yaml.SequenceNode):
             return [build(element, (*place, at)) for at, element in enumerate(node.value)]
@@ -118,7 +118,7 @@ def read(
 
 
 def _mark_place(mark: Any) -> str:
-    """Return `:line:column` of a mark; without a mark, that of the beginning of the file."""
+    """Return `:line:column` of a mark; `:1:1` without a mark."""
     return f":{mark.line + 1}:{mark.column + 1}" if mark else ":1:1"
 
 
@@ -175,7 +175,7 @@ def _explain(document: StrictDocument, model: type[BaseModel], detail: Any) -> s
 
 
 def kind_of(value: Any) -> str:
-    """Return the kind of a value in a file, in words."""
+    """Return in words what a value in a file is: `nothing`, `a mapping`, `a list`, or the value in quotes."""
     match value:
         case None:
             return "nothing"
@@ -193,11 +193,11 @@ def shown(value: Any) -> str:
 
 
 class _Excess(yaml.MarkedYAMLError):
-    """The error that a text exceeds a limit: `problem` says which, `problem_mark` where."""
+    """The error that a text exceeds a limit: `problem` names the limit, `problem_mark` is where it happens."""
 
 
 def _compose(file: str, text: str | bytes, hint: str, most_values: int) -> yaml.Node | None:
-    """Return the root node of a YAML file. Raise Mistakes if it is not YAML, or exceeds a limit."""
+    """Return the root node of a YAML file, None if empty. Raise Mistakes if it is not YAML, or exceeds a limit."""
     try:
         loader = _Loader(text, most_values)
         try:
@@ -217,7 +217,7 @@ def _compose(file: str, text: str | bytes, hint: str, most_values: int) -> yaml.
 class _Loader(Composer, yaml.CSafeLoader):
     """Composes nodes from the parser's events, and stops at the first node beyond a limit.
 
-    It is Python's Composer with the C parser: the C composer cannot be stopped, and crashes on deep nesting.
+    This is Python's Composer with the C parser: the C composer cannot be stopped, and crashes on deep nesting.
     """
 
     def __init__(self, text: str | bytes, most_values: int) -> None:

@@ -16,10 +16,9 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
 def parse_time(text: str, zone: Zone, start: int) -> int:
-    """Return an instant (UTC ns). A clock time is the first such time in `zone` after `start` (or up to a minute
-    before).
+    """Return the instant (UTC ns) of a date and time, or of a clock time. Raise Unusable if the text is neither.
 
-    Raise Unusable if the text is not a time.
+    A clock time means the first such time in `zone` after `start`, or up to a minute before `start`.
     """
     if match := _CLOCK.fullmatch(text.strip()):
         hour, minute, second = (int(part or 0) for part in match.groups())
@@ -50,7 +49,10 @@ def _first(clock: time, zone: Zone, start: int) -> int:
 
 @dataclass(frozen=True)
 class TimeRange:
-    """A range of time as given by the user: from and to, or the last part; None for a missing text."""
+    """A range of time as the user wrote it: `start` and `end`, or the length of the `last` part.
+
+    An option that the user left out is None.
+    """
 
     start: str | None = None
     end: str | None = None
@@ -60,11 +62,11 @@ class TimeRange:
         return any(name is not None for name in (self.start, self.end, self.last))
 
     def resolve(self, zone: Zone, start: int, end: int, ends: str = "the logs end at") -> tuple[int | None, int | None]:
-        """Return the first and last instant (UTC ns) of the range, in data from `start` to `end`; None for an open
-        end.
+        """Return the first and the last instant (UTC ns) of the range; None for an open end.
 
-        `-15m` means 15 minutes before `end`. A clock time may mean the next day if the data extends into it. `ends` is
-        used in the error message. Raise Unusable if a text is not a time, or the range ends before it begins.
+        The data extend from `start` to `end`. `-15m` means 15 minutes before `end`. A clock time may mean the next day
+        if the data extend into it. `ends` is used in the error message. Raise Unusable if a text is not a time, or the
+        range ends before it begins.
         """
         if self.last is not None:
             if self.start is not None or self.end is not None:
@@ -104,13 +106,13 @@ def _length(option: str, text: str) -> int:
 
 
 def _is_after_last_day(text: str, moment: int, begin: int, end: int, zone: Zone) -> bool:
-    """Return whether a clock time, as the first after the beginning, is on a later day than the end of the data."""
+    """Return whether `text` is a clock time, and `moment`, its instant, is on a later day than all data."""
     days = (zone.local(begin).date(), zone.local(end).date())
     return _CLOCK.fullmatch(text.strip()) is not None and zone.local(moment).date() > max(days)
 
 
 def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
-    """Return both ends of `FROM/TO`; a missing side is that of the run. Raise Unusable if it ends before it begins."""
+    """Return the two instants (UTC ns) of `FROM/TO`, by default the run's ends. Raise Unusable if it is no span."""
     first, slash, last = text.partition("/")
     if not slash:
         raise Unusable(f'"{text}" is not a span; write it like 10:22/12:00, or 10:22/ for the rest of the run')
@@ -122,7 +124,7 @@ def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
 
 
 def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
-    """Return ramp-up, steady state and ramp-down by `FROM/TO`. Raise Unusable if that is not inside the run."""
+    """Return ramp-up, steady state (`FROM/TO`) and ramp-down. Raise Unusable if `FROM/TO` is not inside the run."""
     begin, finish = parse_span(text, zone, start, end)
     next_day = _is_after_last_day(text.rpartition("/")[2], finish, begin, end, zone)
     if begin >= finish or lies_outside(begin, finish, start, end) or next_day:

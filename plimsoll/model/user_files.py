@@ -10,7 +10,7 @@ MOST_BYTES = 1 << 20
 
 
 def read(path: Path, hint: str = "") -> bytes:
-    """Return the content of a file. Raise Unusable if it is not a regular file, over 1 MB, or cannot be read.
+    """Return the content of a file. Raise Unusable unless it is a readable, regular file of at most 1 MB.
 
     `hint` is added to the message about a file that cannot be read.
     """

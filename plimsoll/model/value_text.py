@@ -32,7 +32,7 @@ def exact(value: float) -> str:
 
 
 def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -> str:
-    """Format a value with its unit, in the usual multiple: `612 MB`, `21.1 ms`, `80 %`; ratios and states have none."""
+    """Format a value with its unit, in the usual multiple: `612 MB`, `21.1 ms`; ratios and states have no unit."""
     if math.isnan(value):
         return "no value"
     for size, name in MULTIPLES.get(unit, ()):
@@ -48,7 +48,7 @@ def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage, not rounded to 0 or 100."""
+    """Return a share (0 to 1) as a percentage; instead of rounding to 0 or 100, `< 0.1 %` or `> 99.9 %`."""
     if 0 < share < 0.001:
         return "< 0.1 %"
     if 0.999 < share < 1:

@@ -1,4 +1,4 @@
-"""Names of Windows objects and counters, and clues that an unknown name belongs to a needed counter.
+"""Names of Windows objects and counters, and clues that an unknown name means a counter that rules need.
 
 `perfmon.yaml` has the English names, `languages/*.yaml` the names in other languages, `name_clues.yaml` the clues. An
 unknown name may be in a language without a file, or similar to an English name.
@@ -26,7 +26,7 @@ _ALIKE = str.maketrans(
 
 
 class WindowsObject(NamedTuple):
-    """An object: its name and measurement, and its counters by folded name (see `folded`)."""
+    """A performance object: its name, its measurement in Telegraf, and its counters by folded name (see `folded`)."""
 
     name: str
     measurement: str
@@ -34,7 +34,10 @@ class WindowsObject(NamedTuple):
 
 
 class Language(NamedTuple):
-    """A language: the English names of objects, and of the counters of each, by folded local name (see `folded`)."""
+    """The names in one language: the English name for each folded local name (see `folded`).
+
+    `counters` has the names of counters for each object, by the English name of the object.
+    """
 
     objects: dict[str, str]
     counters: dict[str, dict[str, str]]
@@ -87,12 +90,12 @@ class _Clues:
 
 
 def needed_counters(object_: str) -> frozenset[str]:
-    """Return the counters of an object that rules need, by English names."""
+    """Return the English names of the counters of an object that rules need."""
     return _judged().get(generic_object(object_)[0], frozenset())
 
 
 def signal_counters(object_: str) -> frozenset[str]:
-    """Return the counters of an object that signals read, by English names."""
+    """Return the English names of the counters of an object that signals read."""
     return needed_counters(object_) | frozenset(_clues().charted.get(generic_object(object_)[0], ()))
 
 
@@ -103,7 +106,7 @@ def mentions_needed_counter(text: str) -> bool:
 
 
 def is_translated(object_: str) -> bool:
-    """Return whether Windows translates the name of an object, given in English."""
+    """Return whether Windows translates the name of an object; `object_` is the English name."""
     return object_ in _clues().translated
 
 
@@ -123,7 +126,7 @@ def is_esxtop(object_: str) -> bool:
 
 @cache
 def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
-    """Return the needed object with a similar name, and its counters with similar names; empty if there is none."""
+    """Return the object and the counters that rules need and that have similar names; both empty if there are none."""
     plain_name = _squeezed(object_)
     judged_names = _squeezed_judged()
     if plain_name not in judged_names and folded(object_).startswith(_beginnings("english")):
@@ -137,13 +140,13 @@ def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
 
 @cache
 def is_foreign_name(object_: str) -> bool:
-    """Return whether this is a needed object's name in another language, intact or garbled by a console."""
+    """Return whether an object that rules need has this name in a language, intact or garbled by a console."""
     return _plain(object_) in _elsewhere()
 
 
 @cache
 def foreign_name_of(object_: str) -> str | None:
-    """Return the English name of the needed object with this or a similar name in another language."""
+    """Return the English name of the needed object with this or a similar name in another language; else None."""
     elsewhere, name = _elsewhere(), _plain(object_)
     if name in elsewhere:
         return elsewhere[name]
@@ -168,7 +171,7 @@ def _squeezed(name: str) -> str:
 
 
 def _near(name: str, candidates: Iterable[str], cutoff: float) -> Sequence[str]:
-    """Return similar names, the most similar first. Numbers in names must be equal: TCPv4 is not TCPv6."""
+    """Return the candidates similar to a name, the most similar first; numbers must be equal (TCPv4 is not TCPv6)."""
     near = get_close_matches(name, candidates, n=5, cutoff=cutoff)
     return [candidate for candidate in near if re.findall(r"\d+", candidate) == re.findall(r"\d+", name)]
 
@@ -200,7 +203,7 @@ def _beginnings(which: str) -> tuple[str, ...]:
 
 @cache
 def _elsewhere() -> dict[str, str]:
-    """Return English names by simplified foreign name; English is included, to find similar names."""
+    """Return the English names of objects that rules need, by their simplified names in every language and English."""
     named = [pair for names in _clues().elsewhere.values() for pair in names.items()]
     needed = {english for _, english in named}
     pairs = [pair for language in languages() for pair in language.objects.items() if pair[1] in needed]
@@ -208,13 +211,16 @@ def _elsewhere() -> dict[str, str]:
 
 
 def folded(name: str) -> str:
-    """Return a name for comparison: without case, width, spacing, kinds of apostrophe or invisible characters."""
+    """Return the form of a name for comparisons.
+
+    Differences of case, width, spacing, apostrophes, dashes and invisible characters are removed.
+    """
     return " ".join(unicodedata.normalize("NFKC", name).translate(_ALIKE).casefold().split())
 
 
 @cache
 def objects() -> dict[str, WindowsObject]:
-    """Return the known objects by folded English name."""
+    """Return the objects of perfmon.yaml by folded English name."""
     table = shipped_table("plimsoll.model", "perfmon.yaml", _Perfmon)
     return {
         folded(name): WindowsObject(name, entry.measurement, {folded(c): c for c in entry.counters})
@@ -224,7 +230,7 @@ def objects() -> dict[str, WindowsObject]:
 
 @cache
 def languages() -> tuple[Language, ...]:
-    """Return the shipped languages."""
+    """Return the languages of `languages/*.yaml`."""
     folder = files("plimsoll.model.counter_names").joinpath("languages")
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".yaml"))
     tables = [shipped_table("plimsoll.model.counter_names", f"languages/{name}", _Names) for name in names]

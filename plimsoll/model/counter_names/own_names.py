@@ -62,7 +62,7 @@ def _add_names(
     english_names: Mapping[str, str],
     into: dict[str, str],
 ) -> Iterator[str]:
-    """Add local names in folded form, and yield the mistakes; `english_names` are by folded name as well."""
+    """Add names to `into` (English by folded local name), and yield mistakes; `english_names` are the valid names."""
     for local, text in names.items():
         at, key = (*place, local), folded(generic_object(local)[0])
         english = english_names.get(folded(generic_object(text)[0]))

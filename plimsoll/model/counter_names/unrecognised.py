@@ -34,12 +34,12 @@ class UnknownCounter:
 
     @property
     def path(self) -> str:
-        """The path for a signal; it covers all instances unless only a total was recorded."""
+        """The counter path to write in a signal: for all instances (`*`), unless only a total was recorded."""
         return str(CounterPath(None, self.object, self._instance, self.counter))
 
     @property
     def is_per_instance(self) -> bool:
-        """Whether its instances are judged one by one."""
+        """Whether `path` stands for all instances, so that each instance is judged alone."""
         return self._instance == "*"
 
     @property
@@ -54,8 +54,8 @@ class Unrecognised:
     """An object with unknown names of counters, of which rules may need some.
 
     Attributes:
-        counters: The number of counters, counting each instance.
-        names: The names of the counters, each once.
+        counters: The number of unknown counters, counting each instance.
+        names: The names of the unknown counters, each once.
     """
 
     host: str
@@ -74,12 +74,14 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
 
     A series with an unknown name counts if one of these is true:
 
-    - Its name is similar to a counter that rules need and that is missing.
-    - Windows or SQL Server translates its object, a counter that rules need is missing, and no other counter shows
+    - The name is similar to a counter that rules need and that is missing.
+    - Windows or SQL Server translates the object, a counter that rules need is missing, and no other counter shows
       that the object was recorded in English.
-    - Its object is unknown, and either the host has several objects but none that Windows translates, or the name
-      is (or, if the object is missing, resembles) a foreign name of an object that rules need, or it has non-ASCII
-      letters and no processor or no memory is recognised.
+    - The object is unknown, and the host has several objects but none that Windows translates.
+    - The object is unknown, and its name is a foreign name of an object that rules need, or resembles a foreign name
+      of a missing object.
+    - The object is unknown, its name or the counter's has non-ASCII letters, and no processor or no memory is
+      recognised.
 
     All other unknown objects are assumed to belong to programs.
     """
@@ -113,7 +115,7 @@ _BUFFERS = f"{SQL_DEFAULT}:Buffer Manager"
 
 
 class _RecordedNames:
-    """The recorded names of one host, to compare unknown names with."""
+    """The recorded names of one host, with which unknown names are compared."""
 
     def __init__(self, series: Sequence[Series]) -> None:
         recognised = [member for member in series if _is_recognised(member)]
@@ -152,7 +154,7 @@ class _RecordedNames:
         return self._language_unknown or missing or (self._no_basics and has_foreign_letters(name + series.field))
 
     def _lacks(self, object_: str, counters: Iterable[str], series: Series) -> bool:
-        """Return whether one of these counters is missing for the series' instance."""
+        """Return whether any of these counters is missing for the instance of the series."""
         return any(
             (object_, telegraf_name(counter), series.tag("instance")) not in self._recorded for counter in counters
         )
