@@ -102,9 +102,7 @@ class Pdh:
         self._close(query)
 
     def add(self, query: Query, path: str) -> Counter | None:
-        r"""Add a counter to a query by its English path `\Object(*)\Counter`; return None if this host has no such
-        counter.
-        """
+        r"""Add a counter to a query by its English path `\Object(*)\Counter`; return None if this host lacks it."""
         counter = c_void_p()
         status = self._add(query, path, 0, byref(counter)) & _WHOLE
         if status in _NOT_HERE:

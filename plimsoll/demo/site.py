@@ -56,7 +56,7 @@ class DemoCounter(_StrictSite):
 
 
 class Array(_StrictSite):
-    """A simulated disk array: its spindles, RAID level and utilization."""
+    """A simulated disk array: its spindles, its RAID level, and whether it holds database or log files (`drive`)."""
 
     spindles: int
     drive: Literal["database", "log"] | None = None

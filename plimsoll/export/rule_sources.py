@@ -203,7 +203,7 @@ def source_labels(source: RuleSource) -> list[str]:
 
 
 def is_for_pack(pack: Pack, variant: Variant) -> bool:
-    """Return whether a variant has a source that only hosts of the kind that the pack is for record.
+    """Return whether samples of a variant show that the host is of the kind that the pack is for.
 
     The other system knows nothing about a host except its samples.
     """

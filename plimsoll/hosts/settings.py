@@ -205,7 +205,7 @@ class Settings(_Strict):
     @model_validator(mode="before")
     @classmethod
     def _separate_patterns(cls, content: Any) -> Any:
-        """Move the tables of host name patterns out of `hosts`. Raise ValueError if one has more than rules."""
+        """Move the tables of host name patterns out of `hosts`. Raise ValueError if one has more than `rules`."""
         if not isinstance(content, dict) or not isinstance(hosts := content.get("hosts"), dict):
             return content
         if "patterns" in content:

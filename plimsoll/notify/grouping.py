@@ -64,7 +64,10 @@ class Policy:
     labels_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def wants(self, alert: Alert) -> bool:
-        """Return whether the target's settings select an alert, whatever its state."""
+        """Return whether the target's settings select an alert, by its severity, host, labels and pack.
+
+        An alert about no single host is selected by its severity alone.
+        """
         target, labels = self.target, self.labels_of.get(host_key(alert.host), {})
         if alert.severity not in target.severities or alert.kind in _OF_NO_HOST:
             return alert.severity in target.severities
@@ -120,7 +123,7 @@ class Situation:
 
     @cached_property
     def silent(self) -> frozenset[str]:
-        """The hosts (case-folded) that fell silent; it contains "" if all hosts did."""
+        """The hosts (case-folded) that send no samples; with "" among them if all hosts are silent."""
         return frozenset(host_key(alert.host) for alert in self.firing if alert.kind.endswith("-silent"))
 
     @cached_property
@@ -208,7 +211,7 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
 
 
 def _find_news(alert: Alert, situation: Situation, now: int) -> News | None:
-    """Return the news of an alert that the target lacks; None if there is none, or if it must wait."""
+    """Return the news of an alert of which the target is to be notified; None if there is none, or if it must wait."""
     notified = situation.notified.get(alert.id)
     if alert.hold:
         return None

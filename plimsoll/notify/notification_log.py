@@ -179,7 +179,7 @@ def notifications(file: AlertsFile, alert: int) -> list[Notification]:
 
 
 def forget_others(file: AlertsFile, names: set[str]) -> None:
-    """Delete what is logged of all targets except those with these names."""
+    """Delete the logs of all targets except those with these names."""
     gone = [state.name for state in states(file) if state.name not in names]
     with file.transaction() as connection:
         for name in gone:

@@ -51,7 +51,8 @@ class Strict(BaseModel):
 class QuietWindow(Strict):
     """A time of day, on some days of the week, in which alerts are held back; by default the whole day.
 
-    It begins on each of `days`; if `end` is not after `begin`, it ends on the next day.
+    The window begins on each of `days`, and ends on the next day if `end` is before `begin`. If they are equal, it is
+    the whole day.
     """
 
     days: tuple[Day, ...] = Field(default=DAYS, min_length=1)

@@ -1,4 +1,4 @@
-"""Selects the Windows counters to record on a host so that some packs can be judged."""
+"""Selects the Windows counters to record on a host so that the rules of chosen packs can be judged."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -64,7 +64,7 @@ def span(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWit
 
 
 def worst_span(variant: Variant, wheres: Sequence[Sequence[str]]) -> str:
-    """Return the query of `span` over all alternatives; of several values with the same tags, the shortest."""
+    """Return the query of `span` over all alternatives; of several spans with the same tags, the shortest."""
     pairs = zip(variant.selections, wheres, strict=True)
     return _worst([_span_parts(selection, where) for selection, where in pairs], variant.group, "min")
 

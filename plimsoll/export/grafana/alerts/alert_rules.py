@@ -216,7 +216,9 @@ def _is_stricter(warning: Rule, critical: Rule) -> bool:
 
 
 def _key(rule: Rule) -> tuple[object, ...] | None:
-    """Return a key that is equal for rules that differ only in their limits; None if a rule cannot be compared so."""
+    """Return a key that is equal for rules that differ only in limits and severity; None for rules not compared this
+    way.
+    """
     simple = rule.reduce in ("mean", "median", "min", "max", "last")
     if rule.and_ or rule.when_phase_unknown or rule.drive or not simple:
         return None

@@ -59,7 +59,7 @@ def source_variable(**fields: Any) -> Json:
 def hosts_variable(signals: Iterable[str]) -> Json:
     """Return the variable that lists the hosts with samples of these signals in the time range.
 
-    Its choice "All" shows every host, even if unlisted.
+    The choice "All" shows every host, even hosts that are not listed.
     """
     selections = signal_selections(signals)
     return _tags_variable(HOST_VARIABLE, "Host", selections, {selection.host for selection in selections})

@@ -78,7 +78,7 @@ def distance_panel(limits: PanelLimits, panel_id: int, grid: Json) -> Json:
 
 
 def rows(limits: PanelLimits) -> Iterator[tuple[Rule, ...]]:
-    """Yield the rules of each row that areas.yaml lists. Raise ValueError if they have no common share of a limit."""
+    """Yield the rules of each row in areas.yaml. Raise ValueError if a row's rules have no common share of a limit."""
     rules_by_id = load().rules
     for names in load_areas().health.limits:
         rules = tuple(rules_by_id[name] for name in names)
