@@ -43,8 +43,8 @@ _STEP_LASTS = 0.75  # of the steady state: another level that lasts for longer i
 class NotSteady:
     """The reason (`why`) why a series has no steady state.
 
-    `is_certain` is False if the data cannot tell. `tests` are the starts and ends (UTC ns) of several tests, if there
-    are.
+    `is_certain` is False if the data cannot tell. If the series has several tests, `tests` are their starts and ends
+    (UTC ns).
     """
 
     why: str

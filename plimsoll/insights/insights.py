@@ -1,4 +1,4 @@
-"""A review with its insights, beyond thresholds. FOLDERS lists the insights in the order of the outputs."""
+"""Insights: what a review shows beyond its limits. FOLDERS lists the insights in the order of the outputs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -73,7 +73,7 @@ class News:
 
 @dataclass(frozen=True)
 class Insight(Generic[F]):
-    """A search of runs for something beyond limits, and its wording in the outputs; `find` returns a result.
+    """The functions of an insight, which find something in a review and word the result for the outputs.
 
     Attributes:
         name: The folder; the models of the JSON are in its module `json`, which is imported only for the JSON.
@@ -84,7 +84,7 @@ class Insight(Generic[F]):
         news: Returns the harmful facts that only the second of two runs shows; the last argument translates subjects of
             the second run to those of the first.
         summary: Returns the cause of trouble in one sentence, for the first screen; empty if there is none.
-        short: Returns the resource that the insight names as the cause, and its host.
+        short: Returns the resource that the insight names as the cause, and its host; None if there is none.
         ahead: Returns sentences for the headline on what no crossed limit shows, such as a limit soon to be crossed.
         step: Returns the next step, in a sentence or two; empty if unknown.
         doubt: Returns why a run without a crossed limit is not known to be healthy; empty if there is no doubt.

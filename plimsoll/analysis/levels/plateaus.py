@@ -222,7 +222,7 @@ def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequenc
 
 
 def _same(series: Described, piece: Piece, other: Piece, height: float = 0.0) -> bool:
-    """Return whether two pieces have the same level, within the noise or a small share of `height` (of usual steps)."""
+    """Return whether two pieces have the same level, within the noise or a small share of a step of this height."""
     apart, error = abs(piece.level - other.level), series.error(piece, other)
     return apart < 3 * error or (apart < 8 * error and apart < _SMALL * height)
 

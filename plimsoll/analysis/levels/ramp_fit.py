@@ -244,7 +244,7 @@ def _around(side: Side) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Candidates:
-    """The candidates for the ramps on both sides, and the sums over the whitened series that scores need."""
+    """The candidates for the ramps on both sides, and the sums over the whitened series by which pairs are scored."""
 
     squares: float
     sum: float
@@ -253,13 +253,13 @@ class _Candidates:
     sides: tuple[Ramps, Ramps]
 
     def best_pair(self) -> tuple[int, int]:
-        """Return the index of the best candidate on each side, of all pairs."""
+        """Return the indices of the best pair of candidates, one of each side."""
         scores, _, _ = self._scored(0, np.arange(len(self.sides[1].end))[:, None])
         other, intp = np.unravel_index(int(np.argmin(scores)), scores.shape)
         return int(intp), int(other)
 
     def improved(self, sides: tuple[Side, Side]) -> tuple[int, int]:
-        """Return the index of the best candidate on each side; `sides` are improved in turn, a few times."""
+        """Return the indices of a good pair: the best candidate of each side in turn, starting near `sides`."""
         chosen = [self.nearest(side, sides[side]) for side in (0, 1)]
         for turn in range(_TURNS):
             side = turn % 2
@@ -277,7 +277,7 @@ class _Candidates:
         return int(np.argmin(away))
 
     def level(self, chosen: tuple[int, int]) -> float:
-        """Return the fitted level between a pair of ramps (by index)."""
+        """Return the fitted level between a chosen pair of ramps."""
         return float(self._scored(0, np.array(chosen[1]))[1][chosen[0]])
 
     def side(self, side: int, value: int, other: int) -> Side:
@@ -335,7 +335,7 @@ class _Height:
 
 
 def whitened(rows: Floats, phi: float) -> Floats:
-    """Return rows of AR(1) noise with the coefficient `phi` as white noise."""
+    """Return the rows filtered so that AR(1) noise with the coefficient `phi` becomes white noise."""
     white = rows.copy()
     white[..., 1:] -= phi * rows[..., :-1]
     white[..., 0] *= np.sqrt(1 - phi * phi)

@@ -72,7 +72,7 @@ class Described:
         return float(np.sqrt(sum(float(self.variance[part.first : part.last].mean()) / part.length for part in parts)))
 
     def information(self, line: Values, parameters: int) -> float:
-        """Return the Bayesian information criterion of `line` as a description, with autoregressive noise around."""
+        """Return the Bayesian information criterion of a description by `line` and autoregressive noise."""
         return _information(self.values, line, self._shape, parameters)
 
     @property

@@ -23,7 +23,7 @@ _TOTAL = {  # totals, and the figures of a single disk that replace them
 
 
 def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
-    """Return the use of a host's disk that is nearest to its capacity; of all disks together without single ones."""
+    """Return the use of the disk nearest to its capacity; of all disks together if single disks were not recorded."""
     by_disk: dict[Subject, dict[str, Figure]] = {}
     for signal in _OF_A_DISK:
         for subject, values in measured.on(signal, host).items():

@@ -57,7 +57,7 @@ class Bottleneck:
 
     @property
     def instance(self) -> str | None:
-        """The disk, adapter, processor or process that is the bottleneck; None if it is no single one of several."""
+        """The disk, adapter, processor or process that is the bottleneck; None if a whole resource is, or none."""
         return self.limiting.instance if self.limiting else None
 
     @property

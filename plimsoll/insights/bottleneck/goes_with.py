@@ -50,7 +50,7 @@ _WITH = (  # the counters that are tried
 class GoesWith:
     """A response time, and the counters correlated with it, the strongest first.
 
-    `related` has for each counter its figure, its correlation, and how long it leads the response time (s).
+    `related` has for each counter its figure, its correlation, and how long the counter leads the response time (s).
     """
 
     response: Figure

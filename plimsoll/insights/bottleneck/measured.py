@@ -147,7 +147,7 @@ class Measured:
 
     @cached_property
     def _findings(self) -> dict[tuple[str | None, ...], tuple[Finding, RuleEvaluation]]:
-        """The judged findings and evaluations, by rule and subject; and the first by rule and host."""
+        """The judged findings with evaluations, by rule and subject; also the first finding by rule and host."""
         findings: dict[tuple[str | None, ...], tuple[Finding, RuleEvaluation]] = {}
         for finding in self.review.findings:
             if finding.subject is not None and finding.track is not None:

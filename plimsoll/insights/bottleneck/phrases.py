@@ -1,4 +1,4 @@
-"""The sentences about the bottleneck of a run: each gives figures, and the values they were compared with."""
+"""Sentences about the bottleneck of a run, with figures and the values that the figures were compared with."""
 
 from collections.abc import Iterable, Sequence
 

@@ -94,7 +94,7 @@ class ResourceCapacity:
 
 @dataclass(frozen=True)
 class ObjectiveCapacity:
-    """A response time, its objective (`limit`, s), and the load up to which the response time is within this."""
+    """A response time, its objective (`limit`, s), and the load up to which the objective is met."""
 
     curve: ResponseCurve
     limit: float

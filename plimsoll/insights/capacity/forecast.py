@@ -109,8 +109,7 @@ class Growth:
 class Forecast:
     """The day on which growing users reach the first limit, with its interval; None if unknown, or too far away.
 
-    With `at_least`, no limit is reached within the projected loads, and `day` is when the users reach the highest of
-    these.
+    With `at_least`, no limit is reached within the projected loads, and `day` is when the users leave these loads.
     """
 
     growth: Growth

@@ -74,7 +74,7 @@ class Users:
     def load_of(self, users: float, most: float) -> float:
         """Return the load at which there are this many users.
 
-        Otherwise the result is infinite for more users than there are at the load `most`.
+        For more users than at the load `most`, the result is infinite unless users are in proportion to the load.
         """
         loads = np.linspace(0, most, 1000)
         values = np.array([self.at(float(load)) for load in loads])

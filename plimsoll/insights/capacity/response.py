@@ -174,7 +174,7 @@ def _curve(
 
 
 def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
-    """Return the models to try: a station for each resource, and if the software limits, a queue with its servers."""
+    """Return the models to try: a station for each resource, and if the software limits, a queue of 1 to 64 servers."""
     apart = tuple((station,) for station in stations)
     if limit is None or limit.by_resource:
         return [apart]

@@ -28,8 +28,7 @@ class Saturation:
     Attributes:
         load: The highest throughput (operations a second).
         users: The number of users from which throughput does not rise; None if only requests in flight show the point.
-        fewer_done_by: The next measured users beyond the highest throughput, who got less done; None if it does not
-            fall.
+        fewer_done_by: The users at the next level beyond the highest throughput; None if throughput does not fall.
         by_resource: Whether a resource was at or near its limit at that point; else no recorded resource limits.
         sure: Whether the figures leave no other explanation.
     """
@@ -82,9 +81,9 @@ def saturation(observed: Observed, levels: Sequence[LoadLevel]) -> Saturation | 
 
 
 def _users_at_top(users: Values, done: Values, top: int) -> float:
-    """Return the users at the top of a falling curve of throughput (`done`), by a parabola through three levels.
+    """Return the users at the top of a curve of throughput, by a parabola through the top level and its neighbours.
 
-    Where throughput rises steeply up to the highest level, the result is not below the users of that level.
+    If throughput rises steeply up to the top level, the result is at least the users of that level.
     """
     if not top:
         return float(users[0])
@@ -107,7 +106,7 @@ def up_to_the_top(observed: Observed, levels: Sequence[LoadLevel]) -> tuple[Obse
 
 
 def _wait_longer(observed: Observed, levels: Sequence[LoadLevel], users: Values, done: float) -> bool:
-    """Return whether response times grow with the users as much as when further users only wait (Little's law).
+    """Return whether response times grow with the users as if further users only waited (Little's law).
 
     If so, the system holds requests back, not the load driver.
     """

@@ -210,7 +210,7 @@ def _response(capacity: Capacity) -> Iterator[str]:
 
 
 def _unknown(capacity: Capacity) -> Iterator[str]:
-    """Yield sentences on overload, resources without a projection, and contradictions."""
+    """Yield sentences on overload, the bottlenecks of the runs, and resources without a projection."""
     if capacity.overload and capacity.overload.users:
         yield (
             f"Overload: {rounded(capacity.overload.users)} {capacity.observed.users_unit} did "

@@ -128,7 +128,7 @@ class Means:
     def _cost(self, hosts: Sequence[HostStep], throughput: float | None, *facts: AnyFact) -> float | None:
         """Return the processor time (s) of one operation, summed over all hosts; None if unknown.
 
-        The time of each host is multiplied by its `facts`: the number of processors, and for MHz s also the clock.
+        The time of each host is multiplied by the host's `facts`, such as the number of processors.
         """
         total = 0.0
         for host in hosts:
@@ -242,7 +242,7 @@ class LoadSteps:
 
     @cached_property
     def knee(self) -> Knee | None:
-        """The load after which throughput grows less than half as fast; None unless two steps or more are beyond."""
+        """The load after which throughput grows less than half as fast; None unless two or more steps are beyond it."""
         knee = throughput_knee(*self._curve()) if self.answers_load else None
         return knee if knee and self._beyond(knee.load) >= _BEYOND_A_BEND else None
 

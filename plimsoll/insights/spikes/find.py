@@ -39,7 +39,7 @@ class Events:
         return [(start, start + self.width) for start in self.starts.tolist()]
 
     def together(self, other: "Events") -> bool:
-        """Return whether both rhythms have about the same period, and most of the rarer spikes coincide with others."""
+        """Return whether both rhythms have the same period, and most spikes of the rarer are near the other's."""
         if abs(self.period - other.period) > 0.03 * max(self.period, other.period):
             return False
         few, many = sorted((self, other), key=lambda events: len(events.starts))
@@ -212,7 +212,10 @@ def _height(spikes: SignalSpikes) -> float:
 
 
 def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> tuple[Rising, ...]:
-    """Return the signals that rise with the spikes, the strongest first, without processes and without `but`."""
+    """Return the signals that rise with the spikes, the strongest first; processes are left out.
+
+    `but` are subjects, by signal, that are left out too.
+    """
     signals = [(name, signal) for name, signal in plain(review.question.signals) if not name.startswith("process.")]
     tested = [
         (name, signal, subject, samples)

@@ -56,7 +56,7 @@ def _news(
 
 
 def _ahead(signal_trends: tuple[SignalTrend, ...]) -> tuple[str, ...]:
-    """Return sentences on the limits reached within a week, the soonest first, without a limit in `_doubt`."""
+    """Return sentences on limits reached within a week, the soonest first; not on the limit that `_doubt` names."""
     soon = [
         (trend.reaches_s[0], f"At the rate of this run {_name(trend)} {_reaching(trend)}.")
         for trend in signal_trends

@@ -1,4 +1,4 @@
-"""The users that a documented system can carry, by the costs in its document and Site Server's method of capacity."""
+"""The users that a documented system can carry: costs are from its document, the method from Site Server's studies."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MOST_USERS = 1e9
 
 @dataclass(frozen=True)
 class DocumentedUse:
-    """The use of a resource at a number of users; `share` is use divided by capacity, None if that is unknown."""
+    """The use of a resource at a number of users; `share` is the use divided by the capacity (None if unknown)."""
 
     resource: str
     title: str
@@ -54,7 +54,7 @@ class DocumentedCapacity:
 
 
 def documented(profile: Profile, variant: str, users: float | None = None) -> DocumentedCapacity:
-    """Return the limits of a documented system, and the use at a number of `users`, by default of the profile."""
+    """Return the limits of a documented system, and the use at `users`, by default the number in the profile."""
     costs = profile.costs[variant]
     users = users if users is not None else profile.users
     uses = tuple(use_at(profile, costs, users)) if users is not None else ()

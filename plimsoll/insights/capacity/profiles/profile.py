@@ -87,7 +87,7 @@ class Documented(StrictModel):
 
     @model_validator(mode="after")
     def _rising(self) -> "Documented":
-        """Check that no cost makes the use fall as the rate rises (as some printed curves do), for unique limits."""
+        """Check that use never falls as a rate rises, as by some printed curves: a limit would be reached twice."""
         for resource in self.resources.values():
             for name, cost in resource.demands.items():
                 most = self.most.get(name, 0.0)
