@@ -151,7 +151,7 @@ class _AlertPages:
         return self._show_refused(request, form) if id_ is None else self.show_alert(request, id_, silence=form)
 
     def silence_incident(self, request: Request, fields: Fields) -> Response:
-        """Silence every alert of the incident that contains an alert, and redirect to the health page."""
+        """Silence all alerts of the incident with the alert in the path, and redirect to the health page."""
         id_: int = request.path_params["id"]
         incidents = firing(self._file).incidents
         alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
@@ -165,7 +165,7 @@ class _AlertPages:
         return self._see(request, "/")
 
     def end_silences_of_incident(self, request: Request, fields: Fields) -> Response:
-        """End the silences of the incident that contains an alert, and redirect to the health page.
+        """End the silences of the incident with the alert in the path, and redirect to the health page.
 
         Silences whose patterns match further alerts stay; if no silence was ended, redirect to the list of silences.
         """
@@ -246,7 +246,7 @@ class _AlertPages:
         return self._frame.page(request, "alerts/alerts.html.j2", "Alerts", status, **content)
 
     def _describe_silence(self, request: Request) -> str:
-        """Return a sentence on the effect of the silence that was just begun; empty if none was."""
+        """Return a sentence on the silence that the URL names as just begun; empty if the URL names none."""
         id_ = request.query_params.get("silenced", "")
         active = silences.active(self._file, time.time_ns())
         silence = next((silence for silence in active if str(silence.id) == id_), None)

@@ -43,9 +43,9 @@ class SignalSource:
 
 
 class HostSignals:
-    """The signals of a host, with their sources and rules; both are computed on demand and cached.
+    """The signals of a host, with their sources and rules, computed on demand and cached.
 
-    `everywhere` are packs that apply to all hosts, as the user named them and they match no host.
+    `everywhere` are the packs that the user named and that match no host, so that they apply to all hosts.
     """
 
     def __init__(self, site: Site, series: Sequence[Series], facts: Facts, everywhere: Sequence[Pack]) -> None:

@@ -59,8 +59,8 @@ def compute_signals(store: SampleReader, origins: Sequence[ResolvedSource], star
 def find_crossed_since(scenes: Scenes, alert: Alert) -> int | None:
     """Return since when all samples before an alert's begin are past its limit (UTC ns); None if unknown.
 
-    This is earlier than the alert's begin: the first evaluation whose whole window is past the limit. It is unknown
-    for alerts without a limit, and if no sample of the six hours before the begin is within the limit.
+    The alert begins later, at the first evaluation whose whole window is past the limit. The time is unknown for an
+    alert without a limit, and if no sample of the six hours before the begin is within the limit.
     """
     if alert.kind != "rule" or not alert.healthy or alert.signal not in scenes.signals:
         return None

@@ -178,8 +178,8 @@ def _rows(
 ) -> Iterator[tuple[RowSpec, Sequence[Panel]]]:
     """Yield each row of a dashboard with the panels for which a chosen host has data.
 
-    The titles of panels without data are added to `missing`; but not if a collapsed row has no data at all, as it is
-    then for a server role that no host has.
+    The titles of panels without data are added to `missing`, except those of a collapsed row without any data: such a
+    row is for a server role that no host has.
     """
     for row in area.rows:
         drawn: list[Panel] = []

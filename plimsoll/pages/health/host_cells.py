@@ -62,7 +62,7 @@ class HostCell:
 
     @property
     def rank(self) -> tuple[bool, int, bool, float]:
-        """The sort key that selects the rule to show for a signal: the smallest, which is that of the worst state."""
+        """The sort key of a signal's rules: the rule with the smallest key, which is in the worst state, is shown."""
         return self.healthy is None, _PLACES[self.standing], self.is_special, -(self.level or 0.0)
 
     @property

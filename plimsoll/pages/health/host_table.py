@@ -105,7 +105,8 @@ class HostRow:
     """A row of the host table. `cells` has a cell for each column, None where the host lacks the signal.
 
     `crossed` has the worst crossed signals that have no column; `left_out` counts the rest of these signals.
-    `is_blank` means that the host is silent and has no cell. `pending` is the highest severity of its pending limits.
+    `is_blank` means that the host is silent and has no cell in any column. `pending` is the highest severity of its
+    pending limits.
     """
 
     name: str

@@ -112,7 +112,7 @@ class HostChart:
 
 
 def _charts(host: str, scene: Scene, cells: Mapping[str, HostCell]) -> Iterator[HostChart]:
-    """Yield one chart for each signal of the host that is on a dashboard."""
+    """Yield a chart for each signal that the host has and a dashboard shows."""
     panels = ((area, panel) for area in load_areas().areas for panel in area.panels if not panel.drive)
     shown: set[str] = set()
     for area, panel in panels:
@@ -125,7 +125,7 @@ def _charts(host: str, scene: Scene, cells: Mapping[str, HostCell]) -> Iterator[
 
 
 def _by_area(charts: Sequence[HostChart]) -> list[tuple[Area, list[HostChart]]]:
-    """Return the charts by area. The worst chart of an area comes first, and the area with the worst chart."""
+    """Return the charts by area. The area with the worst chart comes first, and in an area, the worst chart."""
     areas: dict[str, list[HostChart]] = {}
     for chart in sorted(charts, key=HostChart.rank):
         areas.setdefault(chart.area.area, []).append(chart)

@@ -68,7 +68,7 @@ Task = ToReview | ToCompare
 
 
 class Stage(StrEnum):
-    """How far a job is."""
+    """The stage of a job: waiting, the step that the worker performs, or how the job ended."""
 
     WAITING = "waiting"
     READING = "reading"

@@ -34,7 +34,7 @@ class _KeptModel(BaseModel):
 
 
 class ReviewOrigin(_KeptModel):
-    """What made a review: the version of Plimsoll and the hash of the rules; and when (UTC ns)."""
+    """The version of Plimsoll and the hash of the rules that made a review, and the time of the review (UTC ns)."""
 
     version: str
     rules: str
@@ -96,7 +96,10 @@ class KeptMeans(_KeptModel):
 
 
 class KeptReview(_KeptModel):
-    """The summary of a review: `severity` is the highest crossed (or empty), `cause` names the short resource."""
+    """The summary of a review.
+
+    `severity` is the highest severity of a crossed limit, or empty; `cause` names the resource that ran short.
+    """
 
     run: str
     made_with: ReviewOrigin = Field(validation_alias="made", serialization_alias="made")
@@ -164,9 +167,9 @@ class KeptReviews:
         return None
 
     def tidy(self, runs: Collection[RunSummary]) -> None:
-        """Remove files that belong to none of these stored runs, if they are older than 30 days or more than 200.
+        """Remove comparisons, and reviews of runs that are not among `runs` (those in the store).
 
-        They are comparisons, and reviews of runs that are not in the store.
+        They are removed when they are older than 30 days, or not among the latest 200.
         """
         kept = {review_id(run) for run in runs}
         newest: dict[str, int] = {}

@@ -33,7 +33,7 @@ class TooManyComparisons(Exception):
 
 @dataclass(frozen=True)
 class RunReview:
-    """A stored run, its stored review (None without one), and the job that makes a new review (None without one).
+    """A stored run. `kept` is its stored review and `job` makes a new review; either can be None.
 
     `outdated` says how the review's version or rules differ from the current ones; empty if they do not.
     `has_means` means that the means of the run's signals are stored.

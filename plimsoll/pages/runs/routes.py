@@ -140,7 +140,7 @@ def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Req
 
 
 def compare_page(request: Request, frame: Frame, reviews: RunReviews) -> Response:
-    """Return the page that compares the runs `b` with the baseline `a`, which the query names.
+    """Return the page that compares runs, the query's `b`, with a baseline, the query's `a`.
 
     Redirect a query with ids of runs (`run`), which the list of runs sends, to the address with names.
     """

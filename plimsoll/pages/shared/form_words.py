@@ -13,7 +13,7 @@ _FIELDS = {
 
 
 def with_fields(text: str) -> str:
-    """Replace the command-line options that a message names by the labels of form fields."""
+    """Return a message in which labels of form fields replace the options of commands."""
     return worded(text, lambda parameter: _FIELDS.get(parameter, f"the command's option {parameter.plain}"))
 
 

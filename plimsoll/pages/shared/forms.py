@@ -66,7 +66,7 @@ def form_routes(path: str, handle: Callable[[Request, Fields], Response], page: 
 
 
 def own_address(text: str) -> str:
-    """Return the path and query of a URL; the path is `/` if the URL is not on this server."""
+    """Return only the path and query of a URL, so that it is on this server; `/` if the path is not absolute."""
     url = urlsplit(text[:_LONGEST_ADDRESS])
     path = url.path if url.path.startswith("/") and not url.path.startswith(("//", "/\\")) else "/"
     return f"{path}?{url.query}" if url.query else path

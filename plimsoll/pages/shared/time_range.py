@@ -30,9 +30,9 @@ class PageRange:
 
     @classmethod
     def parse(cls, start: str | None, end: str | None, zone: Zone, now: int | None = None) -> "PageRange":
-        """Parse the begin and end of a range; None stands for the begin or end of the last hour.
+        """Parse the texts of a range; `start` is `now-1h` and `end` is `now` by default.
 
-        Raise Unusable if either is invalid, or the range is empty.
+        Raise Unusable if a text is invalid, or the range is empty.
         """
         at = time.time_ns() if now is None else now
         start, end = start or USUAL, end or NOW

@@ -52,7 +52,10 @@ class UploadParser(MultiPartParser):
         self._has_ended = False
 
     def on_headers_finished(self) -> None:
-        """Begin a field or file of the form. Raise MultiPartException for a file in a field other than `files`."""
+        """Begin a field or file of the form.
+
+        Raise MultiPartException if a file is not in the field `files`, or if the field `files` is text.
+        """
         super().on_headers_finished()
         part = self._current_part
         if (part.field_name == FILES) != (part.file is not None):
