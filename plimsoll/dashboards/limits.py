@@ -41,7 +41,7 @@ class PanelLimits:
         return tuple(self.site.applied(rule, "") for rule in rules if rule.drive == spec.drive)
 
     def rules_of(self, spec: PanelSpec) -> tuple[Rule, ...]:
-        """Return the rules of a panel that are judged, except limits that are only notes as superseded."""
+        """Return the rules of a panel that are judged, without superseded limits, which are only notes."""
         judged = [judged.rule for judged in self.judged_rules(spec) if not judged.off and not judged.unknown]
         return tuple(rule for rule in judged if not is_note(rule))
 

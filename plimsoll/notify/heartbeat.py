@@ -45,7 +45,7 @@ class Heartbeat:
         self._thread.join(1.0)
 
     def tick(self, now: int) -> None:
-        """Request the address if a minute has passed and everything works."""
+        """Request the address if the last attempt was at least a minute ago and everything works."""
         if 0 <= now - self._last < INTERVAL:
             return
         self._last = now

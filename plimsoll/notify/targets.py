@@ -53,7 +53,7 @@ class NotifyTarget:
         self._said_at = 0
 
     def tick(self, now: int) -> None:
-        """Send the next message to the target, if one is due."""
+        """Send the messages to the target that are due."""
         try:
             self._tick(now)
         except NotKept as error:
@@ -69,7 +69,7 @@ class NotifyTarget:
         self._to_say = Message(f"CRITICAL: {title}", body, "critical")
 
     def _tick(self, now: int) -> None:
-        """Send the next message if one is due; record the attempt before, and the result afterwards."""
+        """Send the messages about alerts that are due; record each attempt before it is made, then its result."""
         self._keep()
         if given_up := self._outbox.give_up(self._policy, now):
             _log.warning("%s: gave up telling of %d alerts that ended a day ago", self.name, given_up)

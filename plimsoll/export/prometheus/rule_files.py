@@ -36,7 +36,7 @@ class _Written:
 
     @property
     def by(self) -> str:
-        """The clause that keeps the labels that all metrics of the group have: `by (instance, job)`."""
+        """The clause that keeps the labels of the scrape and of the group: `by (host, instance, job, cpu)`."""
         return f"by ({', '.join((*_OF_SCRAPE, *(label for label in self.group.labels if label not in _OF_SCRAPE)))})"
 
     def formula(self, formula: Formula) -> str:

@@ -216,9 +216,7 @@ def _is_stricter(warning: Rule, critical: Rule) -> bool:
 
 
 def _key(rule: Rule) -> tuple[object, ...] | None:
-    """Return a key that is equal for rules that differ only in limits and severity; None for rules not compared this
-    way.
-    """
+    """Return a key that is equal for rules that differ only in their limits; None for rules with further conditions."""
     simple = rule.reduce in ("mean", "median", "min", "max", "last")
     if rule.and_ or rule.when_phase_unknown or rule.drive or not simple:
         return None
