@@ -44,7 +44,7 @@ class Thresholds:
 
     @cached_property
     def order(self) -> Mapping[LimitKey, int]:
-        """The rank (from 0) of each signal and subject whose limit one run alone crossed; limits of roles first."""
+        """The rank from 0 of each signal and subject whose limit one run alone crossed; limits of host roles first."""
         findings = [*((finding, self.hosts) for finding in self.only_second), *((f, None) for f in self.only_first)]
         findings.sort(key=lambda pair: pair[0].pack.applies_to is None)
         return {_place(*pair): at for at, pair in reversed(list(enumerate(findings)))}
@@ -167,7 +167,7 @@ class Comparison:
         return [compared for compared in self.judged if compared.outcome in outcomes]
 
     def within_limits(self, *outcomes: ComparisonOutcome) -> list[Compared]:
-        """Return the comparisons that `of` returns, without signals that crossed a limit in one run alone.
+        """Return the comparisons with one of the `outcomes`, without signals that crossed a limit in one run alone.
 
         Of a signal with several subjects, the most important outcome counts: a signal that moved on one disk is not
         listed as unchanged.
@@ -312,7 +312,7 @@ class Comparison:
                 yield pair, first, second
 
     def memory_in_use(self, signal: Signal, subject: Subject, available: float) -> float | None:
-        """Return the memory in use beside `available` (in %, or in bytes); None if the total is unknown."""
+        """Return the memory in use if `available` is free (in %, or in bytes); None if the total is unknown."""
         if signal.unit == "%":
             return 100 - available
         memory = self.first.review.facts.find(subject, "memory_mb")

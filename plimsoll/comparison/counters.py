@@ -49,7 +49,7 @@ class Counter:
 
     @property
     def costs(self) -> bool:
-        """Whether more is worse by the counter's name, and it rose by over half (a queue to over twice)."""
+        """Whether the name says that more is worse, and the counter is over 1.5 times as high (a queue over twice)."""
         limit = _GROWN * self.before
         if "queue" in _short(self.series).casefold():
             limit = max(_QUEUE_GROWN * self.before, self.before + _WAITING)
@@ -129,7 +129,10 @@ def _differs(counter: Counter, count: int, effect: LoadEffect) -> bool:
 
 
 def _expected(counter: Counter, effect: LoadEffect, level: float) -> tuple[float, float]:
-    """Return the lowest and highest value expected at the load of a queue, else of a waiting time, of this `level`."""
+    """Return the lowest and the highest value expected at the load of the second run; `level` is the baseline's.
+
+    A counter is taken as a queue if its name says so, else as a waiting time.
+    """
     growth = "queue" if "queue" in _short(counter.series).casefold() else "waiting"
     low, high = sorted(effect.band(growth, level=level).ends(level))
     return low, high

@@ -34,7 +34,7 @@ def crossings(comparison: Comparison) -> list[Finding]:
 
 
 def surprises(comparison: Comparison) -> list[Finding]:
-    """Return critical limits, far from the baseline, that the second run crossed too briefly to count, as findings."""
+    """Return findings of critical limits that the second run crossed briefly, and that the baseline was far from."""
 
     def is_far(finding: Finding) -> bool:
         climbs = comparison.treatments.of(finding.rule.signal, finding.signal).integrates
@@ -66,7 +66,7 @@ def _counts(comparison: Comparison, finding: Finding) -> bool:
 
 
 def _beyond(comparison: Comparison, finding: Finding) -> tuple[Values, Values] | None:
-    """Return, for the baseline and the second run, an array that is 1 for each evaluation beyond the limit, else 0.
+    """Return two arrays, for the baseline and the second run: 1 for each evaluation beyond the limit, else 0.
 
     The baseline is worsened by the spread between runs of one build and by what the load explains. None unless both
     runs have values.

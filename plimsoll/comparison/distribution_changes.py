@@ -138,7 +138,7 @@ def _certain(compareds: list[Compared], shape: Shape, judge: Callable[[Compared]
 
 
 def _peaks(compared: Compared) -> _Judged:
-    """Return the change of peaks against one baseline: the baseline from which it is least significant."""
+    """Return the change of peaks against the baseline from which the change is least significant."""
     return max((_peaks_against(compared, level) for level in compared.baselines), key=lambda judged: judged.chance)
 
 
@@ -222,7 +222,7 @@ def _failures(compared: Compared) -> Reshaped | None:
 
 
 def _longest(samples: Samples) -> tuple[int, float]:
-    """Return the longest burst of samples with many failures: the number of samples, and the duration (ns)."""
+    """Return the longest burst of samples with 20 % failures or more: the number of samples, the duration (ns)."""
     if len(samples.times) < 2:
         return 0, 0.0
     rows = max((end - start for start, end in find_runs(samples.values >= MANY)), default=0)

@@ -83,7 +83,7 @@ def _length_and_limits(comparison: Comparison) -> Iterator[str]:
 
 
 def _surprises(comparison: Comparison) -> Iterator[str]:
-    """Yield a clause on critical limits that the second run crossed briefly and the baseline was far from."""
+    """Yield a clause on critical limits that the second run crossed briefly, and that the baseline was far from."""
     if findings := surprises(comparison):
         text = f", and {counted(len(findings) - 1, 'more critical limit')}" if len(findings) > 1 else ""
         yield f"in {comparison.second.called} {breach_sentence(findings[0]).removesuffix('.')}{text}"
@@ -137,7 +137,7 @@ def counter_text(counter: Counter) -> str:
 
 
 def not_compared(comparison: Comparison) -> str:
-    """Return a sentence on how many counters without a signal were compared, how many not, and why; else empty."""
+    """Return how many counters without a signal were compared, how many not, and why; empty without counters."""
     counters = comparison.unassigned_counters
     texts = [
         f"{counted(count, 'counter')} {why}"

@@ -95,7 +95,7 @@ class Hosts:
         return {host_key(right): host_key(left) for left, right in self.pairs}
 
     def in_first(self, key: Key) -> Key:
-        """Return the host and instance of the second run as named in the first; a name no host has if unmatched."""
+        """Return the first run's names of a host and instance of the second; for an unmatched host, an unused name."""
         return self.first_of.get(key[0], f"{key[0]}\0"), self.instances.get(key, key[1])
 
     @property
@@ -146,7 +146,10 @@ def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, 
 
 
 def find_role(host: str, run: Review) -> frozenset[str]:
-    """Return the role of a host: the names of the rule packs for one kind of host that apply to it; empty without."""
+    """Return the role of a host: the names of the rule packs for one kind of host that apply to it.
+
+    The role is empty if no such pack applies.
+    """
     packs = (applied for applied in run.applied if applied.pack.applies_to)
     return frozenset(applied.pack.pack for applied in packs if host_key(host) in map(host_key, applied.hosts))
 

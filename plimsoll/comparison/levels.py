@@ -87,7 +87,7 @@ class SignalLevel:
         return replace(estimated, mean=self.mean.mean, freedom=max(1.0, min(estimated.freedom, independent / 2 - 1)))
 
     def growth(self, load: "SignalLevel | None") -> float:
-        """Return the least exponent of the load by which the signal grows, as samples show: `LEAST_GROWTH` to 1."""
+        """Return the least exponent by which the signal grows with the load, as samples show: 0.5 to 1."""
         if load is None or not self.mean.mean:
             return LEAST_GROWTH
         of_load, slope = self._following(load)
@@ -97,7 +97,7 @@ class SignalLevel:
         return float(np.clip(exponent, LEAST_GROWTH, 1.0))
 
     def _following(self, load: "SignalLevel") -> tuple[Values, float]:
-        """Return the load's deviations from its mean at the times of the samples, and the signal's slope over them."""
+        """Return the load's deviations from its mean at the samples' times, and the slope of the signal over them."""
         of_load = np.interp(self.samples.times, load.samples.times, load.values)
         of_load -= of_load.mean()
         weight = float(of_load @ of_load)
@@ -144,7 +144,7 @@ def estimate_means(levels: Sequence[SignalLevel]) -> None:
 
 
 def common_phases(first: Review, second: Review) -> tuple[CommonPhase, ...]:
-    """Return the phases that both runs have: the steady one first, then the longest; the whole run last."""
+    """Return the phases that both runs have: the steady phase first, then the longest; the whole run last."""
     of_first, of_second = ({phase.name: phase for phase in reversed(run.phases)} for run in (first, second))
     shared = [(name, phase, of_second[name]) for name, phase in of_first.items() if name in of_second]
     shared.sort(key=lambda both: (both[0] != _STEADY, -min(phase.end - phase.start for phase in both[1:])))

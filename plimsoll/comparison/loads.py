@@ -67,7 +67,7 @@ class LoadComparison:
 
     @property
     def throughput_lost(self) -> bool:
-        """Whether throughput fell though as much was offered: within the second run, or compared with the first."""
+        """Whether throughput fell though as much was offered: within the second run, or since the first run."""
         return bool(self.loss or self.fewer)
 
     @property
@@ -185,7 +185,7 @@ def shared_work(reviews: tuple[Review, Review], phase: CommonPhase) -> list[floa
 
 
 def _ratio(reviews: tuple[Review, Review], phase: CommonPhase, names: tuple[str, ...]) -> float | None:
-    """Return the ratio of the second run's total to the first's, for the first of the signals `names` in both runs."""
+    """Return the second run's total divided by the first's, of the first signal of `names` in both runs; else None."""
     first, second = reviews
     for name in names:
         before, after = sum(_means(first, name, phase.first)), sum(_means(second, name, phase.second))

@@ -35,7 +35,7 @@ class RunRow:
 
 
 def run_table(comparisons: Sequence[Comparison]) -> list[RunRow]:
-    """Return a row for each run, the baseline first; hosts of one role share a column."""
+    """Return a row for each run, the baseline first; the hosts of one role share a column of processor time."""
     sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
     return [RunRow(side, dict(_cells(side.review))) for side in sides]
 
@@ -95,6 +95,6 @@ def _joined(review: Review, name: str, hosts: Sequence[str], *, mean: bool) -> S
 
 
 def _roles(review: Review) -> dict[str, list[str]]:
-    """Return the hosts of each role, by the list of their names; a host without a role is alone."""
+    """Return the hosts of each role, by a text that lists their names; a host without a role is alone."""
     roles = group_pairs((find_role(host, review) or host, host) for host in review.hosts)
     return {listed(hosts, _MOST_NAMED): hosts for hosts in roles.values()}

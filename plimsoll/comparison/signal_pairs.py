@@ -29,7 +29,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Lone:
-    """A signal that only one run recorded, with the `instances` concerned, of a host that is in both runs."""
+    """A signal that only one run recorded, for a host that is in both runs, with the `instances` recorded."""
 
     name: str
     signal: Signal

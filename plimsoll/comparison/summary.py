@@ -233,7 +233,7 @@ def _ended(comparison: Comparison) -> str:
 
 
 def _tolerated(comparison: Comparison) -> str:
-    """Return a sentence on the tolerated signal that became worse most; empty if none, or if there are regressions."""
+    """Return a sentence on the tolerated signal that worsened most; empty if none, or if there are regressions."""
     if critical(comparison):
         return ""
     worse = {"higher": 1, "lower": -1, "either": 0}

@@ -54,7 +54,7 @@ def atomic_write(path: Path) -> Generator[Path]:
 
 
 def _replaceable(path: Path) -> Path | None:
-    """Return the file to which a path leads through symbolic links; None unless a regular file, or missing.
+    """Return the file to which a path leads through symbolic links; None unless it is regular or missing.
 
     Links in /dev and /proc lead to files that a process has open; replacing these would not affect the process.
     """

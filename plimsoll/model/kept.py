@@ -32,7 +32,7 @@ def loaded(folder: Path, name: str, key: bytes) -> bytes | None:
     """Return the cached content of this name and key; None if there is none, or if the file cannot be trusted.
 
     A file is trusted only if the user owns the file and its folder, and nobody else can write to them, as its content
-    is a pickle, which can run any code.
+    (a pickle or a compiled template) can run any code.
     """
     if _is_unsafe(folder):
         return None

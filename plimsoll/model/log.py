@@ -136,13 +136,13 @@ class Log:
 
     @cached_property
     def gaps(self) -> list[tuple[int, int]]:
-        """The last time before and the first time after each pause of the recorder."""
+        """The time before and the time after each pause of the recorder."""
         at = np.flatnonzero(pauses(self.times))
         return list(zip(self.times[at].tolist(), self.times[at + 1].tolist(), strict=True))
 
     @cached_property
     def intervals(self) -> tuple[int, ...]:
-        """The sampling interval (ns), then the intervals of parts that differ; empty with fewer than two rows."""
+        """The sampling interval (ns), then the differing intervals of parts; empty with fewer than two rows."""
         return (self.interval, *(part.interval for part in self.other_intervals)) if self.interval else ()
 
     @cached_property
@@ -179,7 +179,7 @@ class Log:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def rows(self, start: int, stop: int) -> "Log":
-        """Return the rows from `start` to before `stop`, as a log."""
+        """Return a log of the rows from `start` to before `stop`."""
         columns = tuple(column[start:stop] for column in self.columns)
         return replace(self, times=self.times[start:stop], columns=columns)
 
@@ -232,7 +232,7 @@ def pauses(times: Times) -> NDArray[np.bool_]:
 
 
 def other_intervals(times: Times) -> list[Stretch]:
-    """Return the parts with an interval below 2/5 or above 5/2 of the interval of the whole recording."""
+    """Return the parts whose interval is below 2/5 or above 5/2 of the interval of the whole recording."""
     steps, interval = np.diff(times), sampling_interval(times)
     if interval is None:
         return []

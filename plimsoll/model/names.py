@@ -92,7 +92,7 @@ def shipped() -> Names:
 
 
 def measurement(object_: str) -> str:
-    """Return the measurement of an object; `object_` is the English name."""
+    """Return the measurement of the object that has this English name."""
     windows_object = objects().get(folded(generic_object(object_)[0]))
     return windows_object.measurement if windows_object else UNKNOWN
 

@@ -90,12 +90,12 @@ class _Clues:
 
 
 def needed_counters(object_: str) -> frozenset[str]:
-    """Return the English names of the counters of an object that rules need."""
+    """Return which counters of an object rules need, by English names."""
     return _judged().get(generic_object(object_)[0], frozenset())
 
 
 def signal_counters(object_: str) -> frozenset[str]:
-    """Return the English names of the counters of an object that signals read."""
+    """Return which counters of an object signals read, by English names."""
     return needed_counters(object_) | frozenset(_clues().charted.get(generic_object(object_)[0], ()))
 
 
