@@ -48,7 +48,7 @@ def doubts_text(doubts: Sequence[Doubt]) -> str:
 
 
 def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
-    """Yield doubts about recordings that could not be read, wholly or in part, and stored runs with missing values."""
+    """Yield doubts about recordings that could not be read or only in part, or stored runs with missing values."""
     remarks = list(remarks)
     for kind, part in ((Kind.UNREAD, ""), (Kind.CUT, "a part of ")):
         not_read = [remark for remark in remarks if remark.kind == kind]
@@ -325,7 +325,7 @@ def _limit(finding: Finding) -> object:
 
 
 def _time_past(finding: Finding) -> int:
-    """Return how long (ns) a value was past its limit while a further condition had no data; 0 if too short."""
+    """Return how long (ns) a value was past its limit while another condition had no data; 0 if too short to count."""
     track = finding.track
     if track is None:
         return 0

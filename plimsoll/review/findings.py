@@ -60,7 +60,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes that used most of the resource `signal`, highest first, by the start (UTC ns) of each crossing."""
+    """For each crossing, by start (UTC ns), the processes that used most of the resource `signal`, highest first."""
 
     signal: Signal
     by_breach: Mapping[int, tuple[Use, ...]]

@@ -62,7 +62,7 @@ class _Host:
         return [finding for finding in self.findings.get(resource, ()) if finding.outcome not in _NOT_RECORDED]
 
     def _of_all(self, resource: Resource) -> list[Finding]:
-        """Return the recorded findings on a resource; for processors of a host of virtual machines, Hyper-V's."""
+        """Return the recorded findings on a resource; for processors of a host with guests, only those of Hyper-V."""
         guests_only = resource == "cpu" and self.has_guests
         return [finding for finding in self.recorded(resource) if not guests_only or finding.pack.pack == _HYPER_V]
 
@@ -85,7 +85,7 @@ class _Host:
         return [] if any(map(_proves, recorded)) else [_lack(text, to_record, recorded)]
 
     def _disks(self) -> Iterator[Lack]:
-        """Yield a lack of the disks that were not judged by latency or use; nothing if all disks were judged."""
+        """Yield a `Lack` on the disks that were not judged by latency or use; nothing if all disks were judged."""
         recorded = self.recorded("disk")
         by_disk = _by_instance(recorded)
         if not by_disk:
@@ -151,7 +151,7 @@ def unjudged(
     *,
     too_short: bool,
 ) -> Iterator[Doubt]:
-    """Yield doubts about required resources that were not judged, a single doubt for hosts that lack the same.
+    """Yield doubts about required resources that were not judged, a single doubt for all hosts with the same gaps.
 
     With `too_short`, resources that were recorded too briefly are left out, as a separate doubt exists about them.
     """
@@ -271,7 +271,7 @@ def _by_instance(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
 
 
 def _proves(finding: Finding) -> bool:
-    """Return whether a warning or critical limit could have fired; not on a silent signal, as a queue always at 0."""
+    """Return whether a warning or critical limit could have fired; False if the signal is always idle (queue of 0)."""
     silent_at, samples = finding.signal.silent_at, finding.samples
     is_silent = silent_at is not None and samples is not None and bool((samples.present.values == silent_at).all())
     return finding.severe and finding.outcome in JUDGED and not is_silent

@@ -152,7 +152,7 @@ class _RunJudge:
     def _on_host(
         self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, ResolvedSource]]
     ) -> Iterator[Finding]:
-        """Yield the findings of one rule on a host; a single one if the rule is off, unrecorded or not for the host."""
+        """Yield the findings of a rule on a host; a single finding if the rule is off, unrecorded or not for it."""
         rule, override = self._question.overrides.of(documented, host)
         signal = self._question.signals[rule.signal]
         notes = (override.note,) if override else ()
@@ -295,7 +295,7 @@ def notes_on(finding: Finding, track: RuleEvaluation, facts: Facts, signals: Map
 
 
 def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
-    """Return why a rule with `drive` is not judged: plimsoll.toml marks no disk so, or no marked disk was recorded."""
+    """Return why a rule with `drive` is not judged: no disk is marked for it, or no marked disk was recorded."""
     marked = [
         subject.instance
         for subject, holds in drives.items()

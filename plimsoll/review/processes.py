@@ -53,7 +53,7 @@ def _users(
     recorded: Callable[[], Iterable[tuple[str, Samples]]],
     phases: Sequence[Phase],
 ) -> list[dict[int, tuple[Use, ...]]]:
-    """Return, for each finding's crossings, the processes that used most by the start (UTC ns) of the crossing."""
+    """Return, for each finding's crossings, the processes that used most in a crossing, keyed by its start (UTC ns)."""
     chosen = [crossings.longest(MOST_BREACHES) for crossings in breaches]
     starts = np.concatenate([crossings.starts for crossings in chosen])
     names, means = _highest(recorded(), starts, np.concatenate([crossings.ends for crossings in chosen]))

@@ -135,7 +135,8 @@ def signal_samples(
 ) -> Samples | None:
     """Return the samples of a signal; None if it is computed from series that were not sampled at the same times.
 
-    With `where_shared`, a signal computed from series with different times has samples at the times they share.
+    With `where_shared`, a signal computed from series with different times has samples at the times that all series
+    share.
     """
     match origin:
         case ResolvedSeries(series, rate, transform):

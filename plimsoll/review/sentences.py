@@ -105,7 +105,7 @@ def subject_title(finding: Finding) -> str:
 
 
 def titled(title: str, subject: Subject | str) -> str:
-    """Return a title with its subject: `Processor time of WEB01`; after a title with a comma, `, of WEB01`."""
+    """Return a title with its subject: `Processor time of WEB01`. A comma precedes `of` if the title has a comma."""
     return f"{title}{',' if ', ' in title else ''} of {subject}"
 
 

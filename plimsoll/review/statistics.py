@@ -39,7 +39,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """The statistics of one series in one phase."""
+    """The statistics of one series in one phase, or over the whole run."""
 
     series: Series
     phase: str
@@ -47,7 +47,7 @@ class Statistic:
 
 
 def statistics(logs: Sequence[Log], phases: Sequence[Phase], start: int | None, end: int | None) -> Iterator[Statistic]:
-    """Yield the statistics of every series in each phase and over the whole run, or from `start` to `end` (UTC ns)."""
+    """Yield the statistics of every series over the run, limited to `start` and `end` (UTC ns), and in each phase."""
     recorded = Recorded(logs)
     weights_of_rows = Weights()
     for series in recorded.series:
@@ -82,7 +82,7 @@ def weights_of(samples: Samples) -> Values | None:
 
 
 def figures(samples: Samples, weights: Values | None, start: int | None, end: int | None) -> Figures:
-    """Return the statistics from `start` to `end` (UTC ns, both included); `weights` has one for each row."""
+    """Return the statistics from `start` to `end` (UTC ns, both included); `weights` has a weight for each sample."""
     rows = samples.between(start, end)
     values = rows.present.values
     missing = len(rows.values) - len(values)

@@ -145,7 +145,7 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
 
 
 def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a sentence that names the judged limits changed by plimsoll.toml, and the limits it switched off."""
+    """Yield a sentence on the limits that plimsoll.toml changed (judged limits only) or switched off."""
     names = dict.fromkeys(
         finding.rule.id
         for finding in findings
@@ -310,7 +310,7 @@ def set_aside(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _crossed_by_kind(findings: Sequence[Finding]) -> tuple[_BySignal, _BySignal, _BySignal, list[Finding]]:
-    """Return, by signal, crossed current limits, old limits beside them and old limits alone; and the set aside."""
+    """Return by signal crossed current limits, old limits beside them, and old limits alone; and limits set aside."""
     by_signal: _BySignal = {}
     signal_of: dict[str, str] = {}
     judged: set[tuple[str, str]] = set()

@@ -125,7 +125,7 @@ class CrossedSections:
         }
 
     def _facts(self, finding: Finding) -> tuple[tuple[str, str], ...]:
-        """Return the facts of a finding as (name, text): how long, worst value, threshold, times."""
+        """Return the facts of a finding as (name, text): how long, worst value, threshold, start, share of time."""
         crossings = finding.counted
         facts = [
             ("Crossed", how_long(finding).removeprefix("for ") + in_phase(finding)),

@@ -35,7 +35,7 @@ def level_of(value: float, healthy: Healthy) -> float | None:
 
 
 def water(height: float | None) -> str | None:
-    """Return the water as an SVG path; empty for an empty gauge, None without a level."""
+    """Return the water up to a level as an SVG path; empty for an empty gauge, None without a level."""
     if height is None:
         return None
     rise = min(height, _FULL) / _FULL * 2 * RADIUS

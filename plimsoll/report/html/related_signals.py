@@ -58,7 +58,7 @@ def _related(
     charts: Charts,
     limits: Mapping[Subject, float],
 ) -> dict[str, Any]:
-    """Return a signal to look at: its chart with the worst subjects, and its means during and outside the crossing."""
+    """Return a signal to look at: a chart of the worst subjects, and the means during and outside the crossing."""
     worst = _worst_first(recorded, finding, lower=signal.worse == "lower")
     first, samples = worst[0]
     summary = _inside_and_rest(review, samples, finding, signal.unit)

@@ -82,7 +82,7 @@ _END, _FALLS = 10, 0.4  # part of a ramp-down that shows its end; of its fall, i
 
 @dataclass(frozen=True)
 class FoundPhases:
-    """The phases found from a load; empty if it has no steady state.
+    """The phases found from a load; none if the load has no steady state.
 
     Attributes:
         confidence: The lowest probability that a boundary is right to within 2 % of the run's length.
@@ -140,10 +140,10 @@ class FoundPhases:
 
 
 def find_phases(loads: Sequence[Load], start: int, end: int, zone: Zone) -> FoundPhases:
-    """Return the phases that the first conclusive load of a run shows, with a sentence on them.
+    """Return the phases that the first conclusive load of a run shows, with a sentence on the phases.
 
-    A load is conclusive if it has a steady state, or certainly has none. The run lasts from `start` to `end` (UTC ns);
-    times in the sentence are in `zone`.
+    A load is conclusive if it has a steady state, or certainly has none; if no load is, the first load counts. The run
+    lasts from `start` to `end` (UTC ns). Times in the sentence are in `zone`.
     """
     if not loads:
         return FoundPhases((), None, "Phases are not known: no load was recorded.", is_certain=False)

@@ -71,7 +71,7 @@ def rows_of_hosts(logs: Iterable[Log], part: tuple[int, int]) -> tuple[int, int]
 def recordings(
     logs: Iterable[Log], hosts: Sequence[str], host_of: Callable[[Series], str], part: tuple[int, int]
 ) -> dict[str, list[Times]]:
-    """Return, by host, the times (UTC ns) of each of its recordings within `part`, without those of load drivers."""
+    """Return, by host, the times (UTC ns) within `part` of each recording of the host; load drivers are left out."""
     names = {host_key(host): host for host in hosts}
     return times_by(
         lambda series: None if series.measurement in LOAD_DRIVER else names[host_key(host_of(series))], logs, part
@@ -103,7 +103,7 @@ def times_by(
 
 
 def _filled(columns: Iterable[Values], first: int, stop: int) -> NDArray[np.bool_]:
-    """Return which rows from `first` to before `stop` have a value in any of these columns."""
+    """Return which rows from `first` to before `stop` have a value in any of the columns."""
     filled = np.zeros(stop - first, dtype=bool)
     for column in columns:
         filled |= ~np.isnan(column[first:stop])
@@ -173,9 +173,9 @@ def paused(
 
 
 def _absence(parts: Sequence[Times], planned: Sequence[Planned]) -> tuple[int, int]:
-    """Return how long (ns) nothing was recorded outside planned work, and of what time (ns).
+    """Return how long (ns) nothing was recorded outside planned work, and the total time (ns).
 
-    Pauses between separate recordings, as of several days, count in neither.
+    Both times are without pauses between separate recordings, such as recordings of several days.
     """
     times = merge_times(parts)
     steps = np.diff(times)

@@ -94,7 +94,7 @@ def _samples(finding: Finding, samples_of: _SamplesOf) -> tuple[Values, int]:
 
 
 def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:
-    """Return counters with unusable values that shipped rules need, or rules on signals that `packs` define."""
+    """Return counters with unusable values that shipped rules need, or signals that `packs` define."""
     signals = [signal for pack in packs for signal in pack.signals.values()]
     entries = {source.path.counter.casefold() for signal in signals for source in signal.sources if source.path}
     items = [

@@ -29,7 +29,7 @@ _ALIKE = 2  # rows: below, the clocks agree
 
 @dataclass(frozen=True)
 class DriverClock:
-    """How far (ns) the load driver's clock is behind the hosts' clocks, with the bounds of the estimate.
+    """How far (ns) the load driver's clock is behind the hosts' clocks (negative: ahead), with bounds of the estimate.
 
     `by` names the signal of a host from which the offset was estimated. `no_common_time`: the recordings of the load
     driver and of the hosts do not overlap.
@@ -63,8 +63,8 @@ class _Waits(NamedTuple):
     def slowed(self, least: float) -> str:
         """Return a clause on the slowest part in which responses slowed down without more requests; else empty.
 
-        Its mean response time is at least `least` (s), and three times that of an earlier part with about as many
-        requests.
+        The part's mean response time is at least `least` (s), and three times that of an earlier part with about as
+        many requests.
         """
         for at in np.argsort(-self.waited).tolist() if len(self.done) >= _FEWEST_PARTS else ():
             after, before = float(self.waited[at]), self.waited[:at]
@@ -241,7 +241,10 @@ class _Requests(NamedTuple):
 
 
 def _bad_minutes(requests: _Requests, minutes: int, often: float) -> tuple[int, float]:
-    """Return in how many minutes the share `often` of requests failed, and the highest share, in spans of `minutes`."""
+    """Return in how many minutes at least the share `often` of requests failed, and the highest share.
+
+    Requests are counted in spans of `minutes`.
+    """
     minute = (requests.times - requests.times[0]) // (minutes * _MINUTE)
     done, failed = (np.bincount(minute, weights=values) for values in (requests.done, requests.failed))
     bad = (failed >= often * done) & (failed * requests.step >= _ENOUGH_FAILED * SECOND)
@@ -388,7 +391,7 @@ def _step(sent: Samples, work: Samples) -> int:
 
 
 def _lag(sent: Samples, work: Samples) -> Lag | None:
-    """Return by how many steps the hosts' work follows the requests sent; None for a very long recording.
+    """Return by how many steps the hosts' work follows the requests sent; None if unknown or the recording is too long.
 
     Outside the load driver's recording, requests count as 0.
     """
