@@ -1,4 +1,4 @@
-"""The queue of points for the store; points of several requests are committed at once, which takes hardly longer."""
+"""The queue of points for the store, which commits the points of several requests at once: that takes hardly longer."""
 
 import logging
 import time
@@ -26,7 +26,7 @@ class Busy(Exception):
 
 
 class NotWritten(Exception):
-    """The error that the store failed; the text says why. The sender should send the points again later."""
+    """The error that the store could not write; the text says why. The sender should send the points again later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ class WriteQueue:
         self._thread: Thread | None = None
 
     def put(self, points: Points, writer: str = "") -> Future[WriteResult]:
-        """Queue points; the returned future gets the result of their commit, or the error NotWritten.
+        """Queue points; return a future that gets the result of their commit, or the error NotWritten.
 
-        Raise Busy if too many points wait, in all or from this writer (an address), or after `close`.
+        Raise Busy after `close`, or if too many points wait in total or from this writer (an address).
         """
         done: Future[WriteResult] = Future()
         if not len(points):
@@ -98,13 +98,13 @@ class WriteQueue:
         return done
 
     def left_out(self, text: int, lines: int, why: str) -> None:
-        """Count received fields and lines that were not queued."""
+        """Add to the counts of text fields and of lines that were received but not queued."""
         with self._changed:
             state = self._state
             self._state = replace(state, text=state.text + text, lines=state.lines + lines, why=why or state.why)
 
     def unread(self, values: int, names: Collection[str]) -> None:
-        """Count values of exporters whose metrics nothing uses."""
+        """Add to the count of values whose metrics nothing uses."""
         with self._changed:
             state = self._state
             new = [name for name in names if name not in state.names][: MOST_NAMES - len(state.names)]
@@ -144,7 +144,7 @@ class WriteQueue:
                 self._written(batch, points, results)
 
     def _next(self) -> list["_Waiting"]:
-        """Return the next points to write, at most _AT_ONCE values; an empty list once the queue is closed."""
+        """Wait for points, and return the next ones, about _AT_ONCE values; an empty list once the queue is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             batch: list[_Waiting] = []
@@ -176,7 +176,7 @@ class WriteQueue:
             entry.done.set_exception(NotWritten(why))
 
     def _release(self, batch: Sequence["_Waiting"]) -> None:
-        """Subtract a batch from the counts of waiting points. The caller must hold the lock."""
+        """Subtract a batch from the count of waiting values. The caller must hold the lock."""
         for entry in batch:
             self._queued[entry.writer] -= len(entry.points)
             if not self._queued[entry.writer]:

@@ -1,7 +1,7 @@
-"""The latest samples of metrics from which fields are computed.
+"""The latest samples of metrics that are combined into fields.
 
-After an outage one sender may be minutes ahead of another. A time at which samples are still missing is therefore kept
-for some minutes if memory allows; of complete times only the newest are kept.
+After an outage one sender may be minutes ahead of another sender. So a time of which samples are missing is kept for
+some minutes if memory allows; of the complete times, only the newest are kept.
 """
 
 import math
@@ -30,7 +30,7 @@ _LEARNS = 60 * SECOND  # how long it takes until all series of a group have been
 
 @dataclass(slots=True)
 class _At:
-    """The samples of one time: first arrival (UTC ns), values by metric, parts of totals, and their count."""
+    """The samples of one time: when the first came (UTC ns), values by metric, parts of totals, number of samples."""
 
     came: int
     metrics: dict[str, float] = field(default_factory=dict[str, float])
@@ -39,7 +39,7 @@ class _At:
 
 
 class CounterState:
-    """The latest samples of one metric group: of one instance, or of all instances of a total."""
+    """The latest samples of one metric group, either of one instance or of all instances that a total adds up."""
 
     def __init__(self, group: MetricGroup, host: str, labels: dict[str, str]) -> None:
         self.used = 0
@@ -60,7 +60,7 @@ class CounterState:
         self._came: set[str] = set()  # metrics of any time
 
     def add(self, time: int, metric: str, part: Part, value: float, *, now: int, may_grow: bool) -> int:
-        """Add a sample that arrives at `now`. Return the estimated bytes of a new part of a total, else 0.
+        """Add a sample that arrives at `now`. Return the estimated bytes of a part of a total if new, else 0.
 
         A total with too many parts is no longer computed.
         """
@@ -93,7 +93,7 @@ class CounterState:
         return self.group.measurement or ""
 
     def missing(self, now: int) -> Iterator[tuple[str, str]]:
-        """Yield fields that no formula gives, each with a metric that never came though the formula's others did."""
+        """Yield each field that cannot be computed, with a metric that never came although other metrics did."""
         if self._since is None or now - self._since < _NEVER or now - self.used > _NEVER:
             return
         for name, formulas in self.group.formulas.items():
@@ -113,7 +113,7 @@ class CounterState:
 
     @property
     def waiting(self) -> int:
-        """The estimated bytes of the samples of all times but the newest."""
+        """The estimated bytes of the samples of all times except the few newest, which are always kept."""
         surplus = len(self._order) - _NEWEST
         if surplus <= 0:
             return 0
@@ -121,10 +121,10 @@ class CounterState:
         return surplus * _OF_TIME + samples * _OF_SAMPLE
 
     def drop(self, now: int, *, may_wait: bool) -> int:
-        """Remove the samples of each time that is complete, or that waited too long for the rest.
+        """Remove the samples of old times that are complete or have waited too long for missing samples.
 
         Return the number of samples lost for lack of memory. The time before an incomplete time is kept, as growth is
-        computed from it.
+        computed from that time.
         """
         dropped = lost = 0
         is_new = self._since is not None and now - self._since < _LEARNS
@@ -149,17 +149,17 @@ class CounterState:
         return at.count < self._full or (is_new and self._is_in_part(at))
 
     def forget_size(self) -> None:
-        """Count again how many samples make a time complete, as some metrics may have ended."""
+        """Learn again which metrics come and how many samples complete a time, as some metrics may have ended."""
         self._full = max((at.count for at in self._times.values()), default=0)
         self._came = {metric for at in self._times.values() for metric in at.metrics}
 
     def next_after(self, time: int) -> int | None:
-        """Return the next time that has samples; None if there is none."""
+        """Return the first time after `time` that has samples; None if there is none."""
         where = bisect_right(self._order, time)
         return self._order[where] if where < len(self._order) else None
 
     def lines(self, time: int) -> Iterator[bytes]:
-        """Yield a line of line protocol for each field that can be computed at a time."""
+        """Yield line protocol for each field that can be computed at a time."""
         at = self._times.get(time)
         if at is None:
             return
@@ -178,7 +178,7 @@ class CounterState:
                     break  # wait for metrics that came before: another formula would give another value
 
     def _value(self, formula: Formula, time: int, at: _At) -> float | None:
-        """Return the value of a formula at a time; None if samples that it needs are missing."""
+        """Return the value of a formula at a time; None if a sample that the formula needs is missing."""
         if not formula.names <= at.metrics.keys():
             return None
         # A sample without an instance label is already the total.
@@ -192,7 +192,7 @@ class CounterState:
         return formula.value(Moment(time, at.metrics, then, (time - before) / SECOND, counts, self._averages))
 
     def _before(self, names: set[str], time: int, at: _At) -> int | None:
-        """Return the newest earlier time with the same instances of these metrics; None if there is none."""
+        """Return the newest earlier time at which these metrics have the same instances; None if there is none."""
         for where in range(bisect_left(self._order, time) - 1, -1, -1):
             earlier = self._order[where]
             if time - earlier > LONGEST_GAP:
@@ -212,7 +212,7 @@ class CounterState:
         return not self._is_cut and last_seen.keys() <= parts.keys()
 
     def _is_in_part(self, at: _At) -> bool:
-        """Return whether a formula has some but not all of the metrics that it needs."""
+        """Return whether some formula has a part of the metrics that it needs, or a tag lacks its metric."""
         present = (at.parts or at.metrics).keys()
         if any(metric not in present for by in self.group.when.values() for metric in by):
             return True
@@ -223,9 +223,9 @@ class CounterState:
         )
 
     def _chosen(self, at: _At) -> dict[str, str] | None:
-        """Return the tags that depend on metric values; None if such a value is missing.
+        """Return the tags whose values depend on metrics; None if the value of such a metric is missing.
 
-        A metric that has never been sent gets its default.
+        A tag whose metric never came gets its default.
         """
         chosen: dict[str, str] = {}
         is_new = self._since is None or at.came - self._since < _LEARNS
@@ -241,7 +241,7 @@ class CounterState:
         return chosen
 
     def head(self, name: str, chosen: dict[str, str]) -> bytes:
-        """Return the start of the lines of a field, up to the equals sign; `chosen` are the tags that values decide."""
+        """Return a field's line up to the equals sign; `chosen` are the tags whose values depend on metrics."""
         key = (name, *chosen.values())
         if key not in self._heads:
             series = self.group.series(self.host, self.labels, name, chosen)
@@ -250,17 +250,17 @@ class CounterState:
 
 
 def of_group(host: str, labels: Mapping[str, str]) -> int:
-    """Return the estimated bytes of a group; its labels are part of the names of its fields."""
+    """Return the estimated bytes of a metric group's state; the labels are part of its fields' names."""
     return _OF_GROUP + _OF_LABELS * sum(map(len, (host, *labels.values())))
 
 
 def of_part(part: Part) -> int:
-    """Return the estimated bytes of one part of a total."""
+    """Return the estimated bytes of one part (instance) of a total."""
     return _OF_PART + sum(map(len, part))
 
 
 def total_of(values: Iterable[float]) -> float:
-    """Return the exact sum of the parts of a total; infinity if it overflows."""
+    """Return the exactly rounded sum of the parts of a total; infinity if it overflows."""
     try:
         return math.fsum(values)
     except OverflowError:

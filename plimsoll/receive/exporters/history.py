@@ -1,4 +1,4 @@
-"""Metrics of a whole range of time, translated at once: the same fields as `translate` computes sample by sample."""
+"""Translates metrics of a whole range of time at once, to the same fields as `translate` computes sample by sample."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _Mask = NDArray[np.bool_]
 
 
 class History:
-    """Raw samples of metrics with their labels, and the series of Telegraf that they become."""
+    """Raw samples of metrics with their labels, translated to series with Telegraf's names."""
 
     def __init__(self, translator: Translator) -> None:
         self.metric_names = translator.metric_names
@@ -29,7 +29,7 @@ class History:
         self._computed: dict[int, tuple[CounterState, dict[str, dict[Part, list[Samples]]]]] = {}
 
     def add(self, labels: Mapping[str, str], samples: Samples) -> None:
-        """Add the finite samples of a metric, in any order of the calls. Metrics that nothing uses are left out."""
+        """Add the finite samples of a metric; calls may be in any order of time. Ignore metrics that nothing uses."""
         name = labels.get("__name__", "")
         place = self._translator.place(tuple(labels.items()), lambda: (name, dict(labels), host_of(labels)))
         for head, factor in place.plain if place else ():
@@ -39,7 +39,7 @@ class History:
             metrics.setdefault(metric, {}).setdefault(part, []).append(samples.present)
 
     def take(self) -> Iterator[tuple[Series, Samples]]:
-        """Yield the series of what was added since the last call, with their samples."""
+        """Yield each translated series of the metrics added since the last call, with its samples."""
         fields, computed = self._plain, self._computed
         self._plain, self._computed = defaultdict(list), {}
         for state, metrics in computed.values():
@@ -54,12 +54,12 @@ class History:
             yield self._series(head), _joined(parts)
 
     def _series(self, head: bytes) -> Series:
-        """Return a series as it is read back from line protocol."""
+        """Return the series that a line of line protocol with this start (up to the equals sign) belongs to."""
         return self._parser.parse(head + b"=0 0", now=0).points.series[0]
 
 
 def _joined(parts: Sequence[Samples]) -> Samples:
-    """Return samples of several parts in order of time; of several at one time, the last."""
+    """Return the samples of several parts in order of time; of samples at one time, the one of the last part."""
     if len(parts) == 1:
         return parts[0]
     times, values = (np.concatenate(arrays) for arrays in zip(*((p.times, p.values) for p in parts), strict=True))
@@ -72,9 +72,9 @@ def _joined(parts: Sequence[Samples]) -> Samples:
 
 
 class _GroupRows:
-    """The samples of one metric group in rows, one for each time; NaN where a metric has no value.
+    """The samples of one metric group as rows, one row for each time; NaN where a metric has no value.
 
-    See `CounterState` for what the previous row is, and when a total is whole.
+    `CounterState` says which row counts as the previous one, and when a total is complete.
     """
 
     def __init__(self, group: MetricGroup, metrics: Mapping[str, Mapping[Part, list[Samples]]]) -> None:
@@ -94,7 +94,7 @@ class _GroupRows:
             self._members[name] = np.unique(np.packbits(present, axis=0), axis=1, return_inverse=True)[1].ravel()
 
     def choices(self) -> Iterator[tuple[dict[str, str], _Mask]]:
-        """Yield the tags that depend on values, and the rows that have them. A metric never sent has its default."""
+        """Yield each combination of tags that depend on metrics, with a mask of its rows; absent metrics default."""
         choices = [(dict[str, str](), np.ones(len(self.times), dtype=bool))]
         for tag, by in self._group.when.items():
             for metric, texts in by.items():
@@ -107,7 +107,7 @@ class _GroupRows:
         yield from choices
 
     def values_of(self, field: str) -> Values:
-        """Return a field's values: of the first formula that can be computed, unless it waits for a metric."""
+        """Return a field's value in each row, by the first formula that has a value; NaN if none, or it must wait."""
         result = np.full(len(self.times), np.nan)
         undecided = np.ones(len(self.times), dtype=bool)
         for formula in self._group.column_formulas[field]:
@@ -127,7 +127,7 @@ class _GroupRows:
         return values
 
     def _total(self, columns: Values) -> Values:
-        """Return the sum of the instances in each row that has all of the last minutes; else NaN."""
+        """Return, for each row, the sum of all instances seen in the last minutes; NaN if one is missing."""
         present = np.isfinite(columns)
         seen = np.maximum.accumulate(np.where(present, self.times, np.iinfo(np.int64).min // 2), axis=1)
         whole = (present | (seen < self.times - GONE_AFTER)).all(axis=0) & present.any(axis=0)
@@ -144,7 +144,7 @@ class _GroupRows:
         return moment
 
     def _before(self, names: Sequence[str]) -> Times:
-        """Return for each row the newest earlier row with the same instances of these metrics; -1 if there is none."""
+        """Return, for each row, the newest earlier row with the same instances of the metrics; -1 if none."""
         rows = np.flatnonzero(np.all([np.isfinite(self._now[name]) for name in names], axis=0))
         times, members = self.times[rows], np.array([self._members[name][rows] for name in names])
         at = np.arange(len(rows)) - 1

@@ -1,4 +1,4 @@
-"""Reads OTLP over HTTP, in protobuf or JSON, which programs with OpenTelemetry send.
+"""Reads metrics that OpenTelemetry programs send by OTLP over HTTP, in protobuf or JSON.
 
 https://opentelemetry.io/docs/specs/otlp, and metrics.proto of opentelemetry-proto.
 """
@@ -26,7 +26,7 @@ _SCRAPE_SPAN = SECOND // 2  # ns, our choice: half of the shortest interval at w
 
 
 def read(body: bytes, translator: Translator, *, is_json: bool, now: int) -> AcceptedMetrics:
-    """Return the samples of an OTLP message. Raise NotMetrics if it is malformed."""
+    """Return the samples of an OTLP message. Raise NotMetrics if the message is malformed."""
     request = ExportMetricsServiceRequest()
     try:
         if is_json:
@@ -54,14 +54,14 @@ def read(body: bytes, translator: Translator, *, is_json: bool, now: int) -> Acc
 
 
 def response(rejected: int, reason: str, *, is_json: bool) -> bytes:
-    """Return the body of the response to a message: empty, or a partial success with the reason."""
+    """Return the body of a response: empty, or with `reason` a partial success that names the rejected points."""
     partial = ExportMetricsPartialSuccess(rejected_data_points=rejected, error_message=reason) if reason else None
     answer = ExportMetricsServiceResponse(partial_success=partial)
     return json.dumps(json_format.MessageToDict(answer)).encode() if is_json else answer.SerializeToString()
 
 
 def error_status(message: str) -> bytes:
-    """Return the google.rpc.Status of an error; its field numbers are as in a partial success."""
+    """Return a google.rpc.Status for an error, encoded as a partial success, whose field numbers are the same."""
     return ExportMetricsPartialSuccess(error_message=message).SerializeToString()
 
 
@@ -69,7 +69,7 @@ def _scrape_times(times: Iterable[int]) -> dict[int, int]:
     """Return, for each sample time (UTC ns) of a host, its scrape time: the earliest of times that are close together.
 
     The collector's hostmetrics receiver stamps each scraper separately, up to 30 ms apart in one message (0.165.0). A
-    field computed from two scrapers needs one common time.
+    field computed from the samples of two scrapers needs one common time.
     """
     scrape_times: dict[int, int] = {}
     first = 0
@@ -85,7 +85,7 @@ def _points(metric: Any) -> Sequence[Any]:
 
 
 def _add_metric(metrics: AcceptedMetrics, metric: Any, host: str, scrape_times: Mapping[int, int]) -> None:
-    """Add the samples of a metric. `host` is the resource's host; if it is empty, the labels name the host."""
+    """Add the samples of a metric. `host` is the resource's host; if `host` is empty, the labels name the host."""
     if metric.WhichOneof("data") not in ("sum", "gauge"):
         metrics.histograms += 1
         return

@@ -64,7 +64,7 @@ _CLASSES = _build_message_classes()
 
 
 def read(message: bytes, translator: Translator, *, version: str, now: int) -> AcceptedMetrics:
-    """Return the samples of a message of version V1 or V2. Raise NotMetrics if it is malformed."""
+    """Return the samples of a remote write message of version V1 or V2. Raise NotMetrics if it is malformed."""
     try:
         request = _CLASSES[version].FromString(message)
     except DecodeError as error:

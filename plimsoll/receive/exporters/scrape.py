@@ -33,7 +33,7 @@ _LONGEST_SHOWN = 60
 
 
 class Sample(NamedTuple):
-    """A sample of an exporter: metric name, label text, value, and time (UTC ns; None if it has none)."""
+    """A sample of an exporter: metric name, text of the labels, value, and time (UTC ns; None if it gives no time)."""
 
     name: str
     labels_text: bytes
@@ -42,7 +42,7 @@ class Sample(NamedTuple):
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels by name. Raise NotMetrics if they are malformed."""
+        """The labels by name. Raise NotMetrics if the text of the labels is malformed."""
         labels: dict[str, str] = {}
         at = 0
         while at < len(self.labels_text.rstrip(b" \t")):
@@ -67,7 +67,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Failed(Exception):
-    """The error that a target gave no metrics; the text says why."""
+    """The error that a target gave no usable metrics; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ScrapeTarget:
 
     `labels` are added to each metric and override the exporter's own. The host is the label `host`, else the label
     `host_label` of the metric or of another metric of the scrape, else the host in the URL. `authorization` is the
-    value of that header, `ca` the file of trusted certificates.
+    value of the header Authorization, `ca` the file of trusted certificates.
     """
 
     url: str
@@ -88,7 +88,7 @@ class ScrapeTarget:
 
     @property
     def host(self) -> str | None:
-        """The host of the metrics; None if only the scraped metrics name it."""
+        """The host of the target's metrics; None if only the metrics name the host."""
         if self.labels.get("host"):
             return self.labels["host"]
         return None if self.host_label else without_port(urlsplit(self.url).netloc.rpartition("@")[2])
@@ -102,7 +102,7 @@ class _State:
 
 
 class Scraper:
-    """Scrapes targets at multiples of their intervals. Answers that come too late are dropped."""
+    """Scrapes targets at multiples of their intervals. Answers that take longer than some seconds are dropped."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Scraper:
         self.use(targets)
 
     def start(self) -> None:
-        """Start to scrape in a thread."""
+        """Start the thread that scrapes."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -143,12 +143,12 @@ class Scraper:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts of the targets whose name is known without an answer."""
+        """The hosts of the targets, except targets whose host only their metrics name."""
         with self._lock:
             return tuple(dict.fromkeys(target.host for target in self._order if target.host))
 
     def problems(self, now: int) -> list[str]:
-        """Return a sentence on each target that gives no metrics."""
+        """Return a sentence on each target that gives no metrics; after the first few, one on the number left."""
         with self._lock:
             states = [(target.url, state) for target in self._order if (state := self._states.get(target.url))]
         sentences: list[str] = []
@@ -162,7 +162,7 @@ class Scraper:
         return sentences
 
     def step(self, now: int) -> None:
-        """Start to scrape the targets due at a time (UTC ns); do not wait for the answers."""
+        """Start to scrape the targets that are due at `now` (UTC ns), without waiting for their answers."""
         evaluation = now // EVALUATION_INTERVAL
         with self._lock:
             due = [target for target in self._order if evaluation % max(1, target.interval // EVALUATION_INTERVAL) == 0]
@@ -177,7 +177,7 @@ class Scraper:
             self.step(self._clock())
 
     def _ask(self, target: ScrapeTarget, state: _State, at: int) -> None:
-        """Scrape a target; log and keep the problem if that fails."""
+        """Scrape a target and write its metrics; if that fails, log the problem and keep it in `state`."""
         problem = ""
         try:
             self._take(target, at)
@@ -198,7 +198,7 @@ class Scraper:
         state.problem, state.running = problem, False
 
     def _take(self, target: ScrapeTarget, at: int) -> None:
-        """Scrape a target and write its metrics. Raise _Failed if it has no usable metrics."""
+        """Scrape a target and write its metrics. Raise _Failed if it gives no usable metrics."""
         text = self._fetched(target)
         try:
             taken = read(text, target, self._translator, at)
@@ -217,7 +217,7 @@ class Scraper:
             raise _Failed("it has none of the metrics that are judged; is it node_exporter or windows_exporter?")
 
     def _fetched(self, target: ScrapeTarget) -> bytes:
-        """Return the body of a target's answer. Raise _Failed if it is not a complete answer with status 200."""
+        """Return the body of a target's answer. Raise _Failed unless it is complete and has status 200."""
         with self._lock:
             pools = self._pools.get(target.ca)
             if pools is None:
@@ -248,7 +248,10 @@ class Scraper:
 
 
 def read(text: bytes, target: ScrapeTarget, translator: Translator, at: int) -> AcceptedMetrics:
-    """Return the samples in a target's answer at a time (UTC ns). Raise NotMetrics or TooManySamples."""
+    """Return the samples in a target's answer; `at` (UTC ns) is the time of samples without a time of their own.
+
+    Raise NotMetrics if the answer is malformed, or TooManySamples.
+    """
     scraped = [*samples(text)]
     host = target.host or ""
     if target.host_label and not host:
@@ -277,7 +280,7 @@ def _series(sample: Sample, target: ScrapeTarget, host: str) -> tuple[str, dict[
 
 
 def samples(text: bytes) -> Iterator[Sample]:
-    """Yield the samples in text of the Prometheus exposition format. Raise NotMetrics if it is malformed."""
+    """Yield the samples of a text in the Prometheus exposition format. Raise NotMetrics if the text is malformed."""
     for number, written in enumerate(text.split(b"\n"), 1):
         line = written.strip(b" \t\r")
         if not line or line.startswith(b"#"):

@@ -1,8 +1,8 @@
 """Translates samples of metrics to line protocol with Telegraf's names.
 
-Most metrics become a field directly. Other metrics are combined: a share of processor time is the growth of one counter
-divided by the growth of all. The latest samples of such metrics are kept, and the field is written once all its metrics
-have arrived, in whatever requests: Prometheus splits large scrapes, and sends the parts in parallel.
+Most metrics become a field directly. From the others a field is computed: a share of processor time is the growth of
+one counter divided by the growth of all. The latest samples of these metrics are kept, and the field is written once
+all its metrics have arrived, in whatever requests: Prometheus splits large scrapes, and sends the parts in parallel.
 """
 
 import logging
@@ -30,7 +30,11 @@ INSTANCE = "instance"
 
 
 class MetricUse(NamedTuple):
-    """The use of a metric by a group: its name in formulas, and the factors of fields that are multiples (`plain`)."""
+    """The use of a metric by a metric group.
+
+    `metric` is the name in formulas, `labels` those that a series must have. `plain` are fields that are a multiple of
+    the metric, with their factors; `computed` says whether formulas also compute fields from the metric.
+    """
 
     group: MetricGroup
     metric: str
@@ -55,7 +59,7 @@ _log = logging.getLogger(__name__)
 
 
 class NotMetrics(Exception):
-    """The error that data is not in its format; the text is the reason."""
+    """The error that data is not in the expected format of metrics; the text is the reason."""
 
 
 class TooManySamples(Exception):
@@ -63,11 +67,11 @@ class TooManySamples(Exception):
 
 
 class TooManyKept(Exception):
-    """The error that there is no more memory for samples from which fields are computed."""
+    """The error that there is no more memory to keep samples from which fields are computed."""
 
 
 class Place(NamedTuple):
-    """The targets of a series' samples: fields with a factor (`plain`), and states that compute fields (`kept`)."""
+    """The destinations of a series' samples: `plain` fields with a factor, and `kept` states that compute fields."""
 
     plain: tuple[tuple[bytes, float], ...]
     kept: tuple[tuple[CounterState, str, Part], ...]
@@ -76,8 +80,8 @@ class Place(NamedTuple):
 class Translator:
     """Translates the samples of many hosts. The caller must hold `lock`.
 
-    `kept_bytes` estimates the memory of samples kept to compute fields; `lost` counts samples dropped for lack of
-    memory.
+    `kept_bytes` estimates the memory for samples from which fields are computed; `lost` counts samples dropped for lack
+    of memory.
     """
 
     def __init__(self, signals: Mapping[str, Signal], most_kept: int = MOST_KEPT) -> None:
@@ -100,10 +104,10 @@ class Translator:
         self.lost = self._logged_at = 0
 
     def place(self, key: Hashable, series: Callable[[], tuple[str, dict[str, str], str]]) -> Place | None:
-        """Return where the samples of a series go; None if nothing reads the series.
+        """Return the destinations of a series' samples; None if nothing reads the series or its host is unknown.
 
-        The result is cached under `key`; `series` is called for the name, labels and host. Raise TooManyKept if the
-        memory is full.
+        The result is cached under `key`; `series` is called, if needed, for the name, labels and host. Raise TooManyKept
+        if the memory is full.
         """
         try:
             return self._places[key]
@@ -116,7 +120,7 @@ class Translator:
             return place
 
     def lines(self, samples: list[tuple[Place, int, float]], now: int) -> bytes:
-        """Return the line protocol of samples, given as (place, UTC ns, value). Only finite values are written."""
+        """Return the line protocol of finite samples, each given as (destinations, UTC ns, value)."""
         self._forget(now)
         written: list[bytes] = []
         by_time: dict[int, list[tuple[CounterState, str, Part, float]]] = {}
@@ -154,7 +158,7 @@ class Translator:
     def missing(self, now: int) -> Mapping[HostKey, Mapping[str, Resource]]:
         """Return, by host, the metrics that never come though other metrics of their group do, with their resource.
 
-        Only those from which signals of a resource are computed count. The caller must hold `lock`.
+        Only metrics from which signals of a resource are computed count. The caller must hold `lock`.
         """
         metrics: dict[HostKey, dict[str, Resource]] = {}
         for state in self._kept.values():
@@ -164,7 +168,7 @@ class Translator:
         return metrics
 
     def _drop(self, kept: CounterState, now: int) -> None:
-        """Remove the samples that these states no longer need, or for which there is no memory."""
+        """Remove the samples that a state needs no longer; if memory is short, drop waiting samples, too."""
 
         def drop(state: CounterState, *, may_wait: bool = True) -> int:
             lost = state.drop(now, may_wait=may_wait)
@@ -190,7 +194,7 @@ class Translator:
             )
 
     def _place(self, name: str, labels: dict[str, str], host: str) -> Place | None:
-        """Return where the samples of a metric go; None if nothing reads it, or its host is unknown."""
+        """Return the destinations of a metric's samples; None if nothing reads the metric, or its host is unknown."""
         if not host or any(len(label_value) > _LONGEST_LABEL for label_value in (host, *labels.values())):
             return None
         plain: list[tuple[bytes, float]] = []
@@ -218,7 +222,7 @@ class Translator:
         return Place(tuple(plain), tuple(kept)) if plain or kept else None
 
     def _as_telegraf(self, name: str, labels: Mapping[str, str], host: str) -> Series | None:
-        """Return the series of a metric of Telegraf's own Prometheus output; None for other metrics."""
+        """Return the series of a metric that Telegraf's own Prometheus output exposes; None for any other metric."""
         place = self._telegraf.get(name)
         if place is None:
             return None
@@ -241,7 +245,7 @@ class Translator:
         return state
 
     def _forget(self, now: int) -> None:
-        """Once an hour, remove the groups without samples for an hour."""
+        """Once an hour, remove the states of groups without samples in the last hour."""
         if now - self._since < _FORGOTTEN_AFTER:
             return
         if self._since:
@@ -258,7 +262,7 @@ class Translator:
 
 
 class AcceptedMetrics:
-    """The samples of a message as line protocol, with counts.
+    """The samples of a message, translated to `lines` of line protocol, with counts.
 
     `samples` counts all samples. Left out are `histograms`; `refused` samples, for which there was no memory;
     `nameless` samples, whose host is unknown; and `unread` samples, whose metrics nothing uses: `names` has the first
@@ -280,7 +284,10 @@ class AcceptedMetrics:
         series: Callable[[], tuple[str, dict[str, str], str]],
         samples: Sequence[tuple[int, float]],
     ) -> None:
-        """Add the samples of a series as (UTC ns, value). Raise TooManySamples if there are too many in the message."""
+        """Add samples (UTC ns, value) of a series; `key` and `series` are as in `Translator.place`.
+
+        Raise TooManySamples if the message has too many.
+        """
         self.samples += len(samples)
         if self.samples > MOST_SAMPLES:
             raise TooManySamples
@@ -301,7 +308,7 @@ class AcceptedMetrics:
         self._samples += [(place, at, value) for at, value in samples if _FIRST < at < _LAST]
 
     def leave_out(self, name: str, samples: int) -> None:
-        """Count the samples of a metric that nothing uses."""
+        """Count `samples` samples of a metric that nothing uses."""
         self.samples += samples
         self.unread += samples
         if samples and len(self.names) < _MOST_NAMES:
@@ -319,20 +326,20 @@ class AcceptedMetrics:
 
 
 def _size(key: Hashable) -> int:
-    """Return the estimated bytes that a key takes."""
+    """Return the estimated bytes of memory for a cache key."""
     if isinstance(key, bytes | str):
         return 50 + len(key)
     return 50 + sum(map(_size, key)) if isinstance(key, tuple) else 50
 
 
 def host_of(labels: Mapping[str, str]) -> str:
-    """Return the host in labels: a host label, else the scraped address without its port; empty without either."""
+    """Return the host that labels name: a host label, else the scraped address without its port; else empty."""
     named = next((labels[name] for name in HOST_LABELS if labels.get(name)), None)
     return named or without_port(labels.get(INSTANCE, ""))
 
 
 def without_port(address: str) -> str:
-    """Return the host of an address: `app01` for `app01:9100`; IPv6 addresses lose their brackets."""
+    """Return an address without its port: `app01` for `app01:9100`; IPv6 addresses lose their brackets, too."""
     head, colon, port = address.rpartition(":")
     if colon and port.isdecimal() and (head.endswith("]") or ":" not in head):
         address = head
@@ -340,7 +347,7 @@ def without_port(address: str) -> str:
 
 
 def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
-    """Yield each metric that a group uses, and how."""
+    """Yield the name of each metric that a group uses, with the use."""
     direct = not group.over and not group.when
     for key, sources in group.sources.items():
         plain: list[tuple[str, float]] = []
@@ -356,7 +363,7 @@ def _uses(group: MetricGroup) -> Iterator[tuple[str, MetricUse]]:
 
 
 def _resources(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str], Resource]]:
-    """Yield each measurement and field that signals of a resource use, with the resource."""
+    """Yield (measurement, field) of each field that signals of a resource use, with the resource."""
     for signal in signals.values():
         for source in signal.sources if signal.resource else ():
             for field in source.fields:
@@ -365,7 +372,7 @@ def _resources(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str],
 
 
 def _of_telegraf(signals: Mapping[str, Signal]) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each metric name under which Telegraf exposes a field that signals use, with its measurement and field."""
+    """Yield each metric name under which Telegraf exposes a field that signals use, with (measurement, field)."""
     for signal in signals.values():
         for source in signal.sources:
             if source.path:

@@ -25,15 +25,14 @@ _MANY_DIGITS = 1000  # Python reads some thousands, and raises ValueError for mo
 
 
 class Malformed(Exception):
-    """The error that InfluxDB would refuse a line; the text is InfluxDB's reason."""
+    """The error that InfluxDB would refuse a line as malformed; the text is InfluxDB's reason."""
 
 
 class ParsedLine(NamedTuple):
-    """The parts of a line: measurement and tags (`head`), numeric fields, the count of other fields, and the time.
+    """The parts of a line: measurement and tags (`head`), numeric fields, the number of other fields, and the time.
 
     All parts are unchanged bytes of the line, except that numbers are in the form that `float` reads. `time` is empty
-    if
-    the line has none.
+    if the line has none.
     """
 
     head: bytes
@@ -43,7 +42,7 @@ class ParsedLine(NamedTuple):
 
 
 def read(line: bytes) -> ParsedLine:
-    """Return the parts of a line without leading white space. Raise Malformed if InfluxDB would refuse it."""
+    """Parse a line that begins without white space. Raise Malformed if InfluxDB would refuse the line."""
     end = head_end(line)
     head = line[:end]
     fields, text_fields, at = _fields(line, _skip(line, end))
@@ -54,7 +53,7 @@ def read(line: bytes) -> ParsedLine:
 
 
 def head_end(line: bytes) -> int:
-    """Return the end offset of a line's measurement and tags. Raise Malformed if they are not valid."""
+    """Return the end offset of a line's measurement and tags. Raise Malformed if these are not valid."""
     if not line or line[:1] == b",":
         raise Malformed("missing measurement")
     match = _SEPARATOR.search(line, 1)
@@ -75,7 +74,7 @@ def head_end(line: bytes) -> int:
 
 
 def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
-    """Return the measurement and the tags of a valid head, as written."""
+    """Return the measurement and the tags (name, value) of a valid head, escaped as written."""
     match = _SEPARATOR.search(head, 1)
     measurement = head[: match.start()] if match else head
     tags: list[tuple[bytes, bytes]] = []
@@ -88,7 +87,7 @@ def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
 
 
 def number(text: bytes) -> bytes:
-    """Return a number in the form that `float` reads. Raise Malformed if it is not valid."""
+    """Return a field's number in the form that `float` reads. Raise Malformed if the number is not valid."""
     if _INTEGER.fullmatch(text):
         digits, kind = _without_zeros(text[:-1]), text[-1:]
         lowest, highest, name = (-(2**63), 2**63 - 1, "integer") if kind == b"i" else (0, 2**64 - 1, "unsigned")
@@ -114,7 +113,7 @@ def check_time(text: bytes, unit: int) -> None:
 
 
 def _tag_end(line: bytes, start: int) -> re.Match[bytes] | None:
-    """Return the match of the separator after the tag that begins at `start`; None if the line ends there."""
+    """Return the match of the separator after the tag that starts at `start`; None if the line ends with the tag."""
     if line[start : start + 1] in (b"", b" ", b",", b"="):
         raise Malformed("missing tag key")
     match = _TAG_SEPARATOR.search(line, start + 1)
@@ -135,7 +134,7 @@ def _equals(line: bytes, start: int) -> int:
 
 
 def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, int]:
-    """Return the numeric fields (name, number), the number of other fields, and the end offset of all."""
+    """Return the numeric fields (name, number), the number of other fields, and the offset where all fields end."""
     numbers: list[tuple[bytes, bytes]] = []
     equals = commas = 0
     quoted = False
@@ -167,9 +166,9 @@ def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, in
 
 
 def _value(line: bytes, equals: int) -> tuple[int, bytes | None]:
-    """Return where a field's value ends, and the number as text; None if it is not a number.
+    """Return the end offset of a field's value, and the number as text; None in place of text or booleans.
 
-    For quoted text, the end is where the text begins.
+    For quoted text, the offset is where the text begins.
     """
     if line[equals - 1 : equals] in (b" ", b",") and line[equals - 2 : equals - 1] != b"\\":
         raise Malformed("missing field key")
@@ -201,7 +200,7 @@ def _time(line: bytes, start: int) -> bytes:
 
 
 def _without_zeros(digits: bytes) -> bytes:
-    """Return the digits of an integer; leading zeros are removed if there are very many digits."""
+    """Return the digits of an integer, without leading zeros if the digits are too many for `int`."""
     if len(digits) < _MANY_DIGITS:
         return digits
     sign = b"-" if digits.startswith(b"-") else b""
@@ -209,5 +208,5 @@ def _without_zeros(digits: bytes) -> bytes:
 
 
 def _skip(line: bytes, at: int) -> int:
-    """Return the offset of the next character that is not white space."""
+    """Return the offset of the first character from `at` on that is not white space."""
     return len(line) - len(line[at:].lstrip(b" \t\x00"))

@@ -21,11 +21,11 @@ _SPECIAL = re.compile(rb'\\.|[ =,"]', re.DOTALL)
 
 
 class TooMany(Exception):
-    """The error that a body has too many values or lines, or too long a line."""
+    """The error that a body has too many values or lines, or that one of its lines is too long."""
 
 
 class BodyPiece(NamedTuple):
-    """Some lines of a body, and the number of the first. `plain` means that no line has a quote or a backslash."""
+    """Some lines of a body, and the number of the first line. `plain` means that no line has a quote or a backslash."""
 
     first: int
     lines: list[bytes]
@@ -33,7 +33,7 @@ class BodyPiece(NamedTuple):
 
 
 class _OpenLine:
-    """An unfinished line: its next line end is within quotes or escaped."""
+    """A line that continues after a line end, which is within quotes or escaped."""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
@@ -47,7 +47,7 @@ class _OpenLine:
         return b"\n".join(self.lines)
 
     def ends_after(self, piece: bytes) -> bool:
-        """Add the text up to the next line end; return whether the line ends there. Raise TooMany if it is too long."""
+        """Add text up to a line end; return whether the whole line ends there. Raise TooMany if it is too long."""
         self.lines.append(piece)
         self._length += 1 + len(piece)
         if self._length > _LONGEST_LINE:
@@ -75,7 +75,7 @@ _LARGE = 2.0**63
 
 
 class ParsedSamples(NamedTuple):
-    """Samples as arrays: series numbers, times (UTC ns) and values."""
+    """Samples as arrays of equal length: series numbers (`which`), times (UTC ns) and values."""
 
     which: NDArray[np.int32]
     times: Times
@@ -83,7 +83,7 @@ class ParsedSamples(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence["ParsedSamples"]) -> "ParsedSamples":
-        """Return the samples of all parts, in order."""
+        """Return the samples of all parts as one, in order."""
         if not parts:
             return cls(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0))
         which, times, values = zip(*parts, strict=True)
@@ -91,7 +91,7 @@ class ParsedSamples(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A line that was left out: its index, its text, and the reason. `refused` means that its syntax was valid."""
+    """A line that was left out: its index, text and reason. `refused` means valid, but impossible to store."""
 
     at: int
     line: bytes
@@ -100,7 +100,9 @@ class Fault(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """How to read times: their unit (ns), the time of points without one (in that unit), the valid range (UTC ns)."""
+    """How to read times: `unit` (ns), the time `now` (in units) of points without a time, and the valid range (UTC
+    ns).
+    """
 
     unit: int
     now: bytes
@@ -126,9 +128,9 @@ class Lines:
     faults: list[Fault] = field(default_factory=list)
 
     def split(self, lines: Sequence[bytes], *, plain: bool) -> ParsedSamples:
-        """Return the samples of lines, split at separators; lines with quotes or backslashes take the full parser.
+        """Return the samples of lines, split at separators; lines with quotes or backslashes are parsed in full.
 
-        `plain` means that no line has quotes or backslashes. If any exception is raised, call `read_all` instead.
+        `plain` means that no line has quotes or backslashes. After any exception, call `read_all` on a new object.
         """
         which, numbers, times, lengths = self.which, self.numbers, self.times, self.lengths
         fields_of = self.names.fields_of
@@ -157,13 +159,13 @@ class Lines:
         return samples
 
     def read_all(self, lines: Sequence[bytes]) -> ParsedSamples:
-        """Return the samples of lines, each parsed by the full parser."""
+        """Return the samples of lines, each line parsed in full."""
         for at, line in enumerate(lines):
             self.read(at, line)
         return self.samples()
 
     def read(self, at: int, line: bytes) -> None:
-        """Parse one line with the full parser, and add its values or a fault."""
+        """Parse the line with index `at` in full, and add its values, or a fault."""
         line = line.lstrip(b" \t\x00")
         if not line or line.startswith(b"#"):
             return
@@ -196,7 +198,7 @@ class Lines:
         self.text += parts.text_fields
 
     def samples(self) -> ParsedSamples:
-        """Return the collected values as samples. Raise ValueError or OverflowError if a number or time is invalid."""
+        """Return the collected values as samples. Raise ValueError or OverflowError for an invalid number or time."""
         times = np.array([int(time) for time in self.times], np.int64) * self.clock.unit
         values = [int(number[:-1]) if number[-1] == _I else float(number) for number in self.numbers]
         return ParsedSamples(
@@ -228,13 +230,13 @@ _LONGEST_SHOWN = 200
 
 @dataclass
 class Faults:
-    """The lines that were left out: their count, and the number, text and reason of the first few."""
+    """The lines that were left out for one reason: their count, and (line number, text, reason) of the first few."""
 
     count: int = 0
     first: list[tuple[int, str, str]] = field(default_factory=list)
 
     def add(self, piece: BodyPiece, fault: Fault) -> None:
-        """Count a line that was left out; keep it if it is among the first few."""
+        """Count a line that was left out, and keep the line if it is among the first few."""
         self.count += 1
         if len(self.first) < _MOST_SHOWN:
             number = piece.first + sum(1 + line.count(b"\n") for line in piece.lines[: fault.at])
@@ -243,7 +245,7 @@ class Faults:
 
 
 class Parsed(NamedTuple):
-    """The points of a body, and what was left out.
+    """The points of a body, and counts of the rest.
 
     `text` counts fields with text or booleans. `malformed` lines are not line protocol; `refused` lines are valid, but
     their time or series cannot be stored.
@@ -256,7 +258,7 @@ class Parsed(NamedTuple):
 
 
 class Parser:
-    """Parses bodies of requests; threads may share it. A series is the same Series object in all results.
+    """Parses bodies of requests; threads may share it. Equal series are the same Series object in all results.
 
     `initial_series` is called at the first body, and returns the series that are never refused.
     """
@@ -289,7 +291,7 @@ class Parser:
             return self._parsed(names, body, unit, now, first, last)
 
     def _parsed(self, names: SeriesNames, body: bytes, unit: int, now: int, first: int, last: int) -> Parsed:
-        """Return the points of a body, piece by piece: split fast where possible, else parsed in full."""
+        """Parse a body piece by piece: split at separators where possible, else in full."""
         clock = Clock(unit, b"%d" % (now // unit), first, last)
         parsed = Parsed(Points([], *ParsedSamples.joined([])), 0, Faults(), Faults())
         text, values, count = 0, 0, 0
@@ -317,7 +319,7 @@ class Parser:
         return parsed._replace(points=points, text=text)
 
     def _names_at(self, now: int) -> SeriesNames:
-        """Return the known series. If the limits are reached, once an hour drop series not written for a day."""
+        """Return the series names. If a limit is reached, drop series not written for a day, at most once an hour."""
         with self._lock:
             if self._names is None:
                 self._names, self._since = SeriesNames(self._bounds, self._initial_series()), now
@@ -329,9 +331,10 @@ class Parser:
 
 
 def pieces(body: bytes) -> Iterator[BodyPiece]:
-    """Yield the lines of a body in pieces of some hundreds, so that a long body is never split at once.
+    """Yield the lines of a body in pieces of limited size, so that a long body is never split at once.
 
-    A carriage return before a line end is removed, as InfluxDB would refuse it. Raise TooMany if a line is too long.
+    A carriage return before a line end is removed, as InfluxDB would refuse such a line. Raise TooMany if a line is too
+    long.
     """
     start = before = 0
     open_line: _OpenLine | None = None
@@ -356,7 +359,7 @@ def pieces(body: bytes) -> Iterator[BodyPiece]:
 
 
 def _joined(lines: list[bytes], open_line: _OpenLine | None) -> tuple[list[bytes], _OpenLine | None]:
-    """Return complete lines, joined where a line continues after a line end, and the unfinished last line."""
+    """Join lines where a line end is quoted or escaped; return the complete lines and the unfinished last line."""
     joined: list[bytes] = []
     for line in lines:
         if open_line is None:

@@ -1,4 +1,4 @@
-"""The series named in line protocol, each as one numbered object."""
+"""The series that line protocol names: one numbered object for each series, within limits."""
 
 import re
 from collections.abc import Generator, Iterable
@@ -18,7 +18,7 @@ _ESCAPED = {kind: re.compile(rb"\\([" + kind + rb"])") for kind in (b", ", b",= 
 
 @dataclass(slots=True)
 class _Brought:
-    """The number of new series, and the new hosts, that one writer has added."""
+    """The number of series, and the hosts, that one writer was the first to send."""
 
     series: int = 0
     hosts: set[str] = field(default_factory=set[str])
@@ -31,8 +31,8 @@ class RefusedSeries(Exception):
 class FieldNames(dict[bytes, int]):
     """The series numbers of one measurement with its tags, by field name as written.
 
-    A new name gets the next number. Raise RefusedSeries if there are too many series, or if a name is invalid.
-    `spellings` counts the cached spellings of the measurement and tags.
+    Looking up a new name adds a series with the next number. That raises RefusedSeries if there are too many series, or
+    if the name is invalid. `spellings` counts the cached spellings of the measurement with its tags.
     """
 
     def __init__(self, names: "SeriesNames", of: Series, longest: int) -> None:
@@ -43,7 +43,7 @@ class FieldNames(dict[bytes, int]):
         self.spellings = 0
 
     def __missing__(self, name: bytes) -> int:
-        """Return the number of a field's series under a new spelling; add the series if it is new."""
+        """Return the number of the series of a field name not seen in this spelling; add the series if it is new."""
         if len(name) > self._longest:
             raise RefusedSeries("max key length exceeded")
         plain = _plain(name, b',= "')
@@ -64,7 +64,7 @@ class FieldNames(dict[bytes, int]):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits on series and hosts: in total, and of one writer (an address).
+    """The limits on series and hosts: in total, and for one writer (an address).
 
     `names` limits the memory (bytes) of all names and their spellings.
     """
@@ -77,7 +77,7 @@ class Bounds:
 
 
 class SeriesNames:
-    """The known series by number. Threads may add series, each within `for_writer`.
+    """The known series by number. Threads may add series, each thread within `for_writer`.
 
     `initial_series` are known from the start, whatever the limits. Known series are never refused.
     """
@@ -98,7 +98,7 @@ class SeriesNames:
 
     @contextmanager
     def for_writer(self, name: str) -> Generator[None]:
-        """Attribute the series that this thread adds in the block to a writer."""
+        """Count the series that this thread adds in the block for the writer of this name."""
         self._writer.name = name
         try:
             yield
@@ -106,7 +106,7 @@ class SeriesNames:
             self._writer.name = ""
 
     def fields(self, head: bytes) -> FieldNames:
-        """Return the field names of a valid measurement with tags. Raise RefusedSeries if there are too many series."""
+        """Return the field names of a valid measurement with tags. Raise RefusedSeries beyond a limit."""
         if (fields := self._heads.get(head)) is not None:
             return fields
         of = _series(head)
@@ -140,7 +140,7 @@ class SeriesNames:
 
     @property
     def full(self) -> bool:
-        """Whether a limit is reached, in all or for any single writer."""
+        """Whether a limit is reached, by all writers together or by any single writer."""
         bounds = self._bounds
         return (
             len(self.series) >= bounds.series
@@ -160,7 +160,7 @@ class SeriesNames:
         return self._brought[name]
 
     def _restore(self, series: Series) -> None:
-        """Add a series from the start, whatever the limits."""
+        """Add a series that is known from the start, whatever the limits."""
         of = Series(series.host, series.measurement, series.tags, "")
         fields = self._by_key.get(of.key)
         if fields is None:
@@ -199,7 +199,7 @@ def _too_many(bound_name: str, bound: str, setting: str) -> str:
 
 
 def _series(head: bytes) -> Series:
-    """Return the series of a head, with an empty field name. Raise RefusedSeries if there is no tag `host`."""
+    """Return the series of a measurement with tags, with an empty field. Raise RefusedSeries without a tag `host`."""
     measurement, tags = tags_of(head)
     named = {_text(_plain(name, b",= ")): _text(_plain(value, b",= ")) for name, value in tags}
     if not (host := named.pop("host", "")):

@@ -1,1 +1,1 @@
-"""Reads samples that another program recorded into its own server, under that server's names."""
+"""Reads samples from the servers of other programs (Prometheus, InfluxDB), under the names used there."""

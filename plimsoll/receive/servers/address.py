@@ -15,10 +15,10 @@ _MANY = "host"
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """The address of a server, and what is read of it.
+    """The address of a server, and what to read from the server.
 
-    `name` is the address for people, without the query; `url` that of its HTTP API. `hosts` are the hosts to read, all
-    if it is empty. `when` is the range of time in the query, `settings` the rest of the query.
+    `name` is the address for people, without the query; `url` that of the HTTP API. `hosts` are the hosts to read,
+    all hosts if empty. `when` is the range of time in the query, `settings` the rest of the query.
     """
 
     scheme: str
@@ -30,9 +30,9 @@ class ServerAddress:
 
     @classmethod
     def parse(cls, text: str, settings: Collection[str]) -> "ServerAddress":
-        """Return the address in a text whose scheme `scheme_of` returned. Its query may have some settings.
+        """Return the address in a text that has a scheme (see `scheme_of`). Its query may have these `settings`.
 
-        Raise Unusable if it is not such an address, or holds a password.
+        Raise Unusable if the text is no such address, or contains a password.
         """
         whole, _, query = text.partition("?")
         scheme, _, rest = whole.partition(":")
@@ -60,9 +60,9 @@ class ServerAddress:
 
 
 def scheme_of(source: str, schemes: Mapping[str, object]) -> str | None:
-    """Return which of some schemes a source has as the URL of a server; None for what is no URL.
+    """Return the scheme of a source that is the URL of a server; None if the source is no URL.
 
-    Raise Unusable for another URL, also for one that lost a slash as a path.
+    Raise Unusable for a URL whose scheme is not in `schemes`, or that lost a slash because it was taken for a path.
     """
     match = _URL.fullmatch(source)
     if match is None:

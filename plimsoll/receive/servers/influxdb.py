@@ -1,4 +1,4 @@
-"""Opens an InfluxDB that others filled: any database, bucket and retention policy, under Telegraf's names."""
+"""Opens an InfluxDB that other programs filled, in any database, bucket and retention policy, with Telegraf's names."""
 
 import os
 from collections.abc import Callable
@@ -13,10 +13,10 @@ _TOKEN, _USER, _PASSWORD = "INFLUX_TOKEN", "INFLUX_USER", "INFLUX_PASSWORD"
 
 
 def open_influxdb(address: ServerAddress, notify: Callable[[str], None]) -> InfluxSamples:
-    """Return the samples in a database, with the token, or the user and password, of the environment.
+    """Return a reader of a database, with the token, or the user and password, from environment variables.
 
-    A token is not sent to another address than the one that `INFLUX_URL` names, if it names one. Raise Unusable if
-    the address has no bucket or database.
+    If `INFLUX_URL` is set, the token is sent to no other address. Raise Unusable if the address names no bucket or
+    database.
     """
     named = address.settings
     bucket = named.get("bucket") or named.get("db")

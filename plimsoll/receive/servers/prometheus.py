@@ -1,4 +1,4 @@
-"""Reads a server with Prometheus' HTTP API: its raw samples, translated as if it had sent them by remote write."""
+"""Reads a server with Prometheus' HTTP API: raw samples, translated as if the server had sent them by remote write."""
 
 import base64
 import os
@@ -31,9 +31,9 @@ _PATIENCE_S = 30.0
 
 
 class PrometheusSamples(SampleReader):
-    """The samples in a server: `series` reads those of the hosts, `read` returns them, once.
+    """A reader of a server's samples: `series` reads the samples of hosts, then `read` returns them, only once.
 
-    `signals` decide which metrics are read. `notify` is called with a sentence every few seconds.
+    `signals` decide which metrics are read. `notify` is called with a sentence on the progress every few seconds.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class PrometheusSamples(SampleReader):
         self._api.close()
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """Read the samples of a range, and return their series.
+        """Read the samples of hosts (all if empty) in a range (UTC ns), and return their series.
 
-        Up to ten minutes before the range are read as well: the growth of a counter needs the sample before.
+        Up to ten minutes before the range are read as well, as a counter's growth needs the sample before.
         """
         self._samples.clear()
         first, last = max(-(-(start - LONGEST_GAP) // _MS), 1), end // _MS
@@ -75,11 +75,11 @@ class PrometheusSamples(SampleReader):
         return FoundSeries(sorted((parts[0][0] for parts in self._samples.values()), key=lambda s: s.key), 0)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """Return the samples of series that `series` has read, in a range."""
+        """Return the samples in a range of series that `series` has read; a second call finds none."""
         return [joined_spellings(s, self._samples.pop(s.key, [])).between(start, end) for s in series]
 
     def _targets(self, names: Sequence[str], first: int, last: int, hosts: set[str]) -> Iterator[list[str]]:
-        """Yield the matchers of each target of the hosts, so that no series belongs to two targets (see `host_of`)."""
+        """Yield label matchers, a list for each target of these hosts; no series matches two targets."""
         selectors = [_selector(chunk, [self._matcher]) for chunk in _chunks(names)]
         if not selectors:
             return
@@ -96,7 +96,7 @@ class PrometheusSamples(SampleReader):
             unset.append(f'{_label(label)}=""')
 
     def _raw(self, selector: str, first: int, last: int) -> Iterator[tuple[Mapping[str, str], Samples]]:
-        """Yield the labels and samples of the selected series after `first` and up to `last` (ms), piece by piece."""
+        """Yield labels and samples of the selected series after `first` up to `last` (ms), a span at a time."""
         length = _FIRST_PIECE
         begin = first
         while begin < last:
@@ -110,7 +110,7 @@ class PrometheusSamples(SampleReader):
             begin = finish
 
     def _keep(self, start: int, end: int) -> None:
-        """Keep the series of the target that was read. Series with equal times share them."""
+        """Keep the samples of the target just read, in a range; series with equal times share one array of times."""
         shared: dict[bytes, Times] = {}
         for series, samples in self._history.take():
             part = samples.between(start, end)
@@ -126,7 +126,7 @@ class PrometheusSamples(SampleReader):
 
 
 def _secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers with the token, or user and password, and the tenant (Mimir, Cortex), of the environment."""
+    """Return HTTP headers with the environment's token, or user and password, and tenant (Mimir, Cortex), if set."""
     headers: dict[str, str] = {}
     token, user = environment.get(_TOKEN, ""), environment.get(_USER, "")
     if token:
@@ -152,5 +152,5 @@ def _selector(names: Sequence[str], matchers: Sequence[str]) -> str:
 
 
 def _label(name: str) -> str:
-    """Return a label as PromQL writes it: in quotes if it has a dot."""
+    """Return a label name as PromQL writes it: quoted if it is no identifier, such as `host.name`."""
     return name if name.isidentifier() else identifier(name)

@@ -11,7 +11,7 @@ Notify = Callable[[str], None]
 
 
 class ServerKind(NamedTuple):
-    """A kind of server: what its recordings are called, the settings in its address, and how its samples are opened."""
+    """A kind of server: the name of the program, the settings in its address, and a function that opens its samples."""
 
     title: str
     settings: tuple[str, ...]
