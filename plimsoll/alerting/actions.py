@@ -59,7 +59,7 @@ class Note:
     who: str
 
     def concerns(self, hosts: set[str]) -> bool:
-        """Return whether the note is shown on charts of these (case-folded) hosts."""
+        """Return whether the note is shown on a chart with any of these (case-folded) hosts."""
         return not self.host or host_key(self.host) in hosts
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Note:
 
 
 def acknowledge(file: AlertsFile, number: int, who: Actor, note: str, now: int) -> Alert:
-    """Acknowledge an alert, so that it is not notified again; return it. Raise Unusable if it is not firing."""
+    """Acknowledge an alert, so that it is not notified again, and return it. Raise Unusable if it is not firing."""
     before = alert(file, number)
     if before is None:
         raise Unusable(f"there is no alert {number}; plimsoll alerts list shows those that are firing")
@@ -96,7 +96,7 @@ def silence(
     now: int,
     start: int | None = None,
 ) -> Silence:
-    """Begin a silence. Raise Unusable if no rule or host matches, there is no reason, or it lasts over 30 days."""
+    """Begin a silence of `length` ns. Raise Unusable if no rule or host matches, without reason, or if too long."""
     for name, text in (("the rule", rule), ("the host", host), ("the instance", instance), ("the name", who.name)):
         _check_length(name, text, LONGEST_NAME)
     _check_length("the reason", reason, LONGEST_TEXT)
@@ -109,7 +109,7 @@ def silence(
 
 
 def end_silence(file: AlertsFile, number: int, who: Actor, now: int) -> Silence:
-    """End a silence that is active or planned. Raise Unusable if none has this number."""
+    """End the active or planned silence with this number, and return it. Raise Unusable if there is none."""
     with file.transaction():
         ended = silences.end(file, number, now)
         audit(file, who, now, f"ended {_describe(ended)}")
@@ -117,7 +117,7 @@ def end_silence(file: AlertsFile, number: int, who: Actor, now: int) -> Silence:
 
 
 def add_note(file: AlertsFile, at: int, text: str, host: str, who: Actor, now: int) -> Note:
-    """Put a note on the charts. Raise Unusable if it is empty or too long, or its time is too far away."""
+    """Put a note on charts, and return it. Raise Unusable if it is empty or too long, or its time too far away."""
     text, host = " ".join(text.split()), host.strip()
     if not text:
         raise Unusable('a note needs a text: "deployed 4.2"')
@@ -135,7 +135,7 @@ def add_note(file: AlertsFile, at: int, text: str, host: str, who: Actor, now: i
 
 
 def remove_note(file: AlertsFile, number: int, who: Actor, now: int) -> Note:
-    """Remove a note. Raise Unusable if none has this number."""
+    """Remove the note with this number, and return it. Raise Unusable if there is none."""
     with file.transaction() as connection:
         row = connection.execute("DELETE FROM notes WHERE id = ? RETURNING *", (number,)).fetchone()
         if row is None:
@@ -146,7 +146,7 @@ def remove_note(file: AlertsFile, number: int, who: Actor, now: int) -> Note:
 
 
 def find_notes(file: AlertsFile, start: int, end: int) -> list[Note]:
-    """Return the notes in a range of time, in order; if there are too many, only the latest."""
+    """Return the notes in a range of time, in order of time; if there are too many, only the latest."""
     query = "SELECT * FROM notes WHERE at BETWEEN ? AND ? ORDER BY at DESC, id DESC LIMIT ?"
     return [Note(**dict(row)) for row in reversed(file.rows(query, (start, end, _MOST_NOTES)))]
 
@@ -158,7 +158,7 @@ def save_rule_ids(file: AlertsFile, rules: Iterable[str]) -> None:
 
 
 def rule_ids(file: AlertsFile) -> Sequence[str]:
-    """Return the rule ids that alerts may have: of judged rules, of Plimsoll's own alerts, and of earlier alerts."""
+    """Return the rule ids that alerts may have: of judged rules, of Plimsoll's own problems, and of earlier alerts."""
     saved = file.rows("SELECT value FROM meta WHERE name = ?", (_RULE_IDS,))
     judged = json.loads(saved[0]["value"]) if saved else load().rules
     earlier = [row["rule"] for row in file.rows("SELECT DISTINCT rule FROM alerts")]
@@ -167,7 +167,7 @@ def rule_ids(file: AlertsFile) -> Sequence[str]:
 
 
 def check_rule(file: AlertsFile, pattern: str) -> None:
-    """Raise Unusable, naming similar rules, if a pattern matches no rule id that an alert may have."""
+    """Raise Unusable, naming similar rules, if a pattern matches no rule id of `rule_ids`."""
     names = rule_ids(file)
     if any(is_like(name, pattern) for name in names):
         return
@@ -201,7 +201,7 @@ def _check_length(name: str, text: str, most: int) -> None:
 
 
 def audit(file: AlertsFile, who: Actor, at: int, text: str) -> None:
-    """Record an action in the audit log. In a transaction, the record is rolled back with the other changes."""
+    """Record an action in the audit log. If the caller's transaction is rolled back, the record is, too."""
     values = (at, who.name[:_LONGEST], who.how, text[:_LONGEST])
     with file.transaction() as connection:
         connection.execute("INSERT INTO deeds (at, who, how, what) VALUES (?, ?, ?, ?)", values)
@@ -210,7 +210,7 @@ def audit(file: AlertsFile, who: Actor, at: int, text: str) -> None:
 def find_audit_entries(
     file: AlertsFile, start: int, end: int, who: str, first: int, most: int
 ) -> tuple[Sequence[AuditEntry], int]:
-    """Return a page of the audit log, of `who` or of all people, the latest entry first, and the number of entries."""
+    """Return a page of the audit log (of `who` or of all people), latest entry first, and the number of all entries."""
     where, values = "at BETWEEN ? AND ? AND (? = '' OR who = ? COLLATE NOCASE)", (start, end, who, who)
     total = file.rows(f"SELECT count(*) AS number FROM deeds WHERE {where}", values)[0]["number"]
     query = f"SELECT * FROM deeds WHERE {where} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?"

@@ -1,4 +1,4 @@
-"""An alert: a rule fired for a subject, a host was silent, or a rule was flapping."""
+"""An alert: a rule fires for a subject, a host is silent, a rule is flapping, or Plimsoll itself has a problem."""
 
 import json
 import math
@@ -27,21 +27,21 @@ _BY_INSTANCE = ("disk", "space")  # two disks of a host fail each by itself
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """The parts of an alert that are shown but not searched; alerts.db stores them as JSON.
+    """The attributes of an alert that are shown but not searched; alerts.db stores them as JSON.
 
     Attributes:
         title: The title of the signal.
-        cause: The resource that the signal measures; the signal itself if it measures none.
+        cause: The resource that the signal measures; the rule's signal if it measures none.
         unit: The unit of the values.
         limit: The limit with its unit: `< 80 %`.
-        should: `should stay below 80 %`.
+        should: The requirement: `should stay below 80 %`.
         reduced: How the value was computed: `1 min mean`.
-        recovers: The value at which the alert ends, where that differs from the limit: `at most 75 %`.
+        recovers: The values at which the alert ends, if the rule has a `recover` limit: `at most 75 %`.
         summary: What it means that the limit is crossed.
         note: What plimsoll.toml changes in the documented rule; for a silent host, why it is silent, if known.
-        sources: The documents of the limit, each with the place in it.
+        sources: The documents of the limit, each with the place in the document.
         look_at: The titles of the signals to look at next.
-        processes: The processes that used most when it fired.
+        processes: The processes that used most resources when the alert fired.
     """
 
     title: str
@@ -112,7 +112,7 @@ class Alert(NamedTuple):
 
     @property
     def begin(self) -> int:
-        """The time (UTC ns) from which the condition was true."""
+        """The time (UTC ns) from which the condition was true; when the alert fired if that is not known."""
         return self.fired_at if self.since is None else self.since
 
     @property
@@ -127,7 +127,7 @@ class Alert(NamedTuple):
 
 
 def incident_of(rule: Rule, signal: Signal, subject: Subject) -> IncidentKey:
-    """Return the key of the incident to which an alert of this rule and subject would belong."""
+    """Return the key of the incident to which an alert of this rule for this subject would belong."""
     return _incident(_cause(rule, signal), (rule.id, *subject.key))
 
 
@@ -146,7 +146,7 @@ _KEY, _DETAILS = Alert._fields.index("key"), Alert._fields.index("details")
 
 
 def alert_of(row: sqlite3.Row) -> Alert:
-    """Return the alert in a row of COLUMNS. Columns are read by position, as pages read thousands of alerts."""
+    """Return the alert in a row of a query for COLUMNS. Columns are read by position for speed."""
     values: list[Any] = [*row]
     values[_KEY], values[_DETAILS] = key_of(values[_KEY]), Details.from_json(values[_DETAILS])
     for at in _NUMBERS:
@@ -163,7 +163,7 @@ def key_text(key: Key) -> str:
 
 @lru_cache(100_000)
 def key_of(text: str) -> Key:
-    """Return the key of a text that `key_text` returned."""
+    """Parse a text that `key_text` returned, and return its key."""
     rule, host, instance = json.loads(text)
     return rule, host, instance
 
@@ -176,7 +176,7 @@ def details_of(
     processes: tuple[str, ...] = (),
     covered: int | None = None,
 ) -> Details:
-    """Return the details of an alert. `healthy` is the subject's limit; for `covered` see StateChange."""
+    """Return the details of an alert. `healthy` is the subject's limit; StateChange explains `note` and `covered`."""
     signal = signals[rule.signal]
     notes = [note] if note else []
     if rule.phase:
@@ -213,5 +213,5 @@ def holds(healthy: str, value: float) -> bool:
 
 
 def worst_of(healthy: str, *values: float) -> float:
-    """Return the value furthest past a limit; NaN values are ignored."""
+    """Return the value closest to a limit, or furthest past it; NaN values are ignored."""
     return crossings.worst_of(_parsed(healthy), np.array(values))

@@ -1,7 +1,7 @@
 """Saves the outcome of each evaluation in alerts.db: state changes, statuses and alerts.
 
-All results of an evaluation are committed at once. The notifier reads from alerts.db which alerts each target has not
-received yet (plimsoll/notify/targets.py), so an alert that is saved is never left unnotified.
+All results of an evaluation are committed at once. The notifier reads from alerts.db which alerts each notification
+target has not received yet (plimsoll/notify/targets.py), so a saved alert is never left unnotified.
 """
 
 import logging
@@ -54,7 +54,7 @@ class AlertHistory:
         self._tidied = 0
 
     def statuses(self) -> dict[Key, Status]:
-        """Return the status of every rule and subject that is not OK."""
+        """Return the status of each rule and subject that is not OK."""
         rows = self.file.rows("SELECT * FROM statuses")
         return {key_of(row["key"]): Status(State(row["state"]), row["since"]) for row in rows}
 
@@ -69,7 +69,7 @@ class AlertHistory:
         processes: Mapping[str, Sequence[str]] | None = None,
         quiet: bool = False,
     ) -> frozenset[Key]:
-        """Save the evaluation at `at`, which is later than the last saved one.
+        """Save the evaluation at `at`, which must be later than the last saved evaluation.
 
         `statuses` are all statuses other than OK. `readings` are the values of firing rules; NaN means no data (the
         alert is stale). `processes` are the top processes by host, a line each. With `quiet`, nothing is notified until
@@ -108,7 +108,7 @@ class AlertHistory:
         return lost
 
     def return_to(self, at: int) -> None:
-        """Lower all saved times to at most `at` (UTC ns), the last evaluation, after a wrong clock was set right."""
+        """Replace saved times later than `at` (UTC ns), from when a clock was wrong, by `at`, the last evaluation."""
         with self.file.transaction() as connection:
             for table, columns in _TIMES.items():
                 for column in columns:
@@ -116,16 +116,16 @@ class AlertHistory:
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LAST, at))
 
     def caught_up(self) -> None:
-        """Allow the notification of alerts that still fire after missed evaluations were caught up."""
+        """Allow notifications of alerts that were held back while missed evaluations were caught up."""
         with self.file.transaction() as connection:
             connection.execute("UPDATE alerts SET hold = 0 WHERE hold")
 
     def amend(self, key: Key, start: int, intervals: Iterable[AlertInterval], *, now: int) -> None:
         """Replace the history of one rule and subject from `start` on; new alerts are marked late.
 
-        `intervals` are all times of firing that end after `start`. New alerts that have already ended are never
-        notified. An alert that is firing continues and only its beginning may change; the next evaluation decides
-        whether it ends.
+        `intervals` are all intervals in which the rule fired and that end after `start`. New alerts that have already
+        ended are never notified. An alert that is firing continues and only its beginning may change; the next
+        evaluation decides whether it ends.
         """
         by_ends = {(interval.since, interval.fired_at, interval.ended_at): interval for interval in intervals}
         closed = {ends: interval for ends, interval in by_ends.items() if interval.ended_at is not None}
@@ -156,14 +156,14 @@ class AlertHistory:
                 count(connection, "late alerts")
 
     def fire_late(self, interval: AlertInterval, *, now: int) -> None:
-        """Begin an alert that fires now, as late samples show, and allow its notification."""
+        """Begin the alert of an interval that, as late samples show, still lasts, and allow its notification."""
         with self.file.transaction() as connection:
             alert = begin(connection, replace(self._begun(interval, interval.fired_at), late=True), now)
             connection.execute("UPDATE alerts SET hush = 0 WHERE id = ?", (alert,))
             _keep_statuses(connection, {interval.key: Status(State.FIRING, interval.since)})
 
     def end_late(self, key: Key, interval: AlertInterval | None, at: int, *, now: int) -> None:
-        """End an alert that has ended, as late samples show: at the end of `interval`, or at `at` if it never fired."""
+        """End a firing alert that late samples disprove: at the end of `interval`, or at `at` without interval."""
         with self.file.transaction() as connection:
             row = connection.execute(
                 "SELECT id FROM alerts WHERE key = ? AND kind = 'rule' AND ended_at IS NULL", (key_text(key),)
@@ -178,7 +178,7 @@ class AlertHistory:
             _keep_statuses(connection, {key: Status()})
 
     def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
-        """End the alerts of rules that `is_judged` (rule, host) rejects, and forget their statuses."""
+        """End firing alerts, at `at`, and forget statuses, if `is_judged` (rule, host) is false for them."""
         with self.file.transaction() as connection:
             for row in self._firing().values():
                 if not is_judged(row["rule"], row["host"]):
@@ -194,7 +194,7 @@ class AlertHistory:
         return {key_of(row["key"]): row for row in rows}
 
     def _begun(self, firing: StateChange | AlertInterval, at: int, processes: Sequence[str] = ()) -> NewAlert:
-        """Return the new alert of a rule that fires at the evaluation `at`."""
+        """Return the alert to begin for a rule that fires at the evaluation `at`."""
         subject, rule = firing.subject, firing.rule
         return NewAlert(
             key=firing.key,
@@ -214,9 +214,9 @@ class AlertHistory:
 
 
 def open_alerts_file(folder: Path) -> AlertsFile:
-    """Open the alerts.db of `plimsoll up`. A damaged file is set aside, and its silences are copied to a new file.
+    """Open the alerts.db of `plimsoll up`. If damaged, set it aside and copy its silences to a new file.
 
-    Raise Unusable if the file cannot be used for another reason, or cannot be set aside.
+    Raise Unusable if the file is not damaged but cannot be used, or if it cannot be set aside.
     """
     path, now = folder / NAME, time.time_ns()
     try:
@@ -240,7 +240,7 @@ def open_alerts_file(folder: Path) -> AlertsFile:
 
 
 def damaged_files(folder: Path) -> list[Path]:
-    """Return the damaged files that were set aside and are still there, the oldest first."""
+    """Return the damaged files that were set aside and not deleted since, the oldest first."""
     return sorted(folder.glob(f"{DAMAGED}*Z"))
 
 
@@ -262,7 +262,7 @@ def _keep_statuses(connection: sqlite3.Connection, statuses: Mapping[Key, Status
 def _read(
     connection: sqlite3.Connection, firing: Mapping[Key, sqlite3.Row], readings: Mapping[Key, float], at: int, now: int
 ) -> None:
-    """Save the last and the worst value of each firing alert, and whether it has data."""
+    """Save the value of each firing alert, as the last and perhaps as the worst value, and whether it has data."""
     for row, value in ((firing[key], value) for key, value in readings.items() if key in firing):
         stale = math.isnan(value)
         if stale != bool(row["stale"]):

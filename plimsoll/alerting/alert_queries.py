@@ -35,7 +35,7 @@ class Event:
 class AlertFilter:
     """A selection of alerts. `host` and `rule` are patterns, in which `*` stands for any text.
 
-    Ended alerts are selected if they were firing at some time from `start` to `end` (UTC ns).
+    `start` and `end` (UTC ns) apply to ended alerts: those are selected that were firing at some time in between.
     """
 
     severities: Sequence[Severity] = SEVERITIES
@@ -49,12 +49,12 @@ Page: TypeAlias = tuple[Sequence[Alert], int]  # the alerts of a page, and the n
 
 
 def firing(file: AlertsFile) -> list[Alert]:
-    """Return the firing alerts, the critical first, then the latest first."""
+    """Return the firing alerts: critical alerts first, and within a severity the latest first."""
     return _read(file, f"ended_at IS NULL ORDER BY {_WORST_FIRST}")
 
 
 def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:
-    """Return the alerts that fired in a range, in time order; `replaced` adds alerts that late samples disproved."""
+    """Return the alerts that fired in a range, in time order; with `replaced` also those that late samples refute."""
     also = "" if replaced else f" AND {_CURRENT}"
     where = f"fired_at <= ? AND (ended_at IS NULL OR ended_at >= ?){also} ORDER BY fired_at, id"
     return _read(file, where, end, start)
@@ -66,24 +66,27 @@ def alert(file: AlertsFile, number: int) -> Alert | None:
 
 
 def events(file: AlertsFile, number: int) -> list[Event]:
-    """Return the history of one alert, in order."""
+    """Return the history of an alert (all its events), in order."""
     query = "SELECT alert, at, recorded_at, what, value, note FROM events WHERE alert = ? ORDER BY id"
     return [Event(**dict(row)) for row in file.rows(query, (number,))]
 
 
 def find_firing(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> Page:
-    """Return a page of the firing alerts. Beyond the last alert, return the last page; with `exact`, an empty page."""
+    """Return a page of firing alerts: `most` from number `first` on.
+
+    If `first` is beyond the last alert, return the last page, or with `exact` an empty page.
+    """
     return _find(file, "ended_at IS NULL", [], _WORST_FIRST, first, most, chosen, exact=exact)
 
 
 def find_ended(file: AlertsFile, chosen: AlertFilter, first: int, most: int, *, exact: bool = False) -> Page:
-    """Return a page of the alerts that have ended, the latest first; `first` and `exact` are as in `find_firing`."""
+    """Return a page of the alerts that have ended, the latest first; for `first` and `exact` see `find_firing`."""
     where, span = f"{_CURRENT} AND ended_at >= ? AND fired_at <= ?", [chosen.start, chosen.end]
     return _find(file, where, span, "ended_at DESC, id DESC", first, most, chosen, exact=exact)
 
 
 def find_latest(file: AlertsFile, rule_or_key: str | Key, first: int, most: int) -> Page:
-    """Return a page of the alerts of a rule, or of one rule and subject, the latest first."""
+    """Return a page of the alerts, firing or ended, of a rule or of one rule and subject, the latest first."""
     is_rule = isinstance(rule_or_key, str)
     where, value = ("rule = ?", rule_or_key) if is_rule else ("key = ?", key_text(rule_or_key))
     return _find(file, f"{where} AND {_CURRENT}", [value], "fired_at DESC, id DESC", first, most)
@@ -92,7 +95,7 @@ def find_latest(file: AlertsFile, rule_or_key: str | Key, first: int, most: int)
 def tidy(connection: sqlite3.Connection, now: int) -> None:
     """Delete old rows: ended alerts and audit entries after 400 days, messages and silences after 90 days.
 
-    At most the newest 100,000 ended alerts, audit entries and messages are kept.
+    Of ended alerts, audit entries and messages, at most the newest 100,000 of each are kept.
     """
     old = (
         "SELECT id FROM alerts WHERE ended_at < ? UNION"
@@ -122,7 +125,7 @@ def _find(
     *,
     exact: bool = False,
 ) -> Page:
-    """Return a page of the alerts that fulfil the SQL condition `where` and the filter `chosen`."""
+    """Return a page of the alerts that fulfil both the SQL condition `where` and the filter `chosen`."""
     conditions = [where, f"severity IN ({', '.join('?' * len(chosen.severities))})"]
     values = [*values, *chosen.severities]
     for column, pattern in (("rule", chosen.rule), ("host", chosen.host)):

@@ -20,7 +20,7 @@ class NewAlert:
     """An alert that begins.
 
     With `hold`, it is notified only after missed evaluations are caught up; with `late`, never. `worst` is the worst
-    value since `since`; NaN if `value` is the worst.
+    value since `since`; NaN means that `value` is the worst.
     """
 
     key: Key
@@ -41,7 +41,7 @@ class NewAlert:
 
 
 def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
-    """Write an alert that begins to fire, and return its id."""
+    """Insert an alert that begins to fire into alerts.db, and return its id."""
     columns = {field.name: getattr(alert, field.name) for field in fields(alert)} | {
         "key": key_text(alert.key),
         "value": _null(alert.value),
@@ -62,8 +62,8 @@ def begin(connection: sqlite3.Connection, alert: NewAlert, now: int) -> int:
 def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: Ended, *, hold: bool = False) -> None:
     """End an alert. With `hold`, its end is not notified until missed evaluations are caught up.
 
-    If the alert also began during catching up, or is muted now, its end is sent only to targets that received the
-    alert.
+    If the alert also began during catching up, its rule flaps, or the alert is muted or silenced, its end is sent only
+    to targets that received the alert.
     """
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = row["kind"] != "flapping" and open_flapping(connection, row["key"]) is not None
@@ -78,7 +78,7 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: En
 
 
 def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
-    """Count a new alert in the flapping alert of its rule; begin a flapping alert if the rule fired too often."""
+    """Count a new alert in the flapping alert of its key; if there is none, begin one if the key fired too often."""
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = open_flapping(connection, row["key"])
     if flapping is not None:
@@ -117,7 +117,7 @@ def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
 
 
 def _firings(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
-    """Return the latest times (up to `at`) at which a key fired, within the longest span that counts for flapping."""
+    """Return when a key last fired, up to `at`, within the longest time that counts for flapping."""
     rows = connection.execute(
         "SELECT fired_at FROM alerts WHERE key = ? AND kind <> 'flapping' AND NOT late AND replaced_at IS NULL"
         " AND fired_at > ? ORDER BY fired_at DESC LIMIT ?",
@@ -127,7 +127,7 @@ def _firings(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
 
 
 def open_flapping(connection: sqlite3.Connection, key: str) -> int | None:
-    """Return the id of the open flapping alert of a key, given as alerts.db stores it; None if there is none."""
+    """Return the id of the flapping alert that fires for a key (as stored in alerts.db); None if there is none."""
     row = connection.execute(
         "SELECT id FROM alerts WHERE key = ? AND ended_at IS NULL AND kind = 'flapping'", (key,)
     ).fetchone()
@@ -158,13 +158,13 @@ def count(connection: sqlite3.Connection, name: str, by: int = 1) -> None:
 
 
 def _settle(connection: sqlite3.Connection, alerts: str, value: str | int) -> None:
-    """Suppress the notifications that alerts of a flapping rule ended. `alerts` is a query for their ids."""
+    """Treat the ends of alerts of a flapping rule as notified. `alerts` is a query for the ids of the alerts."""
     connection.execute(f"UPDATE told SET what = 'ended' WHERE alert IN ({alerts})", (value,))
     connection.execute(f"UPDATE alerts SET hush = 1 WHERE id IN ({alerts})", (value,))
 
 
 def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
-    """Return whether an alert's host is silent, or all hosts are."""
+    """Return whether a firing alert says that this alert's host, or every host, is silent."""
     if row["kind"] in ("all-silent", "plimsoll"):
         return False
     kinds = "('all-silent')" if row["kind"] == "host-silent" else "('all-silent', 'host-silent')"

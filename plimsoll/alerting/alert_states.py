@@ -36,7 +36,7 @@ class AlertStates:
         self._resources: dict[HostKey, set[Resource]] = {}
 
     def plan(self, targets: Sequence[RuleTarget]) -> None:
-        """Replace the targets to judge; targets that were judged before keep their states."""
+        """Replace the targets to judge; a target judged before keeps its state."""
         before = self._place
         self.batches = [RuleBatch(alike) for alike in _by_rule(targets)]
         self._place = {key: (batch, row) for batch in self.batches for row, key in enumerate(batch.keys)}
@@ -53,7 +53,7 @@ class AlertStates:
         self._mark_retired()
 
     def retire(self, hosts: Collection[HostKey]) -> None:
-        """Set the retired hosts. Their samples are ignored, even samples that are still in a rule's window."""
+        """Set the hosts that are retired: even their samples that are still in a rule's window are ignored."""
         if hosts != self._retired:
             self._retired = hosts
             self._mark_retired()
@@ -64,32 +64,32 @@ class AlertStates:
             batch.retired = np.isin(hosts, numbers)
 
     def keep(self, key: Key, status: Status) -> None:
-        """Save a changed status."""
+        """Remember the changed status of a rule and subject."""
         if status.state in CROSSED:
             self.statuses[key] = status
         else:
             self.statuses.pop(key, None)
 
     def put(self, key: Key, status: Status, worst: float = nan) -> None:
-        """Replace the status of a rule; the next evaluation continues from this status."""
+        """Replace the status of a rule and subject; the next evaluation continues from this status."""
         self.keep(key, status)
         if key in self._place:
             batch, row = self._place[key]
             batch.set(row, status, worst)
 
     def forget(self, keys: Iterable[Key]) -> None:
-        """Forget the statuses of alerts that somebody ended, so that the rules can fire again."""
+        """Forget the statuses of these keys, whose alerts somebody ended, so that the rules can fire again."""
         for key in keys:
             self.put(key, Status())
 
     def put_pending(self, key: Key, since: int, worst: float) -> None:
-        """Make a rule pending from `since` on, as late samples show, if it is judged and does not fire."""
+        """Set a rule to pending from `since` on, as late samples show, if the rule is judged and does not fire."""
         batch, row = self._place.get(key, (None, 0))
         if batch and batch.states[row] != State.FIRING:
             self.put(key, Status(State.PENDING, since), worst)
 
     def step_vanished(self, at: int) -> Iterator[StateChange]:
-        """Yield the state changes of subjects that are no longer judged; without data, a pending rule ends."""
+        """Yield the state changes of subjects that are judged no longer: a pending rule gets NO_DATA."""
         for key, (target, healthy) in [*self._gone.items()]:
             before = self.statuses.get(key, Status())
             if key not in self._place and before.state == State.FIRING:
@@ -113,7 +113,7 @@ class AlertStates:
         return State.OK if batch and batch.has_data[row] else State.NO_DATA
 
     def readings(self) -> dict[Key, float]:
-        """Return the value of every alert that fires, at the last evaluation; NaN if there is no data (stale)."""
+        """Return the value of each firing rule at the last evaluation; NaN for no data (stale)."""
         values: dict[Key, float] = {}
         for batch in self.batches:
             rows = np.flatnonzero(batch.states == FIRING)
@@ -125,7 +125,7 @@ class AlertStates:
         return [batch for batch in self.batches if batch.rule.severity != "info"]
 
     def judged(self) -> dict[str, int]:
-        """Count the warning and critical limits that had data at the last evaluation, by host (case-folded)."""
+        """Return, by host (case-folded), how many warning and critical limits had data at the last evaluation."""
         counts = np.zeros(len(self._hosts.hosts), dtype=np.int64)
         for batch, hosts in zip(self.batches, self._hosts.numbers, strict=True):
             if batch.rule.severity != "info":
@@ -133,7 +133,7 @@ class AlertStates:
         return {host: count for host, count in zip(self._hosts.hosts, counts.tolist(), strict=True) if count}
 
     def judged_resources(self) -> dict[HostKey, set[Resource]]:
-        """Return the resources of which a warning or critical limit had data since it is judged, by host.
+        """Return, by host, the resources of which a warning or critical limit has had data at any evaluation.
 
         `newest` says which of these resources have no new samples any more.
         """
@@ -149,11 +149,11 @@ class AlertStates:
         return resources
 
     def pending(self) -> int:
-        """Count the pending warning and critical rules: past the limit, but for less than `for`."""
+        """Return the number of pending warning and critical rules: past the limit, but for less than `for`."""
         return sum(int((batch.states == State.PENDING).sum()) for batch in self._severe)
 
     def impossible(self) -> dict[str, set[str]]:
-        """Return, by host (case-folded), the latest values that are impossible and were not judged."""
+        """Return, by host (case-folded), texts on the latest values that are impossible and were not judged."""
         values: dict[str, set[str]] = {}
         for batch in self._severe:
             for row in np.flatnonzero(~np.isnan(batch.odd)).tolist():
@@ -163,12 +163,11 @@ class AlertStates:
         return values
 
     def newest(self, fresh: int) -> dict[tuple[str, Resource], tuple[int, int]]:
-        """Return when each resource with a warning or critical limit was last sampled, by host (case-folded) and
-        resource.
+        """Return when the series of each resource with a warning or critical limit were last sampled.
 
-        Each result is the time (UTC ns) of the newest sample of counters that are not frozen, and the longest sampling
-        interval (ns). If some series of a resource has new values since `fresh`, its series without new values are
-        ignored.
+        The keys are host (case-folded) and resource; the values are the time (UTC ns) of the newest sample that is not
+        frozen, and the longest sampling interval (ns). If some series of a resource has changed since `fresh`, other
+        series of the resource may stand still.
         """
         sampled: dict[tuple[str, Resource], list[Samples]] = {}
         fresh_keys: set[tuple[str, Resource]] = set()
@@ -190,7 +189,7 @@ class AlertStates:
         return {key: _newest(parts, is_frozen=key not in fresh_keys) for key, parts in sampled.items() if parts}
 
     def now(self) -> LatestEvaluation:
-        """Return the states of all rules after the last evaluation."""
+        """Return the states of all rules for all subjects after the last evaluation."""
         return LatestEvaluation(
             [
                 RuleStates(
@@ -208,14 +207,14 @@ class AlertStates:
 
 
 def _newest(parts: Sequence[Samples], *, is_frozen: bool) -> tuple[int, int]:
-    """Return the newest time (of a change, if `is_frozen`) and the longest sampling interval."""
+    """Return the newest time (of the last change if `is_frozen`), and the longest sampling interval (ns)."""
     newest = max(int(part.times[-1]) for part in parts)
     spans = frozen_times(parts)[-1:] if is_frozen else []
     return next((start for start, end in spans if end == newest), newest), max(part.interval or 0 for part in parts)
 
 
 def _by_rule(targets: Iterable[RuleTarget]) -> list[list[RuleTarget]]:
-    """Group targets by equal rules; hosts may have limits and severities of their own."""
+    """Group targets by equal rules: a rule with limits or severities of a host's own is another group."""
     by_id: dict[str, list[list[RuleTarget]]] = {}
     for target in targets:
         groups = by_id.setdefault(target.rule.id, [])

@@ -111,7 +111,7 @@ class AlertsFile:
 
     @classmethod
     def existing(cls, folder: Path) -> "AlertsFile":
-        """Return the file of a data folder that `plimsoll up` has used.
+        """Return the file in a data folder that `plimsoll up` has used.
 
         Raise Unusable if there is none, or if it belongs to another user: SQLite's files beside it would then lock out
         its owner.
@@ -141,7 +141,7 @@ class AlertsFile:
 
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
-        """Commit all changes of the block or none (raise NotKept); an inner transaction joins the outer one."""
+        """Commit all changes of the block, or commit none and raise NotKept; an inner transaction joins the outer."""
         with self._lock, self._usable():
             if self._connection.in_transaction:
                 yield self._connection
@@ -174,13 +174,13 @@ class AlertsFile:
 
     @contextmanager
     def alone(self) -> Generator[None]:
-        """Lock the file against other threads for the block."""
+        """Hold the lock against other threads for the block."""
         with self._lock:
             yield
 
     @property
     def version(self) -> tuple[int, int] | None:
-        """A value that differs after any process has changed the file; None within a transaction."""
+        """A value that changes whenever any process changes the file; None within a transaction."""
         with self._lock, self._usable():
             by_others: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
             return None if self._connection.in_transaction else (by_others, self._connection.total_changes)
@@ -222,7 +222,7 @@ def _find_foreign(connection: sqlite3.Connection) -> str:
 
 
 def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
-    """Return the columns of each table."""
+    """Return the names of the columns by table."""
     rows = connection.execute(
         "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"
     )
@@ -233,7 +233,7 @@ def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
 
 
 def _is_invalid(connection: sqlite3.Connection, table: str) -> str:
-    """Return the SQL condition for rows with invalid values, from flipped bits or another program.
+    """Return an SQL condition for the rows of a table with values that Plimsoll never writes.
 
     SQLite notices only damage to its own structure. A single invalid row would stop evaluations or notifications.
     """
@@ -255,7 +255,7 @@ def _is_limit(text: object) -> bool:
 
 
 def _was_used(path: Path) -> bool:
-    """Return whether other files show that a file was in use: its copy of silences, its journal, or a damaged file."""
+    """Return whether nearby files show that the file was in use: a copy of silences, a journal, or a damaged file."""
     journal = path.with_name(f"{path.name}-wal")
     is_first = not path.with_name(SILENCES).exists() and not [*path.parent.glob(f"{DAMAGED}*")]
     return not is_first or (journal.exists() and journal.stat().st_size > 0)
@@ -268,7 +268,7 @@ def _statements() -> list[str]:
 
 
 def _make(path: Path) -> None:
-    """Create the file with access for its owner alone; SQLite gives the files beside it the same mode."""
+    """Create the file so that only its owner has access; SQLite gives the files beside it the same mode."""
     try:
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -284,7 +284,7 @@ def _make(path: Path) -> None:
 
 
 def _why(error: sqlite3.DatabaseError) -> str:
-    """Return the reason of an error of SQLite, and what to do, as text."""
+    """Return a text on why SQLite failed, and what to do."""
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_FULL:
             return "the disk is full: nothing can be written; free some space"
@@ -302,5 +302,5 @@ def _why(error: sqlite3.DatabaseError) -> str:
 
 @lru_cache(100_000)  # each silence is compared with all alerts that fire, which have few rules and hosts
 def is_like(text: str, pattern: str) -> bool:
-    """Return whether a text matches a pattern: `*` is any text, brackets are not special. Case does not matter."""
+    """Return whether a text matches a pattern, ignoring case: `*` is any text, brackets are not special."""
     return fnmatchcase(text.casefold(), pattern.casefold().replace("[", "[[]"))

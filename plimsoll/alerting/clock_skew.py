@@ -1,4 +1,4 @@
-"""Finds hosts with wrong clocks: samples of a clock ahead have future times, samples of a clock behind seem late."""
+"""Finds hosts with wrong clocks: a clock that is ahead gives samples future times, a clock that is behind old times."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +22,13 @@ _STEADY = 120 * SECOND  # a host that catches up after an outage is later at fir
 
 
 def wrong(by: int, side: Literal["ahead", "behind"]) -> str:
-    """Return a sentence on a wrong clock: `its clock is 5 min behind; set it right`. `by` is in ns."""
+    """Return a phrase on a host's clock that is `by` ns off: `its clock is 5 min behind; set it right`."""
     return f"its clock is {duration_text(by // SECOND * SECOND)} {side}; set it right"
 
 
 @dataclass(frozen=True, slots=True)
 class _Late:
-    """A host with late samples: the newest sample, the first and the last late write, and the range of delays (ns)."""
+    """A host with late samples: newest sample, first and last late write (UTC ns), and range of the delays (ns)."""
 
     host: str
     newest: int
@@ -49,7 +49,7 @@ class _Early:
 
 @dataclass(frozen=True, slots=True)
 class _Lag:
-    """How late (ns) a host's newest sample was, and the first and last write (UTC ns) with about this lag."""
+    """The lag (ns) of a host's newest sample, and the first and last write (UTC ns) with about this lag."""
 
     lag: int
     first: int
@@ -57,7 +57,7 @@ class _Lag:
 
 
 class SeriesHosts:
-    """A numbering of the hosts of series; `names[number]` is the host. `tags` name the host: see `subjects.host_of`."""
+    """A numbering of the hosts of series: `names[number]` is the host. For `tags` see `subjects.host_of`."""
 
     def __init__(self, tags: Collection[str]) -> None:
         self._tags = tags
@@ -67,7 +67,7 @@ class SeriesHosts:
         self.names: list[str] = []
 
     def numbers(self, series: Sequence[Series]) -> NDArray[np.intp]:
-        """Return the number of each series' host."""
+        """Return, for each of these series, the number of its host."""
         if len(self._series_numbers) > _MOST_SERIES:  # series come and go
             self._series_numbers.clear()
         for member in series:
@@ -81,7 +81,7 @@ class SeriesHosts:
 
 
 class ClockSkew:
-    """A record of hosts that send samples from the future or late. `tags` name the host: see `subjects.host_of`.
+    """A record of hosts whose samples come from the future or late. For `tags` see `subjects.host_of`.
 
     While `is_compared` is true, hosts on time are recorded as well, for `consensus`.
     """
@@ -95,7 +95,10 @@ class ClockSkew:
         self._lock = Lock()
 
     def written(self, points: Points, now: int) -> None:
-        """Record hosts whose newest sample is over a minute off `now` (UTC ns), and forget all other hosts."""
+        """Record, of the hosts in a write, those whose newest sample is over a minute off `now` (UTC ns).
+
+        Forget hosts in the write whose samples are on time again.
+        """
         if not len(points):
             return
         newest = np.full(len(points.series), np.iinfo(np.int64).min)
@@ -110,19 +113,19 @@ class ClockSkew:
                     self._record(self.hosts.names[number], int(newest_of[number]), now)
 
     def reasons(self, now: int) -> Mapping[HostKey, str]:
-        """Return, by host (case-folded), a sentence on why its samples cannot be judged."""
+        """Return, by host (case-folded), a sentence on why the host's samples cannot be judged."""
         behind = {host_key(host): wrong(by, "behind") for host, (by, _) in self.behind(now).items()}
         return behind | {host_key(host): wrong(by, "ahead") for host, by in self.ahead(now).items()}
 
     def ahead(self, now: int) -> Mapping[str, int]:
-        """Return how far (ns) clocks are ahead, by host, for samples sent in the last five minutes."""
+        """Return, by host, how far (ns) its clock is ahead, for hosts that sent in the last five minutes."""
         with self._lock:
             self._forget(now)
             recent = (early for early in self._ahead.values() if now - early.written <= _REMEMBERED)
             return {early.host: early.newest - early.written for early in recent}
 
     def last_sent(self, now: int) -> Mapping[HostKey, int]:
-        """Return the time of the last write (UTC ns) of hosts whose newest samples are from the future."""
+        """Return, by host, the last write (UTC ns), for hosts whose newest samples are from the future."""
         with self._lock:
             self._forget(now)
             return {key: early.written for key, early in self._ahead.items()}
@@ -130,7 +133,7 @@ class ClockSkew:
     def behind(self, now: int) -> Mapping[str, tuple[int, int]]:
         """Return, by host, how far (ns) its clock is behind, and the time (UTC ns) of its newest sample.
 
-        A clock is behind if all samples of its host have been late by about the same time for two minutes.
+        A clock counts as behind if all samples of the host have been late by about the same time for two minutes.
         """
         with self._lock:
             self._late = {key: late for key, late in self._late.items() if now - late.last <= _REMEMBERED_LATE}
@@ -138,9 +141,9 @@ class ClockSkew:
             return {late.host: (late.lowest, late.newest) for late in steady}
 
     def consensus(self, now: int, local_hosts: Collection[str]) -> int | None:
-        """Return how far (ns) this machine's clock is ahead (behind: below 0) of most hosts that sent lately.
+        """Return how far (ns) this machine's clock is ahead of most hosts that sent lately; negative if behind.
 
-        It is 0 if most are on time, None if too few sent anything, or they differ. `local_hosts` do not count.
+        0 means that most are on time; None that too few sent anything, or that they differ. `local_hosts` do not count.
         """
         local = {host_key(host) for host in local_hosts}
         with self._lock:

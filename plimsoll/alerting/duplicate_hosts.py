@@ -1,4 +1,4 @@
-"""Finds names of hosts under which two computers send."""
+"""Finds host names under which two computers send samples."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ DUPLICATE = "two computers send under this name; give one of them a name of its 
 
 @dataclass(slots=True)
 class _Watch:
-    """The newest sample of a series, and the highest value before a drop of a growing count."""
+    """A watched series: its newest sample, and of a growing count that fell, the highest value before the drop."""
 
     host: str
     series: Series
@@ -33,9 +33,9 @@ class _Watch:
     top: float | None = None
 
     def is_sign(self, time: int, value: float) -> bool:
-        """Take a sample; return whether only a second computer explains the sample.
+        """Take a sample; return whether only a second computer explains it.
 
-        Either the sample's time already has another value, or a growing count that fell is back at its earlier value.
+        Either its time already has another value, or a growing count that fell has reached its earlier value again.
         """
         if time < self.time:
             return False
@@ -51,14 +51,14 @@ class _Watch:
 
 @dataclass(slots=True)
 class _Signs:
-    """The name of a host, and the times (UTC ns) of the latest signs of a second computer."""
+    """The name of a host, and the times (UTC ns) of the latest signs that two computers use it."""
 
     name: str
     times: list[int] = field(default_factory=list[int])
 
 
 class DuplicateHosts:
-    """A record of the hosts under whose name two computers send; `host_of` returns the host of a series."""
+    """A record of host names under which two computers send; `host_of` returns the host of a series."""
 
     def __init__(self, signals: Mapping[str, Signal], host_of: Callable[[Series], str]) -> None:
         self._fields = dict(_fields(signals))
@@ -84,7 +84,7 @@ class DuplicateHosts:
                     signs.times = [*signs.times[1 - _SIGNS :], now]
 
     def hosts(self, now: int) -> Mapping[HostKey, str]:
-        """Return, by case-folded name, the names of hosts under which two computers sent in the last minutes."""
+        """Return the host names under which two computers sent in the last minutes, by case-folded name."""
         with self._lock:
             self._signs = {key: signs for key, signs in self._signs.items() if 0 <= now - signs.times[-1] <= _WITHIN}
             return {
@@ -102,7 +102,7 @@ class DuplicateHosts:
         return known[1]
 
     def _choose(self, series: Series) -> _Watch | None:
-        """Return the kind of values to watch in a series; None if it has none, or enough of the host is watched."""
+        """Return a watch of a series; None if its values may stand still, or enough series of the host are watched."""
         is_growing = self._fields.get((series.measurement, series.field))
         if is_growing is None or series.key in self._by_key:
             return self._by_key.get(series.key)
@@ -116,7 +116,7 @@ class DuplicateHosts:
 
 
 def _fields(signals: Mapping[str, Signal]) -> Iterator[tuple[tuple[str, str], bool]]:
-    """Yield the measurement and field of each series that always changes, and whether it is a growing count."""
+    """Yield measurement and field of each series that always changes, and whether it is a growing count."""
     for name, signal in signals.items():
         for source in signal.sources if signal.moves or name == _UPTIME else ():
             if source.path:

@@ -1,4 +1,4 @@
-"""Steps the state machine of every rule over live data, from evaluation to evaluation."""
+"""Evaluates every rule over live data: steps the state machines from evaluation to evaluation."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -71,7 +71,7 @@ class Evaluator:
         self.missing: dict[HostKey, dict[str, Resource | None]] = {}
 
     def advance(self, at: Times) -> EvaluationStep:
-        """Evaluate at the times `at` (UTC ns, ascending, on the grid), which follow the last evaluation."""
+        """Evaluate at the times `at` (UTC ns, ascending, on the grid), which must follow the last evaluation."""
         start, end = int(at[0]), int(at[-1])
         if self._last is None:
             self._discover(start - _FIRST_LOOK, start - EVALUATION_INTERVAL)
@@ -107,7 +107,7 @@ class Evaluator:
         return EvaluationStep(end, changes, self.states.readings(), dict(self.states.statuses), heard)
 
     def interval(self, host: str) -> int | None:
-        """Return the shortest sampling interval (ns) of a host's judged series; None if it is unknown."""
+        """Return the shortest sampling interval (ns) of a host's judged series; None if no interval is known."""
         if self._intervals is None:
             self._intervals = {}
             for series, interval in self._samples.intervals():
@@ -120,14 +120,14 @@ class Evaluator:
         self._samples.forget([judged for part in series if (judged := self.index.get(part.key))])
 
     def _discover(self, start: int, end: int) -> list[str]:
-        """Add the series that have samples in a range to the index, and return their hosts."""
+        """Add the series with samples in a range to the index; return their hosts that are judged."""
         self._check()
         hosts, differs = self.index.look(start, end)
         self._differs = self._differs or differs
         return hosts
 
     def _plan(self, start: int, end: int) -> None:
-        """Find the targets for the series of the index, and read the samples that their rules need."""
+        """Plan the targets for the series of the index, and read the samples that their rules need."""
         series = self.index.series
         reach = {series: _LEAST_REACH for series in series if shows_in_values(series)}
         self._samples.read({**self._reach, **reach}, start, end)
@@ -160,7 +160,7 @@ class Evaluator:
         return RuleEvaluator(find, samples.samples, facts, signals=signals, series_together=samples.together)
 
     def _covered(self, target: RuleTarget, at: int) -> int | None:
-        """Return the longest part (ns) of a rule's window that samples cover; None if they cover the whole window."""
+        """Return the longest time (ns) in a rule's window that samples cover; None if they cover the whole window."""
         longest = 0
         for series in series_of(target.origin):
             samples = self._samples.samples(series)
@@ -175,6 +175,6 @@ class Evaluator:
 
 
 def evaluations(after: int, until: int) -> Times:
-    """Return the evaluation times after one instant and up to another (UTC ns)."""
+    """Return the evaluation times (UTC ns) later than `after`, up to `until`."""
     first = after // EVALUATION_INTERVAL * EVALUATION_INTERVAL + EVALUATION_INTERVAL
     return np.arange(first, until + 1, EVALUATION_INTERVAL, dtype=np.int64)

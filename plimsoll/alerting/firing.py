@@ -16,7 +16,7 @@ from plimsoll.rules.wording import SEVERITIES
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """The firing alerts of one host and cause: the most severe first, and within a severity the earliest first."""
+    """The firing alerts of one host and one cause: the most severe first, and within a severity the earliest first."""
 
     alerts: Sequence[Alert]
 
@@ -64,7 +64,7 @@ class Firing:
     all_alerts: Sequence[Alert] = ()
 
     def like(self, rule: str, host: str, instance: str) -> int:
-        """Count the firing alerts that match these patterns."""
+        """Return the number of firing alerts that match these patterns."""
         on_hosts = (alerts for name, alerts in self._by_host.items() if is_like(name, host))
         return sum(
             is_like(alert.rule, rule) and is_like(alert.instance or "", instance)
@@ -88,13 +88,13 @@ class Firing:
 
     @cached_property
     def incidents(self) -> Sequence[Incident]:
-        """The incidents of `alerts`, the most severe and then the latest first; only one if all hosts are silent."""
+        """The incidents of `alerts`, most severe and then latest first; of silent hosts only one if all are silent."""
         all_silent = any(alert.kind == "all-silent" for alert in self.alerts)
         return incidents(alert for alert in self.alerts if not (all_silent and alert.kind == "host-silent"))
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Sequence[Incident]]:
-        """The incidents by host (case-folded), in the order of `incidents`; under an empty name if about no host."""
+        """The incidents by host (case-folded), in the order of `incidents`; an empty name for those without a host."""
         return group_pairs((incident.host, incident) for incident in self.incidents)
 
 

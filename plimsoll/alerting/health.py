@@ -37,16 +37,16 @@ class Progress:
         pending: The number of limits that are crossed, but for less than `for`.
         lacking: The facts that limits need but that are unknown, by host.
         impossible: The values that are not judged because they are impossible, by host.
-        ahead, behind: How far the clocks of hosts are ahead or behind (ns).
+        ahead, behind: How far (ns) the clocks of hosts are ahead or behind, by host.
         left_out: The number of hosts that are not judged because there are too many.
-        beyond: The hosts (case-folded) that have too many limits, so that some are not judged.
-        unsent: The resources that hosts (case-folded) stopped sending, each with the time of its newest sample (UTC
-            ns).
+        beyond: The hosts (case-folded) that have too many limits, so that some limits are not judged.
+        unsent: By host (case-folded), the resources that it stopped sending, with the times of their newest samples
+            (UTC ns).
         resources: The resources of which a limit is judged, by host (case-folded).
-        required: The resources without which no host is healthy.
-        missing: The fields that never came although other fields of their source did, by host, with their resource.
-        duplicates: The hosts (by case-folded name) under whose name two computers send.
-        begun: When (UTC ns) the first evaluation after a start or new settings began; None if it is over.
+        required: The resources of which a limit must be judged for a host to be healthy.
+        missing: By host, the fields that never came although other fields of their source did, with their resource.
+        duplicates: The host names, by case-folded name, under which two computers send.
+        begun: When (UTC ns) the first evaluation after a start or new settings began; None once that is over.
     """
 
     evaluated: int | None = None

@@ -1,9 +1,9 @@
-"""The hosts that are expected to send samples, and an alert for each that is silent.
+"""The hosts that are expected to send samples, and an alert for each host that is silent.
 
 A host is expected once it has sent for ten minutes, or when up.toml lists it, until it is retired. It is silent if its
-newest sample is older than `silent_after` and than four sampling intervals. Time in which Plimsoll did not run or the
-machine slept does not count. If all of several expected hosts are silent, one more alert says so. On a host that sends,
-the samples of processors, memory or disks alone may be missing.
+newest sample is older than both `silent_after` and four sampling intervals. Time in which Plimsoll did not run or the
+machine slept does not count. If all of several expected hosts are silent, a further alert says so. A host that sends
+may also lack the samples of one resource: processors, memory or disks.
 """
 
 import sqlite3
@@ -42,8 +42,8 @@ class LastSample:
 class Host:
     """A host of the inventory: a row of the table `roster`.
 
-    `host` is case-folded, `name` as first spelled. `since` is the begin of its samples without a long pause. Times are
-    UTC ns.
+    `host` is the case-folded name, `name` as first spelled. Its samples have come without a long pause from `since` on;
+    `newest` is the newest. Times are UTC ns.
     """
 
     host: str
@@ -60,11 +60,11 @@ class Host:
         return bool(self.expected) and self.retired_at is None
 
     def is_late(self, now: int) -> bool:
-        """Return whether the newest sample of the host is so old that its next sample would follow a long pause."""
+        """Return whether the newest sample is so old that there is a long pause before the next."""
         return self.newest is None or now - self.newest > max(SILENT_AFTER, _INTERVALS * (self.interval or 0))
 
     def after(self, last_sample: LastSample, now: int) -> "Host":
-        """Return the host's new row after a sample. A retired host that sends again is expected again."""
+        """Return the host's row after a sample. A retired host that sends again is expected again."""
         newest = min(last_sample.newest, now)  # a clock that is ahead must not hide that the host is silent
         if self.newest is not None and newest <= self.newest:
             return self
@@ -82,7 +82,7 @@ class Host:
         )
 
     def early(self, now: int) -> "Host":
-        """Return the host's new row after it sent only samples from the future."""
+        """Return the host's row after a write with samples from the future only."""
         if self.newest is not None or self.retired_at is not None:
             return self
         since = now if self.since is None else self.since
@@ -90,7 +90,7 @@ class Host:
 
 
 class HostInventory:
-    """The expected hosts, used by the alert loop alone."""
+    """The expected hosts; only the alert loop uses this object."""
 
     def __init__(self, file: AlertsFile, listed: Sequence[str] = (), silent_after: int = SILENT_AFTER) -> None:
         self._file = file
@@ -103,7 +103,7 @@ class HostInventory:
         self._unsent: Mapping[str, Mapping[Resource, int]] = {}
 
     def expect(self, listed: Sequence[str], silent_after: int) -> None:
-        """Set the hosts that are expected, and the time (ns) after which a host is silent, from the next step on."""
+        """From the next step on, expect the hosts `listed`, and alert on hosts silent for `silent_after` (ns)."""
         self._listed = {host_key(name): name for name in listed}
         self._silent_after = silent_after
 
@@ -146,8 +146,8 @@ class HostInventory:
     ) -> Mapping[str, Mapping[Resource, int]]:
         """Return, by host (case-folded), the resources that it stopped sending, each with its newest sample (UTC ns).
 
-        `newest` returns the newest sample and sampling interval of each judged resource, as `AlertStates.newest`; it is
-        called every minute. A resource counts only if the host sent other samples later: in an outage all are late.
+        `newest` is called every minute and returns the same as `AlertStates.newest`. A resource counts only if the host
+        sent other samples later: in an outage all samples are late.
         """
         if now % _LOOK_EVERY:
             return self._unsent
@@ -168,11 +168,11 @@ class HostInventory:
         return unsent
 
     def forget_resources(self) -> None:
-        """Forget which resources hosts sent, as new settings may judge others."""
+        """Forget when hosts sent which resources, as new settings may judge different resources."""
         self._sampled, self._late, self._unsent = {}, frozenset(), {}
 
     def oldest_first(self) -> list[str]:
-        """Return the hosts, case-folded: first the hosts that up.toml lists, then by the begin of their samples."""
+        """Return the hosts (case-folded): first those that up.toml lists, then the others, those first seen first."""
         unlisted = [host for host in hosts(self._file) if host.host not in self._listed and host.since is not None]
         return [*self._listed, *(host.host for host in sorted(unlisted, key=lambda host: host.since or 0))]
 
@@ -184,7 +184,7 @@ class HostInventory:
         reasons: Mapping[HostKey, str],
         connection: sqlite3.Connection,
     ) -> None:
-        """Begin and end the alert of each silent host, and the alert that all hosts are silent."""
+        """Begin or end the alert of each host that is silent or not, and the alert that all hosts are silent."""
         rows = connection.execute(
             "SELECT id, kind, host FROM alerts WHERE ended_at IS NULL AND kind IN ('host-silent', 'all-silent')"
         ).fetchall()
@@ -237,13 +237,13 @@ def hosts(file: AlertsFile) -> list[Host]:
 
 
 def retired(file: AlertsFile) -> dict[HostKey, int]:
-    """Return when (UTC ns) each host (case-folded) was retired, for hosts that have sent nothing since."""
+    """Return when (UTC ns) each retired host (case-folded) was retired; a host that sent since is retired no longer."""
     rows = file.rows("SELECT host, retired_at FROM roster WHERE retired_at IS NOT NULL")
     return {host_key(row["host"]): row["retired_at"] for row in rows}
 
 
 def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
-    """Retire a host and end its alerts; return the host and the number of alerts. Raise Unusable for an unknown host.
+    """Retire a host and end its alerts; return the host and the number of alerts ended. Raise Unusable if unknown.
 
     The statuses of the host's rules are forgotten, so that the rules can fire again if the host sends again.
     """

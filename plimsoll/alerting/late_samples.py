@@ -1,4 +1,4 @@
-"""Amends the history of alerts, and the current states, by samples that came after their evaluation."""
+"""Amends the history of alerts, and the current states, by samples that came after the evaluation of their time."""
 
 import logging
 import time
@@ -37,8 +37,8 @@ class _Replay(NamedTuple):
     """The alerts of a host from `start` to `last`, judged again by all samples that have arrived.
 
     Attributes:
-        intervals: The times at which each rule fired; empty for a rule that fired only without the late samples.
-        pending: For each rule that is pending at the end, since when, and the worst value since.
+        intervals: The intervals in which each rule fired; empty for a rule that fired only without the late samples.
+        pending: For each rule that is pending at `last`: since when (UTC ns), and the worst value since.
     """
 
     host: str
@@ -49,7 +49,7 @@ class _Replay(NamedTuple):
 
 
 class LateSamples:
-    """A queue of hosts with late samples, amended one at a time; `check` may raise to interrupt an amendment."""
+    """A queue of hosts with late samples, amended one host at a time; `check` may raise to interrupt an amendment."""
 
     def __init__(self, store: SampleReader, history: AlertHistory, skew: ClockSkew, check: Check) -> None:
         self._store = store
@@ -63,7 +63,7 @@ class LateSamples:
         self._next = 0
 
     def written(self, points: Points, last: int) -> None:
-        """Note late samples: samples not after `last`, the newest evaluation whose samples were read (UTC ns)."""
+        """Note the late samples in a write: those not later than `last` (UTC ns), up to which samples were read."""
         if not len(points) or int(points.times.min()) > last:
             return
         late = points.times <= last
@@ -77,7 +77,7 @@ class LateSamples:
             self._series.update((id(points.series[at]), points.series[at]) for at in np.unique(which).tolist())
 
     def amend(self, evaluator: Evaluator, site: Site, configured: ConfiguredFacts, last: int, now: int) -> None:
-        """Amend the history and the current states of the next host, up to the last saved evaluation `last`."""
+        """Amend the history and the current states of the next host in the queue, up to the evaluation `last`."""
         if now < self._next:
             return
         with self._lock:
@@ -116,7 +116,7 @@ class LateSamples:
         return replay
 
     def _apply(self, evaluator: Evaluator, replay: _Replay, now: int) -> None:
-        """Save the alerts of a replay, and make them the current states."""
+        """Save the alerts of a replay in the history, and adjust the current states."""
         # The samples of a host that is behind have no certain time.
         is_behind = host_key(replay.host) in {host_key(host) for host in self._skew.behind(now)}
         states = evaluator.states

@@ -26,13 +26,13 @@ class RuleBatch:
     """A rule with its subjects, a row each: their conditions at the last evaluation, and their states.
 
     Attributes:
-        states: PENDING or FIRING, and OK for all other states.
-        since: The time from which the condition has been true (UTC ns), if the state is pending or firing.
-        worst: The worst value since then, if the state is pending.
+        states: PENDING or FIRING; OK stands for all other states.
+        since: The time (UTC ns) from which the condition has been true; 0 unless pending or firing.
+        worst: The worst value from `since` on while pending; NaN otherwise.
         limits: The limits of the subjects.
         values: The reduced values at the last evaluation; NaN for no data.
-        has_data: Whether the condition was known at the last evaluation.
-        odd: The reduced values that are impossible; NaN elsewhere.
+        has_data: Whether it could be decided at the last evaluation whether the condition was true.
+        odd: The reduced values that the signal cannot have; NaN elsewhere.
         retired: Whether the host of a subject is retired, so that its samples are ignored.
     """
 
@@ -76,10 +76,10 @@ class RuleBatch:
         lacking: Callable[[RuleTarget, str], None],
         covered: Callable[[RuleTarget, int], int | None],
     ) -> Iterator[StateChange]:
-        """Evaluate the rule at these times, and yield the changes of state.
+        """Evaluate the rule at the times `at`, and yield the changes of state.
 
         `lacking` is called with each target that is not judged because a fact is unknown, and with the fact. `covered`
-        returns how much (ns) of a rule's window samples cover at an evaluation.
+        returns how much (ns) of a rule's window samples cover at an evaluation; None for a whole window.
         """
         if self._parts is None or len(at) > self._evaluations:
             self._parts, self._evaluations = [*self._make_parts(judge, len(at), lacking)], len(at)
@@ -121,7 +121,7 @@ class RuleBatch:
     def _step(
         self, matrix: ConditionMatrix, rows: NDArray[np.intp], covered: Callable[[RuleTarget, int], int | None]
     ) -> Iterator[StateChange]:
-        """Step the states of some rows through the evaluations of a matrix, and yield the changes."""
+        """Step the states of `rows` through the evaluations of a matrix, and yield the changes of state."""
         for column, at in enumerate(matrix.times.tolist()):
             before, values = self.states[rows], matrix.values[:, column]
             after, since = step(
@@ -149,7 +149,7 @@ class RuleBatch:
             self.worst[rows[after != PENDING]] = nan
 
     def _worsen(self, rows: NDArray[np.intp], pending: NDArray[np.intp], matrix: ConditionMatrix, column: int) -> None:
-        """Update the worst values of the rows that are pending or begin to fire."""
+        """Update the worst values, at one evaluation, of the rows that are pending or begin to fire."""
         if not len(pending):
             return
         worsening, values = rows[pending], matrix.values[pending, column]
@@ -171,10 +171,9 @@ CROSSED = (State.PENDING, State.FIRING)
 class RuleState:
     """The state of a rule for a host or instance.
 
-    `healthy` is the subject's limit, `value` the reduced value (NaN for no data), `since` the time (UTC ns) from which
-    the
-    limit has been crossed if the rule is pending or firing. `key` is the key of its alerts. `note` says what
-    plimsoll.toml changes. `impossible` is a value that the signal cannot have, which counts as no data.
+    `healthy` is the subject's limit, `value` the reduced value (NaN for no data). `since` is the time (UTC ns) from
+    which the limit has been crossed if the rule is pending or firing, else None. `key` is the key of its alerts. `note`
+    says what plimsoll.toml changes. `impossible` is a value that the signal cannot have, which counts as no data.
     """
 
     rule: Rule
@@ -189,7 +188,7 @@ class RuleState:
 
 
 class Limits:
-    """The limits of a rule for its subjects, a row each; None where a needed fact is unknown."""
+    """The limits of a rule for its subjects, a row for each; None where a limit needs an unknown fact."""
 
     def __init__(self, judged: Sequence[RuleTarget | RuleState], healthies: list[Healthy | None]) -> None:
         self.judged = judged
@@ -197,14 +196,14 @@ class Limits:
 
     @cached_property
     def rows(self) -> Mapping[Healthy, NDArray[np.intp]]:
-        """The rows with each limit; most subjects share one limit."""
+        """The rows by limit; most subjects share one limit."""
         rows_of = group_pairs((healthy, row) for row, healthy in enumerate(self.by_row) if healthy is not None)
         return {healthy: np.array(rows) for healthy, rows in rows_of.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class RuleStates:
-    """The states of a rule for all its subjects, a row each."""
+    """The states of a rule for all its subjects, a row for each subject."""
 
     rule: Rule
     limits: Limits
@@ -229,7 +228,7 @@ class RuleStates:
 
 
 class HostRows:
-    """An index of the rows of each host, rebuilt only when other subjects are judged."""
+    """An index from hosts to the rows of rules, rebuilt only when other subjects are judged."""
 
     def __init__(self, rules: Sequence[Sequence[RuleTarget | RuleState]]) -> None:
         self._rules = rules
@@ -241,13 +240,13 @@ class HostRows:
 
     @cached_property
     def numbers(self) -> Sequence[NDArray[np.intp]]:
-        """For each rule, the position in `hosts` of each row's host."""
+        """For each rule, an array with the index (in `hosts`) of each row's host."""
         number = {host: at for at, host in enumerate(self.hosts)}
         return [np.array([number[target.subject.key[0]] for target in judged], np.intp) for judged in self._rules]
 
     @cached_property
     def of_host(self) -> Mapping[HostKey, Mapping[int, Sequence[int]]]:
-        """The rows of each rule on a host: by host, then by the rule's position."""
+        """By host: the rows of each rule, by the rule's position in the order of rules."""
         rows_of: dict[HostKey, dict[int, list[int]]] = {}
         for at, judged in enumerate(self._rules):
             for row, target in enumerate(judged):
@@ -263,12 +262,12 @@ class LatestEvaluation:
         self.places = hosts or HostRows([states.limits.judged for states in rules])
 
     def on(self, host: HostKey) -> list[RuleState]:
-        """Return the states of all rules on a host."""
+        """Return the states of all rules for the subjects of a host."""
         batches = self.places.of_host.get(host, {})
         return [state for rule, rows in batches.items() for state in self.rules[rule].at(rows)]
 
     def pending(self) -> list[RuleState]:
-        """Return the states of the pending rules."""
+        """Return the states that are pending, of all rules."""
         rows = (np.flatnonzero(states.states == State.PENDING).tolist() for states in self.rules)
         return [state for states, pending in zip(self.rules, rows, strict=True) for state in states.at(pending)]
 

@@ -98,11 +98,11 @@ class AlertLoop:
 
     @property
     def last(self) -> int | None:
-        """The last saved evaluation (UTC ns); None before the first. It also advances while catching up."""
+        """The last saved evaluation (UTC ns); None before the first. While the loop catches up, it advances, too."""
         return self._last
 
     def written(self, points: Points, now: int) -> None:
-        """Note the samples that came after their evaluation, and the hosts with wrong clocks."""
+        """Note samples that came after their evaluation, hosts with wrong clocks, and duplicate hosts."""
         self._skew.written(points, now)
         self._duplicates.written(points, now)
         if self._reading is not None:  # what comes during an evaluation may come after its samples were read
@@ -196,14 +196,14 @@ class AlertLoop:
         self._on_step(now)
 
     def _return_to(self, at: int) -> None:
-        """Continue after `at` (UTC ns), although a wrong clock led to evaluations at later times."""
+        """Make `at` (UTC ns) the last evaluation, although a wrong clock led to evaluations at later times."""
         self._history.return_to(at)
         self._last, self._reading, self._evaluator, self._last_samples = at, None, None, {}
         self._late_samples = LateSamples(self._store, self._history, self._skew, self._check)
         self._inventory.forget_resources()
 
     def _start(self, due: int) -> Evaluator:
-        """Create the evaluator, which continues from the saved statuses."""
+        """Create the evaluator from the saved statuses; end, at `due`, alerts of rules that are judged no longer."""
         actions.save_rule_ids(self._history.file, self._site.catalogue.rules)
         self._history.keep_only(self._site.is_judged, due, now=due)
         self._evaluator = Evaluator(

@@ -20,7 +20,7 @@ _ACCEPTED = "accepted clock"
 
 @dataclass(frozen=True, slots=True)
 class _Jump:
-    """A jump of the clock: when it was seen (by the clock), its length (ns), and the last evaluation (UTC ns)."""
+    """A jump of this machine's clock: the clock's time when seen, the length (ns), and the last evaluation (UTC ns)."""
 
     at: int
     step: int
@@ -33,11 +33,11 @@ class _Jump:
 
 
 class MachineClock:
-    """The trust in the clock of this machine.
+    """A check of whether the clock of this machine can be trusted.
 
-    It is wrong if it differs from the last evaluation by a jump, and most hosts still send samples with the times of
-    before. `local_hosts` returns the hosts whose samples get their times from this clock. `deletes_until` is the time
-    (UTC ns) up to which samples may be deleted for their age.
+    The clock is wrong if it jumped since the last evaluation, while most hosts still send samples with times of before.
+    `local_hosts` returns the hosts whose samples get their times from this clock. `deletes_until` is the time (UTC ns)
+    up to which samples may be deleted for their age.
     """
 
     def __init__(self, file: AlertsFile, skew: ClockSkew, local_hosts: Callable[[], Collection[str]] = tuple) -> None:
@@ -49,9 +49,9 @@ class MachineClock:
         self.deletes_until: int | None = None
 
     def doubt(self, last: int | None, due: int, now: int) -> str:
-        """Return why nothing can be judged at `due` after the last evaluation; empty if the clock is right.
+        """Return why the clock is not trusted, so that the evaluation at `due` must wait; empty if the clock is right.
 
-        All times are UTC ns. Call it before each evaluation.
+        All times are UTC ns. Call this before each evaluation.
         """
         step = due - (due if last is None else last)
         jump, is_far = self._jump, step > _JUMP or step < -_SET_BACK
@@ -66,7 +66,7 @@ class MachineClock:
         return text
 
     def _doubt(self, jump: _Jump, now: int) -> str:
-        """Return why a jump of the clock cannot be believed; empty, and forget the jump, if it can."""
+        """Return why a jump of the clock is not believed; if it is, return an empty text and forget the jump."""
         ahead = self._skew.consensus(now, self._local_hosts())
         is_confirmed = ahead == 0 or _is_accepted(self._file, now)
         if not is_confirmed and ahead and ahead * jump.step > 0 and 2 * abs(ahead) >= abs(jump.step):

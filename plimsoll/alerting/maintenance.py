@@ -1,4 +1,4 @@
-"""Maintenance that comes again: each of its times becomes a planned silence, a week before it begins."""
+"""Recurring maintenance: each occurrence becomes a planned silence, a week before it begins."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 @dataclass(frozen=True)
 class Maintenance:
-    """Work that is planned again and again, for the alerts of a rule, on hosts of a pattern or with labels.
+    """Recurring work, for the alerts of a rule, on the hosts of a pattern or with labels.
 
     It begins at `begin` on `days` of the week, or on `dates` of the month; with `weeks`, only on the first, second, ...
-    of its days in a month. If `end` is not after `begin`, it ends on the next day. `until` is its last day.
+    of these days in a month. If `end` is not after `begin`, it ends on the next day. `until` is its last day.
     """
 
     reason: str
@@ -35,7 +35,7 @@ class Maintenance:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def times(self, now: int) -> Iterator[tuple[int, int]]:
-        """Yield the beginning and end (UTC ns) of each time that is not over at `now` and begins within a week."""
+        """Yield beginning and end (UTC ns) of each occurrence that is not over at `now` and begins within a week."""
         local = self.zone.local(now)
         for ahead in range(-1, _AHEAD_DAYS + 1):
             day = local.date() + timedelta(days=ahead)
@@ -47,7 +47,7 @@ class Maintenance:
                     yield start, end
 
     def hosts(self, labels_of: Mapping[str, Mapping[str, str]]) -> list[str]:
-        """Return the patterns of the hosts; with labels, the names of the hosts that have them."""
+        """Return the patterns of the hosts; if labels are given, instead the names of the hosts that have them."""
         if not self.labels:
             return [self.host]
         return [
@@ -66,7 +66,7 @@ class Maintenance:
 
 
 class MaintenancePlan:
-    """The maintenance of up.toml as silences in alerts.db. `labels_of` are the labels of hosts, by case-folded name."""
+    """The maintenance of up.toml as silences in alerts.db. `labels_of` has the labels of hosts by case-folded name."""
 
     def __init__(
         self, file: AlertsFile, plans: Sequence[Maintenance], labels_of: Mapping[str, Mapping[str, str]], now: int
@@ -78,7 +78,7 @@ class MaintenancePlan:
         self._forget_planned(now)
 
     def step(self, now: int) -> None:
-        """Plan the silences of the next week; look every ten minutes. Raise NotKept if alerts.db cannot be written."""
+        """Every ten minutes, plan the silences of the next week. Raise NotKept if alerts.db cannot be written."""
         if self._looked is not None and 0 <= now - self._looked < _LOOK_EVERY:
             return
         self._looked = now
@@ -95,7 +95,7 @@ class MaintenancePlan:
         silences.add(self._file, plan.rule, host, "*", end - start, plan.reason, MAINTENANCE, now, start)
 
     def _forget_planned(self, now: int) -> None:
-        """Remove the silences of former settings that have not begun."""
+        """Remove the silences that former settings planned and that have not begun."""
         with self._file.transaction() as connection:
             connection.execute(
                 "DELETE FROM silences WHERE who = ? AND start > ? AND until > ?", (MAINTENANCE, now, now)

@@ -1,4 +1,4 @@
-"""Previews a limit: how often it would have fired on stored samples, beside the limit of today."""
+"""Previews a limit: how often it would have fired on stored samples, beside today's limit."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True)
 class Firings:
-    """How often a limit fired: the number of alerts, the hours in all, and those of each host and part of the range."""
+    """How often a limit fired: the number of alerts, and the hours: in total, by host, and by span of the range."""
 
     limit: str
     alerts: int
@@ -39,16 +39,16 @@ class Firings:
 
     @property
     def blocks(self) -> str:
-        """The strip as a text of blocks, one for each part; the highest is that of the most hours."""
+        """A text of block characters, one for each span; the highest block is the span with the most hours."""
         most = max(self.strip, default=0.0)
         return "".join(_BLOCKS[math.ceil(8 * hours / most) if most else 0] for hours in self.strip)
 
 
 @dataclass(frozen=True)
 class Preview:
-    """The firings of a rule from `start` to `end` (UTC ns), by the limit of today and the previewed one.
+    """The firings of a rule from `start` to `end` (UTC ns), by today's limit and by the previewed limit.
 
-    `part` is the length (ns) of a part of the strips.
+    `part` is the length (ns) of the spans into which the range is divided.
     """
 
     rule: Rule
@@ -109,7 +109,7 @@ def preview(
 
 
 def _with(site: Site, rule: Rule, settings: RuleSettings) -> Site:
-    """Return a site with these settings of a rule on all hosts."""
+    """Return a copy of a site with these settings of a rule on all hosts."""
     before = site.overrides
     by_host = {
         host: {name: kept for name, kept in table.items() if name != rule.id} for host, table in before.by_host.items()
@@ -120,7 +120,7 @@ def _with(site: Site, rule: Rule, settings: RuleSettings) -> Site:
 
 
 def strip_lines(shown: Preview, zone: Zone) -> Sequence[str]:
-    """Return the preview as lines: for each limit its alerts, hours, hosts and strip, then the length of a part."""
+    """Return the preview as lines: of each limit the alerts, hours, hosts and blocks; last the length of a span."""
     lines: list[str] = []
     for word, firings in (("today", shown.today), ("previewed", shown.changed)):
         if firings:

@@ -1,4 +1,4 @@
-"""The processes recorded with an alert: a line for each resource."""
+"""The top processes that are recorded with an alert: a line for each resource."""
 
 import logging
 import time

@@ -21,7 +21,7 @@ _LEAST_ROOM = 16
 
 
 class SampleRow:
-    """The samples of a series: the row `place` of a matrix."""
+    """The samples of a series: row `place` of the matrix `clock`."""
 
     __slots__ = ("clock", "place", "series")
 
@@ -45,7 +45,7 @@ class SampleMatrix:
     """The samples of series with equal times: a row for each series, a column for each time.
 
     `reach` is how far back (ns) samples are kept. Columns from `first` to before `end` are in use. `number` is the
-    position among all matrices, from 1.
+    position of this matrix among all matrices, from 1.
     """
 
     def __init__(self, windows: Sequence[SampleRow], times: Times, rows: Sequence[Values], reach: int) -> None:
@@ -64,7 +64,7 @@ class SampleMatrix:
             window.clock, window.place = self, place
 
     def extend(self, times: Times, values: Values, since: int, start: int) -> None:
-        """Replace the samples from `since` on, and forget samples before `start` (UTC ns)."""
+        """Replace the samples from `since` on by these, and forget samples before `start` (UTC ns)."""
         kept, count = int(self.times.searchsorted(since)), len(self.times)
         if len(times) or kept < count:
             self.end = self.first + kept
@@ -103,7 +103,7 @@ _FEW = 100
 
 
 class RecentSamples:
-    """The recent samples of the judged series. Each step reads the last `overlap` ns again, for late samples."""
+    """The recent samples of the judged series. Each `read` reads the last `overlap` ns again, for late samples."""
 
     def __init__(self, store: SampleReader, overlap: int) -> None:
         self._store = store
@@ -141,15 +141,18 @@ class RecentSamples:
         return sample_row.samples if sample_row else _NOTHING
 
     def together(self, series: Sequence[Series]) -> Together:
-        """Return a view of the samples of several series, in which samples that are read later appear, too."""
+        """Return a view of the samples of several series; it also shows samples that are read later."""
         return _Rows(self, [self._rows.get(series) or SampleRow(series) for series in series])
 
     def forget(self, series: Collection[Series]) -> None:
-        """Read these series again at the next step, over their whole reach, as late samples were written."""
+        """At the next `read`, read these series again over their whole reach, as late samples were written."""
         self._again |= self._rows.keys() & series
 
     def widest_change(self) -> int:
-        """Return twice the longest interval that changed since the last call; longer windows stay valid."""
+        """Return twice the longest sampling interval (ns) that changed since the last call; 0 if none did.
+
+        Windows longer than this are still valid.
+        """
         value, self._widest_change = self._widest_change, 0
         return value
 
@@ -165,7 +168,7 @@ class RecentSamples:
         return sum(len(clock.times) * len(clock.windows) for clock in self._clocks)
 
     def spans(self, at: Times, window: int, clocks: NDArray[np.intp]) -> "_Spans":
-        """Return the columns of these matrices, by number, in the window of each evaluation."""
+        """Return the columns in the window of each evaluation, for the matrices numbered `clocks`."""
         key = at.tobytes(), window
         span = self._spans.get(key)
         if span is None:
@@ -185,7 +188,7 @@ class RecentSamples:
         return _Spans(*(column[clocks] for column in vars(span).values()))
 
     def _arrange(self, reach: Mapping[Series, int]) -> None:
-        """Keep only these series, and join matrices with equal times."""
+        """Keep only the series of `reach`, and join matrices with equal times."""
         alike: dict[object, list[SampleRow]] = {}
         for clock in self._clocks:
             times = clock.times.tobytes()
@@ -216,7 +219,7 @@ class RecentSamples:
         self._number()
 
     def _extend(self, samples_list: Sequence[Samples], since: int, start: int) -> None:
-        """Append samples, in the order of `_order`."""
+        """Append the samples just read, given in the order of `_order`."""
         lengths = np.array([len(samples.times) for samples in samples_list])
         ends = np.cumsum(lengths).tolist()
         times = np.concatenate([samples.times for samples in samples_list])
@@ -248,7 +251,7 @@ class RecentSamples:
     def _split(
         self, clock: SampleMatrix, samples_list: Sequence[Samples], since: int, start: int
     ) -> list[SampleMatrix]:
-        """Return the matrices of series whose times are no longer equal."""
+        """Divide a matrix whose series no longer have equal times; return the new matrices."""
         alike = group_pairs((pair[1].times.tobytes(), pair) for pair in zip(clock.windows, samples_list, strict=True))
         clocks: list[SampleMatrix] = []
         for pairs in alike.values():
@@ -269,7 +272,7 @@ class RecentSamples:
 
 
 def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
-    """Return one matrix for series that now have equal times and intervals."""
+    """Join series that now have equal times and intervals into one matrix."""
     samples_list = [window.samples for window in windows]
     clock = SampleMatrix(windows, samples_list[0].times, [samples.values for samples in samples_list], reach)
     clock.interval = samples_list[0].declared
@@ -278,9 +281,10 @@ def _joined(windows: Sequence[SampleRow], reach: int) -> SampleMatrix:
 
 @dataclass(frozen=True, slots=False)
 class _Spans:
-    """The columns of matrices in the window of each evaluation, from `first` to before `last`, and their breaks.
+    """The columns of matrices in the window of each evaluation: from `first` to before `last`, and the breaks.
 
-    `resumed` are the first columns after the last break. Matrix number 0 has no columns.
+    Each array has a row for each matrix. `resumed` is the first column after the last break; for `inside` and `since`
+    see `Breaks`. Matrix number 0 has no columns.
     """
 
     first: NDArray[np.intp]
@@ -292,7 +296,7 @@ class _Spans:
 
     @classmethod
     def of(cls, clocks: int, evaluations: int) -> "_Spans":
-        """Return empty spans for this number of matrices and evaluations, to be filled in."""
+        """Return empty spans, to be filled in, for this number of matrices (`clocks`) and evaluations."""
         shape = clocks + 1, evaluations
         first, last, resumed = np.zeros((3, *shape), dtype=np.intp)
         computed = np.zeros(clocks + 1, dtype=np.bool_)
@@ -300,13 +304,13 @@ class _Spans:
         return cls(first, last, resumed, np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.int64), computed)
 
     def rows(self, *, anew: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the range of columns of each window: none in a break; with `anew`, none before the last break."""
+        """Return first and end column of each window: none in a break; with `anew`, none before the last break."""
         first = np.maximum(self.first, self.resumed) if anew else self.first
         return first, np.where(self.inside, first, np.maximum(first, self.last))
 
 
 class _Rows:
-    """The rows of several series, which are reduced together."""
+    """Several series that are reduced together, as rows of matrices."""
 
     def __init__(self, buffers: RecentSamples, windows: Sequence[SampleRow]) -> None:
         self._buffers = buffers
@@ -316,7 +320,7 @@ class _Rows:
         self._groups: list[tuple[NDArray[np.intp], SampleMatrix, NDArray[np.intp]]] = []
 
     def arrays(self) -> Arrays:
-        """Return all times and values of the series."""
+        """Return the times and the values of each series."""
         windows = self._windows
         return [window.clock.times for window in windows], [window.values for window in windows]
 
@@ -333,12 +337,12 @@ class _Rows:
         return self._buffers.spans(bounds.at, bounds.window, self._clocks[1])
 
     def breaks(self, bounds: WindowBounds) -> Breaks:
-        """Return the breaks of each row."""
+        """Return the breaks in the series, seen at the evaluations, a row for each series."""
         spans = self._spans(bounds)
         return Breaks(spans.inside, spans.since)
 
     def cut(self, bounds: WindowBounds, *, anew: bool) -> Cut:
-        """Return the samples of the rows in the windows."""
+        """Return the samples that lie in the windows; with `anew`, a window has no samples before its last break."""
         first, last = self._spans(bounds).rows(anew=anew)
         begin, end = first[:, 0], last.max(axis=1)
         # Rows of one matrix have the same columns, so they are cut together.
@@ -357,7 +361,7 @@ class _Rows:
 
 
 def _interval(times: Times, value: int | None) -> int | None:
-    """Return the interval (ns) between the newest samples if they are evenly spaced, else the earlier interval."""
+    """Return the interval (ns) of the newest samples if they are evenly spaced, else the earlier interval `value`."""
     newest = times[-_KEPT_UP - 1 :]
     steps = newest[1:] - newest[:-1]
     if len(steps) == _KEPT_UP:

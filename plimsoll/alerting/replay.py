@@ -1,4 +1,4 @@
-"""Judges stored samples as a review does, to find the alerts that would have fired if no sample had been late."""
+"""Judges stored samples as a review does, to find the alerts that would have fired had no sample been late."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,7 +27,7 @@ from plimsoll.store.protocol import SampleReader
 def replay(
     store: SampleReader, site: Site, configured: ConfiguredFacts, start: int, end: int
 ) -> Iterator[AlertInterval]:
-    """Yield the alerts that fired at an evaluation from `start` to `end` (UTC ns).
+    """Yield the intervals of alerts that fired at some evaluation from `start` to `end` (UTC ns).
 
     The replay begins two hours before `start`; an alert that began earlier is reported to begin then.
     """
@@ -70,14 +70,14 @@ def conditions_of(
     end: int,
     check: Check = check_nothing,
 ) -> Iterator[tuple[RuleTarget, Conditions]]:
-    """Yield the targets of these series, each with its conditions at every evaluation from its first sample on."""
+    """Yield each target of these series, with its conditions at every evaluation from its first sample on."""
     return HostSamples(store, series, start, end).conditions(site, configured, check)
 
 
 class HostSamples:
-    """The samples of some series in a range, each read once when it is needed, and judged by the rules of a site.
+    """The samples of series in a range, each read once when needed, and judged by the rules of a site.
 
-    Several sites may judge them if they differ in limits alone.
+    Several sites may judge these samples if the sites differ in limits alone.
     """
 
     BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
@@ -92,7 +92,7 @@ class HostSamples:
     def conditions(
         self, site: Site, configured: ConfiguredFacts, check: Check = check_nothing, rule: str = ""
     ) -> Iterator[tuple[RuleTarget, Conditions]]:
-        """Yield the targets (of one rule, or of all), each with its conditions from its first sample on."""
+        """Yield each target (of `rule`, or of all rules) with its conditions from its first sample on."""
         samples = self._samples
         self._read([part for part in self._series if shows_in_values(part)])
         facts = Facts(configured, facts_shown_by([(part, partial(self._values, part)) for part in self._series]))
@@ -123,7 +123,7 @@ class HostSamples:
 
 
 def pending_since(target: RuleTarget, conditions: Conditions) -> tuple[int, float] | None:
-    """Return since when (UTC ns) a rule is pending at the end, and the worst value since; None if it is not pending."""
+    """Return since when (UTC ns) a rule is pending in the end, and the worst value since; None if it is not pending."""
     states = _states(target, conditions)
     if not len(states) or states[-1] != State.PENDING:
         return None
@@ -136,7 +136,7 @@ def _states(target: RuleTarget, conditions: Conditions) -> States:
 
 
 def alert_intervals(target: RuleTarget, conditions: Conditions, start: int) -> Iterator[AlertInterval]:
-    """Yield the intervals in which a rule fired for a subject, except intervals that ended before `start` (UTC ns)."""
+    """Yield the intervals in which a rule fired for a subject and that did not end before `start` (UTC ns)."""
     states = _states(target, conditions)
     active = (states == State.PENDING) | (states == State.FIRING)
     with_data = np.flatnonzero(conditions.enter != Truth.NO_DATA)

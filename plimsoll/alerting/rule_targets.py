@@ -27,8 +27,8 @@ MOST = 50_000
 class Site:
     """The rules to judge, and the settings of hosts in plimsoll.toml.
 
-    `labels` are by case-folded host. `judge` are the required resources: a host is healthy only if a limit of each is
-    judged.
+    `labels` are by case-folded host. `judge` are the required resources: a host is healthy only if limits of all these
+    resources are judged.
     """
 
     catalogue: Catalogue
@@ -38,7 +38,7 @@ class Site:
     judge: Sequence[Resource] = ("cpu", "memory", "disk")
 
     def is_judged(self, rule: str, host: str) -> bool:
-        """Return whether a rule exists and is not switched off for a host."""
+        """Return whether the rule exists and is not switched off for the host."""
         documented = self.catalogue.rules.get(rule)
         if documented is None:
             return False
@@ -48,7 +48,7 @@ class Site:
 
 @dataclass(frozen=True, eq=False)
 class RuleTarget:
-    """A rule to judge for a subject, its limit, the signal's source, and the changes of plimsoll.toml (`note`)."""
+    """A rule to judge for a subject, the source of its signal, and what plimsoll.toml changes in the rule (`note`)."""
 
     rule: Rule
     subject: Subject
@@ -57,7 +57,7 @@ class RuleTarget:
 
     @cached_property
     def key(self) -> Key:
-        """The key of the target's alerts."""
+        """The key of the target's alerts: rule id, host and instance."""
         return self.rule.id, *self.subject.key
 
 
@@ -71,8 +71,8 @@ def plan(
     """Return the targets for these series, and the finder of their signals.
 
     Superseded rules get severity info, unless their limit was measured on a host of this kind and no current rule is
-    judged for the same subject. `check` is called often, and may raise to end the work. A
-    `finder` of an earlier plan of these series knows their signals already.
+    judged for the same subject. `check` is called often, and may raise to end the work. A `finder` from an earlier plan
+    of the same series has found their signals already.
     """
     finder = finder or Finder(site.catalogue.signals, series, lambda _: True, facts.find)
     tags = host_tags(site.catalogue.signals)
@@ -98,7 +98,7 @@ def plan(
 
 
 def is_for(pack: Pack, series: Iterable[Series]) -> bool:
-    """Return whether a pack applies to a host with these series."""
+    """Return whether a pack is for a host that has these series."""
     kind = pack.applies_to
     return kind is None or any(has_object(series, kind.objects, kind.measurements) for series in series)
 
@@ -106,7 +106,7 @@ def is_for(pack: Pack, series: Iterable[Series]) -> bool:
 def _planned(
     site: Site, documented: Rule, origins: ResolvedSources, hosts: Iterable[str], facts: Facts
 ) -> Iterator[RuleTarget]:
-    """Yield the targets of a documented rule on these hosts, with the changes of plimsoll.toml."""
+    """Yield the targets of a documented rule on these hosts, changed as plimsoll.toml says."""
     drives = {subject.key: holds for subject, holds in site.drives.items()}
     for host in hosts:
         recorded = origins.by_host.get(host_key(host), ())
@@ -135,7 +135,7 @@ def _without_stand_ins(planned: Sequence[RuleTarget]) -> list[RuleTarget]:
 
 
 def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: Facts) -> list[RuleTarget]:
-    """Return the targets, with severity info for superseded rules to which it applies; see `plan`."""
+    """Return the targets, with severity info for those of superseded rules (see `plan`)."""
     instances: dict[tuple[str, str], set[str | None]] = {}
     for target in planned:
         instances.setdefault((target.rule.id, target.subject.key[0]), set()).add(target.subject.key[1])
@@ -160,7 +160,7 @@ def _superseded(planned: Sequence[RuleTarget], by_hand: Container[str], facts: F
 
 
 def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:
-    """Return whether the rule `current` judges the same instance as the rule `old`, or either rule the whole host."""
+    """Return whether the rule named `current` is judged for the instance of `old`, or either for the whole host."""
     host, instance = old.subject.key
     judged = instances.get((current, host), set())
     return bool(judged) and (instance is None or None in judged or instance in judged)
@@ -169,7 +169,7 @@ def _same_thing(old: RuleTarget, instances: Mapping[tuple[str, str], set[str | N
 def limit_targets(
     targets: Iterable[RuleTarget], hosts: Iterable[str], *, most: int = MOST, of_host: int = MOST_OF_HOST
 ) -> tuple[list[RuleTarget], set[str]]:
-    """Return the targets to judge, and the hosts (case-folded) that have too many.
+    """Return the targets to judge, and the hosts (case-folded) that have too many targets for all to be judged.
 
     `hosts` (case-folded) is the order of priority. On a host with too many targets, rules with many instances are
     judged for the first instances only.
@@ -189,7 +189,7 @@ def limit_targets(
 
 
 def _cut(targets: Sequence[RuleTarget], most: int) -> list[RuleTarget]:
-    """Return at most `most` targets: rules with many targets lose some, so that each rule gets an even share."""
+    """Return at most `most` targets, an even share for each rule: rules with many targets lose some."""
     by_rule = group_pairs((target.rule.id, target) for target in targets)
     kept: list[RuleTarget] = []
     for at, alike in enumerate(sorted(by_rule.values(), key=len)):

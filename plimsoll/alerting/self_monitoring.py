@@ -16,7 +16,7 @@ _HOST = "plimsoll"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem of Plimsoll itself to be solved, as id and sentence; with severity warning everything still works."""
+    """A problem of Plimsoll itself to be solved: id, sentence, and severity (warning: everything still works)."""
 
     id: str
     text: str

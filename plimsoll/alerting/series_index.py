@@ -19,8 +19,8 @@ class SeriesIndex:
     """The judged series of a store, updated by each `look`.
 
     If there are more than `most_hosts` hosts, hosts judged before come first, then hosts in the order of `oldest`
-    (case-folded), so that a new host cannot displace another. `left_out` names the other hosts at the last look. `tags`
-    name the host: see `subjects.host_of`.
+    (case-folded), so that a new host cannot displace an old host. `left_out` names the hosts that the last look left
+    out. For `tags` see `subjects.host_of`.
     """
 
     def __init__(self, store: SampleReader, tags: Collection[str], most_hosts: int, oldest: Sequence[str]) -> None:
@@ -37,7 +37,7 @@ class SeriesIndex:
 
     @property
     def hosts(self) -> Collection[str]:
-        """The judged hosts (case-folded), in the order in which they came."""
+        """The judged hosts (case-folded), in the order in which they were added."""
         return self._hosts
 
     @property
@@ -56,7 +56,7 @@ class SeriesIndex:
         return entry[1].host if entry else host_key(host_of(series, self._tags))
 
     def look(self, start: int, end: int) -> tuple[list[str], bool]:
-        """Add the series with samples in a range; return their hosts, and whether the index changed."""
+        """Add series with samples in a range; return their judged hosts, and whether the index changed."""
         entries, names = self._entries_of(self._store.series(start, end).series)
         new = sorted(names.keys() - self._hosts, key=lambda host: (self._rank.get(host, len(self._rank)), host))
         self._hosts |= dict.fromkeys(new[: max(0, self._most_hosts - len(self._hosts))])
@@ -79,7 +79,7 @@ class SeriesIndex:
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
 
     def _entries_of(self, series: Sequence[Series]) -> "tuple[list[_Entry], dict[str, str]]":
-        """Return the entries of series, and the names of their hosts; cached for the series of the last call."""
+        """Return the entries of series, and their hosts' names by case-folded name; cached for the same series."""
         if series != self._before[0]:
             if len(self._recent) > 2 * max(len(series), len(self._entries)):  # of series that are gone, or left out
                 self._recent = {}
@@ -103,7 +103,7 @@ class SeriesIndex:
 
 @dataclass(slots=True)
 class _Entry:
-    """A series, its host (case-folded, and by name), and the latest evaluation with samples if it is judged."""
+    """A series, its host (case-folded, and by name), and when it was last heard (UTC ns; None if it is not judged)."""
 
     series: Series
     host: str

@@ -79,7 +79,7 @@ def add(
 
 
 def end(file: AlertsFile, silence: int, now: int) -> Silence:
-    """End a silence that is active or planned. Raise Unusable if it does not exist."""
+    """End a silence that is active or planned, and return it. Raise Unusable if there is no such silence."""
     silenced = next((other for other in [*active(file, now), *planned(file, now)] if other.id == silence), None)
     if silenced is None:
         raise Unusable(f"silence {silence} is not active; plimsoll alerts list shows those that are")
@@ -103,7 +103,7 @@ def planned(file: AlertsFile, now: int) -> list[Silence]:
 
 
 def planned_reason(connection: sqlite3.Connection, rule: str, host: str, instance: str | None, at: int) -> str:
-    """Return the reason of the maintenance in which an alert fires at `at` (UTC ns); empty if there is none."""
+    """Return the reason of the planned maintenance in which an alert fires at `at` (UTC ns); empty if there is none."""
     rows = connection.execute(_ACTIVE, (at, at)).fetchall()
     held = (Silence(**dict(row)) for row in rows if row["who"] == MAINTENANCE)
     return next((silence.reason for silence in held if silence.matches(rule, host, instance)), "")
@@ -134,7 +134,7 @@ def save_copy(file: AlertsFile, now: int) -> None:
 
 
 def restore_copy(file: AlertsFile) -> None:
-    """Copy the silences of silences.json to a new alerts.db. Raise Unusable if that file cannot be read."""
+    """Copy the silences of silences.json to a new alerts.db. Raise Unusable if silences.json cannot be read."""
     path = file.path.with_name(SILENCES)
     if not path.exists():
         return

@@ -12,7 +12,7 @@ from plimsoll.rules.subjects import Subject
 
 
 class _OfRule:
-    """The base of results that concern one rule and one subject."""
+    """The base of results that are about one rule and one subject."""
 
     __slots__ = ()
     rule: Rule
@@ -80,7 +80,7 @@ class EvaluationStep:
     """The result of evaluations up to `at`: the changes of state in order, and the statuses after the last evaluation.
 
     `readings` are the values of firing rules, NaN for no data (stale). `heard` maps each host with new samples to the
-    evaluation; for late samples, to a time not after the newest late sample.
+    last evaluation, or, if only late samples came, to a time not after the newest of them.
     """
 
     at: int

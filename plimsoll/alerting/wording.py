@@ -79,7 +79,7 @@ def headline(alert: Alert) -> str:
 
 
 def evidence(alert: Alert) -> str:
-    """Return the quantity that is past its limit, with its value: `Processor time 92 %`."""
+    """Return the quantity past its limit, with its value: `Processor time 92 %`."""
     return f"{alert.details.title} {quantity(_value(alert), alert.details.unit)}"
 
 
@@ -130,7 +130,7 @@ def state_sentence(alert: Alert) -> str:
 def ended_sentence(alert: Alert, zone: Zone, remains: Alert | None = None) -> str:
     """Return `Processor time on WEB01: healthy again; past its limit for 12 min, at worst 95 % (1 min mean).`
 
-    `remains` is another alert of the incident that still fires: the sentence then does not say `healthy again`.
+    `remains` is an alert of the same incident that still fires: the sentence then does not say `healthy again`.
     """
     ended = alert.fired_at if alert.ended_at is None else alert.ended_at
     long = duration_text(ended - alert.begin)
@@ -151,7 +151,7 @@ def remains_sentence(alert: Alert) -> str:
 
 
 def brief_sentence(alert: Alert, zone: Zone) -> str:
-    """Return an ended alert: `Processor time on WEB01, past its limit 10:22:00–10:34:00, at worst 95 %; ...`."""
+    """Return a line on an ended alert: `Processor time on WEB01, past its limit 10:22:00–10:34:00, at worst ...`."""
     span = zone.span(alert.begin, alert.fired_at if alert.ended_at is None else alert.ended_at)
     if alert.kind != "rule":
         return _sentence(alert, "brief", span=span)
@@ -160,7 +160,7 @@ def brief_sentence(alert: Alert, zone: Zone) -> str:
 
 
 def made_sentence(silence: Silence, muted: int, zone: Zone) -> str:
-    """Return a sentence on what a new silence does. `muted` is the number of firing alerts that match it."""
+    """Return a sentence on what a silence just made does. `muted` is the number of firing alerts that match it."""
     firing = counted(muted, "alert") if muted else "no alert"
     until = f"{zone.clock(silence.until)} {zone.label(silence.until)}"
     return f"Silence {silence.id} holds until {until}; it matches {firing} firing now"
@@ -171,7 +171,7 @@ def _value(alert: Alert) -> float:
 
 
 def _is_within(alert: Alert) -> bool:
-    """Return whether the value is within the limit again, so that only `recover` keeps the alert firing."""
+    """Return whether the alert's value is healthy again, so that only the `recover` limit keeps the alert firing."""
     return bool(alert.healthy) and not math.isnan(alert.worst) and holds(alert.healthy, _value(alert))
 
 
@@ -185,7 +185,7 @@ def _title(alert: Alert) -> str:
 
 
 def _sentence(alert: Alert, name: str, **times: str) -> str:
-    """Return a sentence of `_SENTENCES` for an alert. An alert on all hosts has the title `Samples of 10 hosts`."""
+    """Return sentence `name` of _SENTENCES for an alert. An alert on all hosts has the title `Samples of 10 hosts`."""
     details, subject = alert.details, _title(alert)
     hosts, fired = details.title.removeprefix("Samples of "), f"it fired {counted(alert.firings, 'time')}"
     words = {"host": alert.host, "hosts": hosts, "title": details.title, "summary": details.summary}
@@ -212,7 +212,7 @@ def cause(alert: Alert) -> str:
 
 
 def short_resource(alert: Alert) -> str:
-    """Return which resource a host lacks: `SQLSRV01 has too little memory`; empty if the alert does not show that."""
+    """Return a phrase on the resource that a host lacks: `SQLSRV01 has too little memory`; empty if not shown."""
     if alert.kind != "rule" or alert.signal in _OF_ITSELF:
         return ""
     return _WORDS.get(alert.details.cause, "").format(
@@ -221,7 +221,7 @@ def short_resource(alert: Alert) -> str:
 
 
 def certainty(incident: Incident) -> str:
-    """Return how an incident's cause is supported: `inferred from 3 signals`; empty if the cause is not inferred."""
+    """Return how an incident's cause is known: `inferred from 3 signals`; empty if the cause is not inferred."""
     if incident.worst.kind != "rule":
         return ""
     count = len({alert.signal for alert in incident.alerts})
@@ -229,7 +229,7 @@ def certainty(incident: Incident) -> str:
 
 
 def unjudged(host: str, judged: LatestEvaluation, signals: Mapping[str, Signal]) -> str:
-    """Return the resources of a host that no limit judges now: `memory and disks not judged`; empty if none."""
+    """Return the resources of a host that no limit judges, as text: `memory and disks not judged`; empty if none."""
     have = {
         signals[rule_state.rule.signal].resource
         for rule_state in judged.on(host_key(host))

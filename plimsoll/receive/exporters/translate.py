@@ -106,8 +106,8 @@ class Translator:
     def place(self, key: Hashable, series: Callable[[], tuple[str, dict[str, str], str]]) -> Place | None:
         """Return the destinations of a series' samples; None if nothing reads the series or its host is unknown.
 
-        The result is cached under `key`; `series` is called, if needed, for the name, labels and host. Raise TooManyKept
-        if the memory is full.
+        The result is cached under `key`; `series` is called, if needed, for the name, labels and host. Raise
+        TooManyKept if the memory is full.
         """
         try:
             return self._places[key]

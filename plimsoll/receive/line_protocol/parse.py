@@ -100,9 +100,7 @@ class Fault(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """How to read times: `unit` (ns), the time `now` (in units) of points without a time, and the valid range (UTC
-    ns).
-    """
+    """How to read times: `unit` (ns), the time `now` (in units) of points without a time, and the valid range (ns)."""
 
     unit: int
     now: bytes
