@@ -163,7 +163,7 @@ class AlertHistory:
             _keep_statuses(connection, {interval.key: Status(State.FIRING, interval.since)})
 
     def end_late(self, key: Key, interval: AlertInterval | None, at: int, *, now: int) -> None:
-        """End a firing alert that late samples disprove: at the end of `interval`, or at `at` without interval."""
+        """End a firing alert that, by late samples, has ended: at the end of `interval`, or at `at` if it is None."""
         with self.file.transaction() as connection:
             row = connection.execute(
                 "SELECT id FROM alerts WHERE key = ? AND kind = 'rule' AND ended_at IS NULL", (key_text(key),)

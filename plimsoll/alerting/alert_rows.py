@@ -78,7 +78,7 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: En
 
 
 def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
-    """Count a new alert in the flapping alert of its key; if there is none, begin one if the key fired too often."""
+    """Count a new alert in the flapping alert of its key, or begin a flapping alert if the key fired too often."""
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = open_flapping(connection, row["key"])
     if flapping is not None:

@@ -33,9 +33,9 @@ class _Watch:
     top: float | None = None
 
     def is_sign(self, time: int, value: float) -> bool:
-        """Take a sample; return whether only a second computer explains it.
+        """Take a sample; return whether it can only come from a second computer.
 
-        Either its time already has another value, or a growing count that fell has reached its earlier value again.
+        That is so if its time already has another value, or if a growing count that fell is back at its earlier value.
         """
         if time < self.time:
             return False

@@ -49,7 +49,7 @@ class WriteState:
 
 
 class WriteQueue:
-    """A thread that writes points to a store; it starts with the first points.
+    """A queue with a thread that writes points to a store; the thread starts with the first points.
 
     `on_written` is called in that thread with the points of each commit, before the writers get their results.
     """

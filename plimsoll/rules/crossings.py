@@ -314,7 +314,7 @@ class EvaluationMatrix:
         )
 
     def _true_before(self, flat: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return, for each index of `flat` into the flattened matrix, the number of true evaluations before it."""
+        """For each index of `flat` into the flattened matrix, return the number of true evaluations before it."""
         first, stop, _ = self._true
         before = np.concatenate(([0], np.cumsum(stop - first)))
         run = np.searchsorted(first, flat, "right") - 1
@@ -347,7 +347,7 @@ class EvaluationMatrix:
         return values[at[hits[places]]], means
 
     def gaps_crossed(self, row: int) -> NDArray[np.bool_]:
-        """Return, for each crossing of a row, whether only missing data lies between it and the crossing before."""
+        """Return, for each crossing of a row, whether only missing data separates it from the crossing before."""
         return self._gaps_crossed[self._bounds[row] : self._bounds[row + 1]]
 
     @cached_property

@@ -279,7 +279,7 @@ class RuleEvaluator:
         return fullest
 
     def _knows(self, rule: Rule) -> bool:
-        """Return whether it is known when the rule's phase was, or the rule is for no phase."""
+        """Return whether the time of the rule's phase is known; true for a rule without a phase."""
         phase_exists = self.phases_by_hand or any(phase.name == rule.phase for phase in self.phases)
         return not rule.phase or (bool(self.phases) and phase_exists)
 
@@ -298,7 +298,7 @@ class RuleEvaluator:
         return inside
 
     def _layout(self, condition: Condition, sources: Sequence[ResolvedSource]) -> Layout:
-        """Return the layout that computes a condition for sources. Raise UnknownFact if a source needs such a fact."""
+        """Return the layout to compute a condition from sources. Raise UnknownFact if one needs an unknown fact."""
         for source in sources:
             for fact in facts_of(source):
                 self.fact(fact.subject, fact.fact)
@@ -374,7 +374,7 @@ class RuleEvaluator:
         return idle
 
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
-        """Return two arrays: the values that the signal can have, and those it cannot have; NaN replaces the rest."""
+        """Return two arrays: `values` with NaN for what the signal cannot have, and the impossible values, else NaN."""
         signal = self.signals.get(condition.signal)
         odd = impossible(values, signal) if signal and condition.reduce in _OF_SAMPLES else np.False_
         if not odd.any():

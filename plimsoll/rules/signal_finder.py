@@ -187,7 +187,7 @@ class Finder:
         return self._chosen[name]
 
     def missing_fields(self, name: str) -> Iterator[tuple[HostKey, str]]:
-        """Yield host and `measurement.field` of each field that never came though its source's other fields came.
+        """Yield host and `measurement.field` of each field that never came though its source's other fields did.
 
         Hosts on which another source gives the signal are left out.
         """

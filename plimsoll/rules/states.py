@@ -1,6 +1,6 @@
 """The state machine of alerts, with `for` and hysteresis (`recover`).
 
-Live alerting calls `step`; a review calls `run`, which applies it over a matrix.
+Live alerting calls `step` at each evaluation; a review calls `run` for all evaluations at once.
 """
 
 from dataclasses import dataclass

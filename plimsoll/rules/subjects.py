@@ -25,7 +25,7 @@ _Key = str | int | tuple[int, int] | None
 
 
 class Instances:
-    """The instances of one host, indexed to find the same disk or processor under another object's name."""
+    """The names of one host's instances, indexed to find the same disk or processor under another object's name."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         # Keys: case-folded name, volume, processor number, or (node, processor in it); None for physical disks.
@@ -122,7 +122,7 @@ def subject_of(source: Source, series: Series) -> Subject | None:
 
 
 def _subject_of_measurement(source: Source, series: Series) -> Subject | None:
-    """Return the subject of a series that matches a source with a measurement; None if it does not match."""
+    """Return the subject of a series by a source with a measurement; None if the source does not match the series."""
     for name, value in source.tags.items():
         tag_value = series.tag(name)
         if name == "object" and tag_value is not None:
@@ -172,7 +172,7 @@ def _same_computer(name: str, host: str) -> bool:
 
 
 def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
-    """Return the subject of a series that matches a counter path; None if it does not match."""
+    """Return the subject of a series by a counter path; None if the path does not match the series."""
     generic, named = generic_object(series.tag("objectname") or "")
     if generic.casefold() != path.object.casefold():
         return None

@@ -107,7 +107,7 @@ class _GroupRows:
         yield from choices
 
     def values_of(self, field: str) -> Values:
-        """Return a field's value in each row, by the first formula that has a value; NaN if none, or it must wait."""
+        """Return a field's values, by the first formula with a result; NaN where none has, or a metric is late."""
         result = np.full(len(self.times), np.nan)
         undecided = np.ones(len(self.times), dtype=bool)
         for formula in self._group.column_formulas[field]:

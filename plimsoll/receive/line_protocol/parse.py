@@ -228,7 +228,7 @@ _LONGEST_SHOWN = 200
 
 @dataclass
 class Faults:
-    """The lines that were left out for one reason: their count, and (line number, text, reason) of the first few."""
+    """The lines that were left out: their count, and line number, text and reason of the first few."""
 
     count: int = 0
     first: list[tuple[int, str, str]] = field(default_factory=list)
