@@ -195,8 +195,10 @@ def test_a_preview_counts_what_the_loop_and_the_replay_find_and_what_another_lim
     shown = preview(stored_world.store, SITE, {}, rule, changed, start, end)
     fired = [one for one in history(stored_world.file, 0, 2**62) if (one.rule, one.kind) == (CPU, "rule")]
     replayed_ = [one for one in replay(stored_world.store, SITE, {}, start, end) if one.rule.id == CPU]
+    assert shown.today
+    assert shown.changed
     assert shown.today.alerts == len(fired) == len(replayed_) == 9
-    assert shown.today.hours == pytest.approx(sum(one.ended_at - one.fired_at for one in fired) / HOUR)
+    assert shown.today.hours == pytest.approx(sum((one.ended_at or 0) - one.fired_at for one in fired) / HOUR)
     assert (shown.changed.alerts, [*shown.changed.hosts]) == (3, ["db1"])
     assert sum(shown.changed.strip) == pytest.approx(shown.changed.hours)
     assert strip_lines(shown, Zone.parse("UTC"))[2].startswith("previewed, < 90 %: 3 alerts on 1 host, ")
@@ -361,7 +363,7 @@ class AtOnce(VictoriaSamples):
 
     def write_points(self, points):
         written = super().write_points(points)
-        self.made.show()
+        self.created.show()
         return written
 
 
@@ -372,7 +374,7 @@ def test_what_agents_write_to_victoriametrics_is_judged_just_the_same_and_not_wh
             VictoriaMetricsServer(VictoriaMetricsAddress.parse(f"victoriametrics://{result.address}"), read_s=0.1),
             Measurements(),
         )
-        live.made = result
+        live.created = result
         world = World(tmp_path, live)
         start = world.now = 1_700_000_000 * SECOND
         try:

@@ -24,7 +24,7 @@ class Alert:
 class Moment:
     """One evaluation: whether the condition was true (None: no data), and the value of the rule's own signal.
 
-    `others` is whether the conditions added with `and` were all true, None if one of them had no data.
+    `rest` is whether the conditions added with `and` were all true, None if one of them had no data.
     """
 
     at: int
@@ -152,7 +152,7 @@ def _run_states(moments: list[Moment], for_: int, recover: Limit | None):
         true = moment.true
         if true is False and alert and recover and moment.value is not None and not moment.idle:
             # While there is an alert, `recover` stands in for the limit; the other conditions stay as they are.
-            true = _all([not recover.healthy(moment.value), moment.others])
+            true = _all([not recover.healthy(moment.value), moment.rest])
         if true is None:
             alert = alert if alert and alert.fired_at is not None else None
         elif true:

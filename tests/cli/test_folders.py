@@ -102,7 +102,6 @@ RECORDINGS = {
     "counters.txt": case("none/get_counter_prints"),
     "readings.txt": case("none/get_counter_prints_readings"),
     "objects.csv": case("none/export_csv_of_sample_sets"),
-    "samples.csv": case("none/export_csv_of_samples"),
     "chosen.csv": case("none/export_csv_of_chosen_columns"),
     "renamed.csv": case("none/columns_renamed"),
     "r.csv": case("none/names_changed_by_r"),

@@ -328,6 +328,7 @@ def test_limits_of_patterns_and_labels_count_after_those_of_the_host(host, limit
     rules = load_rules()
     rule, override = load(path).overrides(path, rules.rules, rules.signals).of(rules.rules["cpu-busy"], host)
     assert rule.healthy.limit == limit
+    assert override
     assert f"set in plimsoll.toml{table} instead of" in override.note
     explained = plimsoll("rules", "explain", "cpu-busy", "--host", host, "--settings", path, "--store", tmp_path)
     assert explained.out.split()[-3:] == override.note.split()[-3:]

@@ -148,7 +148,7 @@ def a_directory(connect, processing, searches):
     }
     log = a_log(a_host(), host="ldap01")
     series = tuple(Series("ldap01", name, (), field) for name, field in fields)
-    return replace(log, series=log.series + series, columns=log.columns + tuple(map(np.array, fields.values())))
+    return replace(log, series=log.series + series, columns=(*log.columns, *map(np.array, fields.values())))
 
 
 def test_the_knee_of_the_latency_of_a_directory_is_found():

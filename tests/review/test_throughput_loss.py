@@ -27,7 +27,7 @@ def clause(work, offered, interval_s=10, seed=1):
     if offered is not None:
         columns[CONNECTIONS] = np.round(120 * offered + rng.normal(0, 2, ROWS).clip(-6, 6) * (offered > 0))
     loss = reviewed(a_log(columns, interval_s=interval_s)).throughput_loss
-    return loss.doubt.reason if loss else ""
+    return loss.doubt.reason if loss and loss.doubt else ""
 
 
 STAYED, GONE = "were held", "whether it ended or broke is not known"

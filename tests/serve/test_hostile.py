@@ -218,7 +218,7 @@ def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_
 
 def test_an_address_that_sends_bodies_slowly_leaves_room_for_those_of_others(duckdb, tmp_path):
     with (
-        site(duckdb, tmp_path / "data", limits=RequestLimits(held=5000, address_held=2000)) as here,
+        site(duckdb, tmp_path / "data", limits=RequestLimits(memory=5000, address_memory=2000)) as here,
         ExitStack() as result,
     ):
         head = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n".encode()

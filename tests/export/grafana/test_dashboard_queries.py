@@ -88,7 +88,7 @@ class Filled:
         ]
 
     def requests(self, *questions, **variables):
-        return self.ask(*(question.asked(START_S * 1_000, END_S * 1_000, variables) for question in questions))
+        return self.ask(*(question.requests(START_S * 1_000, END_S * 1_000, variables) for question in questions))
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +225,7 @@ def test_a_panel_shows_what_the_store_holds(filled, spec):
         groups = [*zip(result, distinct, strict=True)]
     scale = load_look().units[load_signals()[spec.signal].unit].scale
     hosts = set()
-    for (question, outcome), answer in zip(groups, filled.asked(*result), strict=True):
+    for (question, outcome), answer in zip(groups, filled.requests(*result), strict=True):
         width_s = interval_ms((END_S - START_S) * 1_000, question.points, question.least_ms) // 1_000
         fields = {}
         for way in reversed(outcome):
@@ -250,7 +250,7 @@ def test_no_panel_is_empty(filled, uid):
     signals = {spec.id for area in load_areas().areas if area.uid == uid for spec in area.panels if spec in SPECS}
     rows = [signal_look for signal_look in QUESTIONS[uid] if signal_look.panel.get("id") not in signals]
     result, variables = {}, {"run": "after", "baseline": "before", "start": str(END_S * 1_000)}
-    for question, answer in zip(rows, filled.asked(*rows, **variables), strict=True):
+    for question, answer in zip(rows, filled.requests(*rows, **variables), strict=True):
         place = question.panel.get("id") or question.where
         result[place] = result.get(place, 0) + len(answer)
     assert [place for place, series in result.items() if not series] == []
@@ -260,16 +260,16 @@ def test_hosts_and_instances_are_chosen(filled):
     question = next(
         item for item in QUESTIONS["plimsoll-disk"] if item.panel.get("id") == 1 and item.target["refId"] == "A"
     )
-    (shown,) = filled.asked(question, host="(WEB01|web02)", instance="(0 C:|1 D:)")
+    (shown,) = filled.requests(question, host="(WEB01|web02)", instance="(0 C:|1 D:)")
     assert {(tags["host"], tags["instance"]) for tags, _, _ in shown} == {("WEB01", "0 C:"), ("WEB01", "1 D:")}
-    assert filled.asked(question, host="nobody") == [[]]
+    assert filled.requests(question, host="nobody") == [[]]
 
 
 def test_variables_offer_hosts_and_instances(filled):
     result = {item.where: item for item in QUESTIONS["plimsoll-disk"]}
-    hosts = {row[1] for _, _, rows in filled.asked(result["variable host"])[0] for row in rows}
+    hosts = {row[1] for _, _, rows in filled.requests(result["variable host"])[0] for row in rows}
     assert hosts == {"WEB01", "web02", "web03"}
-    instances = {row[1] for _, _, rows in filled.asked(result["variable instance"], host="WEB01")[0] for row in rows}
+    instances = {row[1] for _, _, rows in filled.requests(result["variable instance"], host="WEB01")[0] for row in rows}
     assert {"0 C:", "C:"} <= instances
     assert "sda" not in instances
 
@@ -277,7 +277,7 @@ def test_variables_offer_hosts_and_instances(filled):
 def test_scaled_limits_are_lines_at_the_number_chosen(filled):
     queue = next(signal_look for signal_look in QUESTIONS["plimsoll-disk"] if signal_look.panel.get("id") == 1)
     line = replace(queue, query=constant_query("disk.queue_length", "3 * $spindles"))
-    (result,) = filled.asked(line, spindles="4")
+    (result,) = filled.requests(line, spindles="4")
     assert len(result) == 3  # of Windows, Telegraf and sysstat
     assert {value for _, _, rows in result for _, value in rows} == {12}
 
@@ -300,7 +300,7 @@ def test_distance_is_a_share_of_the_limit(filled):
         ]
         assert any(
             rows and all(value == pytest.approx(share(expected[at])) for at, value in rows)
-            for tags, _, rows in filled.asked(question)[0]
+            for tags, _, rows in filled.requests(question)[0]
             if tags["host"] == "WEB01"
         )
 
@@ -312,7 +312,7 @@ class TestRuns:
         return next(item for item in QUESTIONS["plimsoll-runs"] if item.where.startswith(where))
 
     def test_the_list_has_what_its_links_need(self, filled):
-        (((_, columns, rows),),) = filled.asked(self.question("panel 1 "))
+        (((_, columns, rows),),) = filled.requests(self.question("panel 1 "))
         run = dict(zip(columns, rows[0], strict=True))
         assert [row[columns.index("run")] for row in rows] == ["after", "before"]
         assert run[HOSTS_URL] == "var-host=WEB01&var-host=web02"
@@ -333,22 +333,22 @@ class TestRuns:
 
     def test_runs_are_regions_even_if_they_began_before_the_range(self, filled):
         question = self.question("annotation")
-        late = question.asked((END_S - 60) * 1_000, END_S * 1_000)
+        late = question.requests((END_S - 60) * 1_000, END_S * 1_000)
         (((_, columns, rows),),) = filled.ask(late)
         assert [row[columns.index("title")] for row in rows] == ["after"]
-        assert filled.ask(question.asked((END_S + 60) * 1_000, (END_S + 120) * 1_000)) == [[]]
+        assert filled.ask(question.requests((END_S + 60) * 1_000, (END_S + 120) * 1_000)) == [[]]
 
     def requests(self, filled, name, **variables):
         """Return the values of a variable."""
-        (result,) = filled.asked(self.question(f"variable {name}"), **variables)
+        (result,) = filled.requests(self.question(f"variable {name}"), **variables)
         return [row[1] for _, _, rows in result for row in rows]
 
     def test_both_runs_begin_with_the_range(self, filled):
         """The latest run is on the left and the previous run on the right, however late the range is."""
-        assert self.asked(filled, "run") == ["after", "before"]
-        (start,) = self.asked(filled, "start", run="after")
+        assert self.requests(filled, "run") == ["after", "before"]
+        (start,) = self.requests(filled, "start", run="after")
         assert start == (START_S + HALF_S) * 1_000
-        assert self.asked(filled, "baseline", start=str(start)) == ["before"]
+        assert self.requests(filled, "baseline", start=str(start)) == ["before"]
         later = {"run": "after", "baseline": "before", "start": str(start), "shift": "2890"}
         begin = (START_S + HALF_S + 2_890 * 60) * 1_000
         shifts = {
@@ -359,12 +359,12 @@ class TestRuns:
             "baseline_minutes": 10 + HALF_S // 60,
         }
         for name, shift in shifts.items():
-            (answer,) = filled.ask(self.question(f"variable {name}").asked(begin, 0, later))
+            (answer,) = filled.ask(self.question(f"variable {name}").requests(begin, 0, later))
             (((_, value),),) = (rows for _, _, rows in answer)
             assert value == shift
 
     def test_a_range_that_begins_before_the_run_is_not_shifted(self, filled):
-        assert self.asked(filled, "shift", run="after") == [0]
+        assert self.requests(filled, "shift", run="after") == [0]
         pairs = [item for item in self.RUNS["panels"] if item["type"] == "timeseries"]
         assert [pair["timeShift"] for pair in pairs] == [
             "${run_days}d-${run_minutes}m",

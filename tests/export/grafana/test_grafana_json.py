@@ -62,7 +62,7 @@ def test_schemas_of_the_panels(name):
 
 def test_every_query_is_influxql(influxql):
     rows = [
-        (name, question.where, question.asked(0, 86_400_000))
+        (name, question.where, question.requests(0, 86_400_000))
         for name, text in FILES.items()
         for question in questions(json.loads(text))
     ]
