@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import pytest
@@ -31,7 +32,8 @@ def call_tools(server, *calls):
                 (one.is_error, [text.text for text in one.content]) for one in results
             ]
 
-    return anyio.run(run)
+    with ThreadPoolExecutor(1) as other_thread:  # this one may have the loop of a browser
+        return other_thread.submit(anyio.run, run).result()
 
 
 def test_each_answer_over_stdio_is_that_of_the_api_and_marked_as_data(api):

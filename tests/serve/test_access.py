@@ -234,7 +234,7 @@ def test_more_values_than_are_taken_at_once(here, monkeypatch):
 
 
 def test_bodies_of_many_requests_have_a_limit(duckdb, tmp_path):
-    with limited(duckdb, tmp_path, held=100_000) as here:
+    with limited(duckdb, tmp_path, memory=100_000) as here:
         assert here.post(b"cpu,host=a v=1 1\n" * 20_000).status == 503
         assert here.post(b"cpu,host=a v=1 1\n").status == 204
 

@@ -115,7 +115,7 @@ class Busy(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def busy():
     """A server that is busy: how it answers, what it saw, and the way to it."""
-    handler = type("Handler", (Busy,), {"answers": [], "seen": []})
+    handler = type("Handler", (Busy,), {"answers": [], "received": []})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"

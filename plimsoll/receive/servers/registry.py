@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plimsoll.receive.servers.address import ServerAddress
-from plimsoll.rules.schema.signal import Signal
+
+if TYPE_CHECKING:  # `show` of a log needs no rules
+    from plimsoll.rules.schema.signal import Signal
 
 Notify = Callable[[str], None]
 
@@ -15,16 +17,16 @@ class ServerKind(NamedTuple):
 
     title: str
     settings: tuple[str, ...]
-    opened: Callable[[ServerAddress, Mapping[str, Signal], Notify], closing[Any]]
+    opened: Callable[[ServerAddress, "Mapping[str, Signal]", Notify], closing[Any]]
 
 
-def _prometheus(address: ServerAddress, signals: Mapping[str, Signal], notify: Notify) -> closing[Any]:
+def _prometheus(address: ServerAddress, signals: "Mapping[str, Signal]", notify: Notify) -> closing[Any]:
     from plimsoll.receive.servers.prometheus import PrometheusSamples  # noqa: PLC0415  few need its client
 
     return closing(PrometheusSamples(address, signals, notify))
 
 
-def _influxdb(address: ServerAddress, _: Mapping[str, Signal], notify: Notify) -> closing[Any]:
+def _influxdb(address: ServerAddress, _: "Mapping[str, Signal]", notify: Notify) -> closing[Any]:
     from plimsoll.receive.servers.influxdb import open_influxdb  # noqa: PLC0415  few need its client
 
     return closing(open_influxdb(address, notify))

@@ -50,7 +50,7 @@ def test_window_is_read_without_grouping_by_time():
 
 
 def test_panel_follows_interval_and_variables():
-    disk = selections("disk.reads", SIGNALS)[-1]
+    disk = next(item for item in selections("disk.reads", SIGNALS) if item.measurement == "diskio")
     assert panel(disk, "max", chosen(disk)).startswith(
         'SELECT non_negative_derivative(max("reads"), 1s) FROM "diskio" WHERE "name" =~ /./'
     )
