@@ -262,7 +262,10 @@ def _keep_statuses(connection: sqlite3.Connection, statuses: Mapping[Key, Status
 def _read(
     connection: sqlite3.Connection, firing: Mapping[Key, sqlite3.Row], readings: Mapping[Key, float], at: int, now: int
 ) -> None:
-    """Save the value of each firing alert, as the last and perhaps as the worst value, and whether it has data."""
+    """Store the current value of each firing alert, and that its samples stopped or came again.
+
+    The value is stored as the last one, and as the worst one if none before was worse.
+    """
     for row, value in ((firing[key], value) for key, value in readings.items() if key in firing):
         stale = math.isnan(value)
         if stale != bool(row["stale"]):

@@ -78,7 +78,10 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, ended: En
 
 
 def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
-    """Count a new alert in the flapping alert of its key, or begin a flapping alert if the key fired too often."""
+    """Add a new alert to the count of the flapping alert of its rule and subject.
+
+    Without a flapping alert, begin one if the rule fired too often for the subject.
+    """
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = open_flapping(connection, row["key"])
     if flapping is not None:

@@ -153,7 +153,7 @@ def bind_conditions(
     """
 
     def bind(condition: Condition, variant: Variant, *, with_instance: bool) -> BoundCondition:
-        """Return a condition with its limit for the target, on the variant of its signal."""
+        """Return a condition with the limit that holds for the target, and with the recorded source of its signal."""
         for selection in variant.selections:
             weight = signals[selection.signal].weight
             if weight and is_unweighted(selection, signals):

@@ -111,7 +111,7 @@ class _Host:
             yield _lack(f"the free space of {listed(unknown, _MOST_DISKS)}", "space", findings)
 
     def _is_known(self, finding: Finding) -> bool:
-        """Return whether a finding judged its disk, or has no latency because the disk had no requests."""
+        """Return whether a limit judged the disk of a finding, or nothing was read or written that has a latency."""
         return _proves(finding) or (finding.severe and finding.outcome == Outcome.NO_DATA and self.has_values(finding))
 
 

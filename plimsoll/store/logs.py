@@ -59,7 +59,7 @@ def live(
 
 
 def _log(read: Callable[[Sequence[Series], int, int], list[Samples]], recording: Recording) -> Log:
-    """Return the log of a recording, with the values that `read` returns."""
+    """Return a stored recording as a log; `read` is called once, for the values of all its series."""
     start, end = (int(recording.times[0]), int(recording.times[-1])) if len(recording.times) else (0, 0)
     columns = [_column(recording.times, column) for column in read(recording.series, start, end)]
     return Log(

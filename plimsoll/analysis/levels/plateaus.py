@@ -247,7 +247,7 @@ def _slope(levels: Sequence[Piece], series: Described) -> float:
 
 
 def _edges(pieces: Sequence[Piece], series: Described) -> list[Piece]:
-    """Return the pieces without the ramps between them."""
+    """Return the pieces cut at both ends so that no ramp between two of them belongs to either."""
     firsts, lasts = [piece.first for piece in pieces], [piece.last for piece in pieces]
     for at, (piece, other) in enumerate(pairwise(pieces)):
         noise = float(series.variance[piece.first : other.last].mean())

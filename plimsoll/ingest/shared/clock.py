@@ -312,7 +312,10 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
 
 
 def _offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
-    """Return a zone's two offsets (ns) in a quarter of an hour of local time; `quarter` counts quarters since 1970."""
+    """Return the UTC offsets (ns) of a zone for the first and the second time at which its clocks show a local time.
+
+    They differ only in the hour that comes twice. `quarter` is the local time, in quarter hours since 1970.
+    """
     moment = utc(quarter * QUARTER).replace(tzinfo=None)
     durations = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
     first, second = (offset // timedelta(microseconds=1) * 1000 for offset in durations)

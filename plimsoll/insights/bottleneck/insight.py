@@ -154,7 +154,9 @@ def _doubt(bottleneck: Bottleneck | None) -> str:
 
 
 def _doubted_value(bottleneck: Bottleneck | None) -> LimitedValue | None:
-    """Return the main figure of the limiting resource, with its limit; None without such a resource or limit."""
+    """Return the main figure of the limiting resource and its limit, shown while the bottleneck is in doubt; None
+    without.
+    """
     figure = bottleneck.main if bottleneck is not None and bottleneck.limiting is not None else None
     if bottleneck is None or figure is None or figure.limit is None:
         return None

@@ -26,7 +26,10 @@ class _NameFile(BaseModel):
 
 
 def own_language(path: Path) -> Language:
-    """Return the language in a user's file. Raise Unusable, with a line for each mistake and its place, if invalid."""
+    """Read a user's file of counter names in another language, and return its table of English names.
+
+    Raise Unusable, with a line for each mistake and its place, if the file is invalid.
+    """
     document = strict_yaml.read(str(path), user_files.read(path), f"; {_EXAMPLE}", as_text=True)
     language = Language({}, {})
     if wrong := [*_add_file(document, strict_yaml.validate(document, _NameFile), language)]:

@@ -92,7 +92,7 @@ class Links:
         return f"{path}?{query}" if query else path
 
     def kept(self, address: str) -> str:
-        """Return an address of this server with the zone of the request added."""
+        """Return a URL of this server with the time zone that was chosen in the request, so that links keep it."""
         zone = urlencode({"zone": self.kept_zone}) if self.kept_zone else ""
         return f"{address}{'&' if '?' in address else '?'}{zone}" if zone else address
 

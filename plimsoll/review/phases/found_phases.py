@@ -224,9 +224,10 @@ def _tests_text(tests: Sequence[tuple[int, int]], test: tuple[int, int] | None, 
 
 
 def _load_after(load: Load, state: SteadyState, finish: int, last: int) -> str:
-    """Return a clause on how long there was no load, or another load, after a steady state; empty for a ramp-down.
+    """Return a clause on the time after a steady state: how long there was no load, or another load.
 
-    The time is from `finish` to `last` (UTC ns). In a ramp-down the load still falls in the second half of that time.
+    The time is from `finish` to `last` (UTC ns). Return an empty text if the load still falls in its second half: that
+    is a ramp-down.
     """
     rest = load.samples.between(finish + 1, last).present.values[2:]
     if len(rest) < _FEWEST_IDLE:

@@ -99,7 +99,10 @@ _MOST_NAMED = 3
 
 
 def many_failed(recorded: RecordedSignals, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Yield a doubt if many requests failed in all, for minutes or of an operation, unless an objective judges them."""
+    """Yield a doubt if many requests failed: over the run, during some minutes, or of one operation.
+
+    Yield none if an objective judges failures.
+    """
     requests = _requests(recorded, findings)
     if requests is None:
         return

@@ -53,7 +53,7 @@ class RowBlock:
 def blocks(text: Text, remarks: Remarks) -> list[RowBlock]:
     """Return the rows of all supported sections; add remarks on all other lines.
 
-    Raise Unusable if a header was edited or written by `sadf -h`, or if no row is left for a known reason.
+    Raise Unusable if a header was edited, if `sadf -h` wrote one, or if all rows were left out and the reason is known.
     """
     sorter = _Sorter(text.path, remarks)
     *lines, last = _decoded(text, remarks).replace("\r\n", "\n").split("\n")
