@@ -1,9 +1,8 @@
 """The inputs to read: logs by path, a stored run as `run:NAME`, live hosts as `live:HOST`, servers by URL."""
 
 import logging
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -13,14 +12,12 @@ from plimsoll.ingest.read import NothingRead, find_logs, read_files, skipped_fol
 from plimsoll.ingest.reading import LogSet, ReadOptions
 from plimsoll.ingest.shared.zones import by_windows
 from plimsoll.model.errors import Unusable, printable
-from plimsoll.model.log import Log
 from plimsoll.model.names import Names, shipped
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark
-from plimsoll.model.series import host_key
 from plimsoll.model.time_arguments import TimeRange
-from plimsoll.model.times import SECOND, Zone
-from plimsoll.receive.servers.address import ServerAddress, scheme_of
+from plimsoll.model.times import Zone
+from plimsoll.receive.servers.address import scheme_of
 from plimsoll.receive.servers.registry import SERVERS
 
 if TYPE_CHECKING:
@@ -30,9 +27,6 @@ Notify: TypeAlias = Callable[[str], None]
 _log = logging.getLogger(__name__)
 RUN = "run:"
 LIVE = "live:"
-_HOUR = 3600 * SECOND
-_DAY = 24 * _HOUR
-_LAST_INSTANT = 2**62  # of the sources in a store
 
 
 @dataclass(frozen=True)
@@ -114,16 +108,11 @@ def named_inputs(
 
 def read(inputs: Inputs) -> LogSet:
     """Read the inputs. Raise Unusable if no log can be read; the notes of the error are the remarks on the files."""
-    if inputs.run is not None:
-        from plimsoll.api.open_store import open_store  # noqa: PLC0415
-        from plimsoll.ingest.runs.read_run import read_run  # noqa: PLC0415
+    if inputs.run is not None or inputs.hosts is not None or inputs.servers:
+        # Stores and clients of servers are slow to import, and logs need none.
+        from plimsoll.api.stored_inputs import read_stored  # noqa: PLC0415
 
-        with open_store(inputs.store, notify=inputs.notify) as store:
-            return read_run(store.runs, inputs.run)
-    if inputs.hosts is not None:
-        return _read_live(inputs, inputs.hosts)
-    if inputs.servers:
-        return _read_servers(inputs)
+        return read_stored(inputs, read)
     if inputs.only_hosts or inputs.match:
         raise Unusable(f"{Parameter.HOST} and {Parameter.MATCH} are for a server, such as prometheus://HOST:9090")
     if "" in inputs.sources:
@@ -142,74 +131,3 @@ def read(inputs: Inputs) -> LogSet:
         raise unusable from None
     skipped = skipped_folders(paths)
     return files._replace(remarks=[*files.remarks, Remark(Kind.SKIPPED, skipped)]) if skipped else files
-
-
-def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
-    """Read the samples of live hosts (empty, all hosts). Raise Unusable if there are no samples."""
-    from plimsoll.api.open_store import open_store  # noqa: PLC0415
-    from plimsoll.store.logs import live  # noqa: PLC0415
-
-    zone = inputs.requested_zone or Zone.parse("UTC")
-    start, end = _live_range(inputs.when, zone)
-    with open_store(inputs.store, notify=inputs.notify, signals=inputs.signals) as store:
-        logs, remarks = live(store.samples, start, end, hosts, zone)
-        if not logs:
-            who = ", ".join(hosts) or "any host"
-            raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")
-    return LogSet(logs, remarks, whole=not hosts, apart=True)
-
-
-def _read_servers(inputs: Inputs) -> LogSet:
-    """Read the servers among the sources, and the logs that are named with them.
-
-    If no range is named, the servers are read in the range of the logs. Raise Unusable if a server has no samples, or
-    none of a named host.
-    """
-    from plimsoll.rules.load import load  # noqa: PLC0415
-    from plimsoll.store.logs import live  # noqa: PLC0415
-
-    others = tuple(source for source in inputs.sources if source not in inputs.servers)
-    files = read(replace(inputs, sources=others, only_hosts=(), match=None)) if others else LogSet([], [], apart=True)
-    signals = inputs.signals() if inputs.signals else load().signals
-    zone = inputs.requested_zone or next((log.zone for log in files.logs), Zone.parse("UTC"))
-    for source in inputs.servers:
-        kind = SERVERS[scheme_of(source, SERVERS) or ""]
-        address = ServerAddress.parse(source, kind.settings)
-        if inputs.match and "match" in kind.settings:
-            address = replace(address, settings={"match": inputs.match, **address.settings})
-        hosts = address.hosts or inputs.only_hosts
-        start, end = _server_range(address.when or inputs.when, zone, files.logs)
-        with kind.opened(address, signals, inputs.notify) as reader:
-            logs, remarks = live(reader, start, end, hosts, zone, address.scheme, kind.title)
-        found = {host_key(host) for log in logs for host in log.hosts}
-        missing = [host for host in hosts if host_key(host) not in found]
-        if missing or not logs:
-            who = ", ".join(missing) or "any host"
-            raise Unusable(
-                f"{address.name}: nothing of {who} that is judged, from {zone.clock(start)} to {zone.clock(end)}; "
-                f"name the time with {Parameter.FROM} and {Parameter.TO}, and see which hosts and metrics it has"
-            )
-        files = files._replace(logs=[*files.logs, *logs], remarks=[*files.remarks, *remarks])
-    return files._replace(whole=not others and not inputs.only_hosts)
-
-
-def _server_range(when: TimeRange, zone: Zone, logs: Sequence[Log]) -> tuple[int, int]:
-    """Return the range to read of a server (UTC ns). An open end is that of the logs, if any has rows."""
-    ends = [int(log.times[end]) for log in logs if len(log.times) for end in (0, -1)]
-    if not ends:
-        return _live_range(when, zone)
-    first, last = when.resolve(zone, min(ends), max(ends))
-    return min(ends) if first is None else first, max(ends) if last is None else last
-
-
-def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:
-    """Return the range to read of live hosts (UTC ns).
-
-    An open begin is an hour before the end, and an open end is now.
-    """
-    now = time.time_ns()
-    # --from 10:22 is the latest 10:22 before now, and --to 10:22 the first one after --from.
-    first, last = when.resolve(zone, now - _DAY, now, "it is")
-    end = now if last is None else last
-    start = end - _HOUR if first is None else first
-    return max(start, 0), min(end, _LAST_INSTANT)

@@ -90,8 +90,8 @@ def victoria_store(
     def measurements() -> set[str]:
         from plimsoll.rules.load import load  # noqa: PLC0415
 
-        known = (signals() if signals else load().signals).values()
-        return {source.measurement for signal in known for source in signal.sources if source.measurement}
+        all_signals = (signals() if signals else load().signals).values()
+        return {source.measurement for signal in all_signals for source in signal.sources if source.measurement}
 
     return open_victoria(address, beside, measurements)
 

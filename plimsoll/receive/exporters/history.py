@@ -129,8 +129,8 @@ class _GroupRows:
     def _total(self, columns: Values) -> Values:
         """Return, for each row, the sum of all instances seen in the last minutes; NaN if one is missing."""
         present = np.isfinite(columns)
-        seen = np.maximum.accumulate(np.where(present, self.times, np.iinfo(np.int64).min // 2), axis=1)
-        whole = (present | (seen < self.times - GONE_AFTER)).all(axis=0) & present.any(axis=0)
+        last_present = np.maximum.accumulate(np.where(present, self.times, np.iinfo(np.int64).min // 2), axis=1)
+        whole = (present | (last_present < self.times - GONE_AFTER)).all(axis=0) & present.any(axis=0)
         total = np.full(len(self.times), np.nan)
         total[whole] = [*map(total_of, np.nan_to_num(columns.T[whole]).tolist())]
         return total

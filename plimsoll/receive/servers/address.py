@@ -49,9 +49,11 @@ class ServerAddress:
             raise Unusable(f"{kind}://{parts.hostname}: its address must hold no password; the environment has it")
         # A time has its offset behind a plus sign, which a query otherwise has for a space.
         pairs = parse_qsl(query.replace("+", "%2B"), keep_blank_values=True)
-        known = (_MANY, *_RANGE, *settings)
-        if strange := [name for name, value in pairs if name not in known or not value]:
-            raise Unusable(f"{whole}: {strange[0]} in its address is not known, or empty; known are {', '.join(known)}")
+        allowed = (_MANY, *_RANGE, *settings)
+        if strange := [name for name, value in pairs if name not in allowed or not value]:
+            raise Unusable(
+                f"{whole}: {strange[0]} in its address is not known, or empty; known are {', '.join(allowed)}"
+            )
         fields = dict(pairs)
         hosts = tuple(value for name, value in pairs if name == _MANY)
         when = TimeRange(*(fields.get(name) for name in _RANGE))

@@ -1,10 +1,11 @@
 """Opens an InfluxDB that other programs filled, in any database, bucket and retention policy, with Telegraf's names."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from plimsoll.model.errors import Unusable
 from plimsoll.receive.servers.address import ServerAddress
+from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.influx.address import InfluxAddress
 from plimsoll.store.influx.samples import InfluxSamples
 from plimsoll.store.influx.server import InfluxServer
@@ -12,11 +13,11 @@ from plimsoll.store.influx.server import InfluxServer
 _TOKEN, _USER, _PASSWORD = "INFLUX_TOKEN", "INFLUX_USER", "INFLUX_PASSWORD"
 
 
-def open_influxdb(address: ServerAddress, notify: Callable[[str], None]) -> InfluxSamples:
+def open_samples(address: ServerAddress, signals: Mapping[str, Signal], notify: Callable[[str], None]) -> InfluxSamples:
     """Return a reader of a database, with the token, or the user and password, from environment variables.
 
-    If `INFLUX_URL` is set, the token is sent to no other address. Raise Unusable if the address names no bucket or
-    database.
+    Its series have the names of `signals` already. If `INFLUX_URL` is set, the token is sent to no other address. Raise
+    Unusable if the address names no bucket or database.
     """
     named = address.settings
     bucket = named.get("bucket") or named.get("db")

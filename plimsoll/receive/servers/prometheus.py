@@ -30,6 +30,13 @@ _NOTICE_S = 10.0
 _PATIENCE_S = 30.0
 
 
+def open_samples(
+    address: ServerAddress, signals: Mapping[str, Signal], notify: Callable[[str], None]
+) -> "PrometheusSamples":
+    """Return a reader of the server at an address."""
+    return PrometheusSamples(address, signals, notify)
+
+
 class PrometheusSamples(SampleReader):
     """A reader of a server's samples: `series` reads the samples of hosts, then `read` returns them, only once.
 
@@ -63,10 +70,10 @@ class PrometheusSamples(SampleReader):
         first, last = max(-(-(start - LONGEST_GAP) // _MS), 1), end // _MS
         names = sorted(self._history.metric_names.intersection(self._api.label_values("__name__", first, last)))
         targets = [*self._targets(names, first, last, {host_key(host) for host in hosts})]
-        said = time.monotonic()
+        notified = time.monotonic()
         for number, matchers in enumerate(targets):
-            if time.monotonic() - said > _NOTICE_S:
-                said = time.monotonic()
+            if time.monotonic() - notified > _NOTICE_S:
+                notified = time.monotonic()
                 self._notify(f"{self.name}: {number:,} of {len(targets):,} targets, {self._values:,} values so far")
             for metric_names in _chunks(names):
                 for labels, samples in self._raw(_selector(metric_names, [*matchers, self._matcher]), first, last):

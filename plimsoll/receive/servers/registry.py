@@ -1,7 +1,8 @@
-"""The kinds of servers that can be read: the scheme of the address, its settings, and the reader."""
+"""The kinds of servers that can be read: the scheme of the address, its settings, and the module that reads it."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plimsoll.receive.servers.address import ServerAddress
@@ -13,26 +14,21 @@ Notify = Callable[[str], None]
 
 
 class ServerKind(NamedTuple):
-    """A kind of server: the name of the program, the settings in its address, and a function that opens its samples."""
+    """A kind of server: the name of the program, the settings in its address, and the module that reads it.
+
+    The module is imported when a server of its kind is read, as its client is slow to import.
+    """
 
     title: str
     settings: tuple[str, ...]
-    opened: Callable[[ServerAddress, "Mapping[str, Signal]", Notify], closing[Any]]
+    module: str
 
-
-def _prometheus(address: ServerAddress, signals: "Mapping[str, Signal]", notify: Notify) -> closing[Any]:
-    from plimsoll.receive.servers.prometheus import PrometheusSamples  # noqa: PLC0415  few need its client
-
-    return closing(PrometheusSamples(address, signals, notify))
-
-
-def _influxdb(address: ServerAddress, _: "Mapping[str, Signal]", notify: Notify) -> closing[Any]:
-    from plimsoll.receive.servers.influxdb import open_influxdb  # noqa: PLC0415  few need its client
-
-    return closing(open_influxdb(address, notify))
+    def open(self, address: ServerAddress, signals: "Mapping[str, Signal]", notify: Notify) -> closing[Any]:
+        """Open the samples of a server, which are closed on leaving the context. Raise Unusable if it is refused."""
+        return closing(import_module(f"plimsoll.receive.servers.{self.module}").open_samples(address, signals, notify))
 
 
 SERVERS: Mapping[str, ServerKind] = {
-    "prometheus": ServerKind("Prometheus", ("match",), _prometheus),
-    "influxdb": ServerKind("InfluxDB", ("bucket", "db", "rp", "org"), _influxdb),
+    "prometheus": ServerKind("Prometheus", ("match",), "prometheus"),
+    "influxdb": ServerKind("InfluxDB", ("bucket", "db", "rp", "org"), "influxdb"),
 }

@@ -1,0 +1,102 @@
+"""Reads inputs that are no files: a stored run, live hosts, and servers that recorded samples."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from plimsoll.api.inputs import Inputs
+from plimsoll.api.open_store import open_store
+from plimsoll.ingest.reading import LogSet
+from plimsoll.ingest.runs.read_run import read_run
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.series import host_key
+from plimsoll.model.time_arguments import TimeRange
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.receive.servers.address import ServerAddress, scheme_of
+from plimsoll.receive.servers.registry import SERVERS
+from plimsoll.rules.load import load
+from plimsoll.store.logs import live
+
+_HOUR = 3600 * SECOND
+_DAY = 24 * _HOUR
+_LAST_INSTANT = 2**62  # of the sources in a store
+
+
+def read_stored(inputs: Inputs, read: Callable[[Inputs], LogSet]) -> LogSet:
+    """Read the stored run, the live hosts or the servers among the inputs; `read` reads logs beside servers.
+
+    Raise Unusable if nothing of them is there.
+    """
+    if inputs.run is not None:
+        with open_store(inputs.store, notify=inputs.notify) as store:
+            return read_run(store.runs, inputs.run)
+    return _read_servers(inputs, read) if inputs.hosts is None else _read_live(inputs, inputs.hosts)
+
+
+def _read_live(inputs: Inputs, hosts: Sequence[str]) -> LogSet:
+    """Read the samples of live hosts (empty, all hosts). Raise Unusable if there are no samples."""
+    zone = inputs.requested_zone or Zone.parse("UTC")
+    start, end = _live_range(inputs.when, zone)
+    with open_store(inputs.store, notify=inputs.notify, signals=inputs.signals) as store:
+        logs, remarks = live(store.samples, start, end, hosts, zone)
+        if not logs:
+            who = ", ".join(hosts) or "any host"
+            raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")
+    return LogSet(logs, remarks, whole=not hosts, apart=True)
+
+
+def _read_servers(inputs: Inputs, read: Callable[[Inputs], LogSet]) -> LogSet:
+    """Read the servers among the sources, and by `read` the logs that are named with them.
+
+    If no range is named, the servers are read in the range of the logs. Raise Unusable if a server has no samples, or
+    none of a named host.
+    """
+    logs_beside = tuple(source for source in inputs.sources if source not in inputs.servers)
+    files = LogSet([], [], apart=True)
+    if logs_beside:
+        files = read(replace(inputs, sources=logs_beside, only_hosts=(), match=None))
+    signals = inputs.signals() if inputs.signals else load().signals
+    zone = inputs.requested_zone or next((log.zone for log in files.logs), Zone.parse("UTC"))
+    for source in inputs.servers:
+        kind = SERVERS[scheme_of(source, SERVERS) or ""]
+        address = ServerAddress.parse(source, kind.settings)
+        if inputs.match and "match" in kind.settings:
+            address = replace(address, settings={"match": inputs.match, **address.settings})
+        hosts = address.hosts or inputs.only_hosts
+        start, end = _server_range(address.when or inputs.when, zone, files.logs)
+        with kind.open(address, signals, inputs.notify) as reader:
+            logs, remarks = live(reader, start, end, hosts, zone, address.scheme, kind.title)
+        read_hosts = {host_key(host) for log in logs for host in log.hosts}
+        missing = [host for host in hosts if host_key(host) not in read_hosts]
+        if missing or not logs:
+            who = ", ".join(missing) or "any host"
+            raise Unusable(
+                f"{address.name}: nothing of {who} that is judged, from {zone.clock(start)} to {zone.clock(end)}; "
+                f"name the time with {Parameter.FROM} and {Parameter.TO}, and see which hosts and metrics it has"
+            )
+        files = files._replace(logs=[*files.logs, *logs], remarks=[*files.remarks, *remarks])
+    return files._replace(whole=not logs_beside and not inputs.only_hosts)
+
+
+def _server_range(when: TimeRange, zone: Zone, logs: Sequence[Log]) -> tuple[int, int]:
+    """Return the range to read of a server (UTC ns). An open end is that of the logs, if any has rows."""
+    ends = [int(log.times[end]) for log in logs if len(log.times) for end in (0, -1)]
+    if not ends:
+        return _live_range(when, zone)
+    first, last = when.resolve(zone, min(ends), max(ends))
+    return min(ends) if first is None else first, max(ends) if last is None else last
+
+
+def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:
+    """Return the range to read of live hosts (UTC ns).
+
+    An open begin is an hour before the end, and an open end is now.
+    """
+    now = time.time_ns()
+    # --from 10:22 is the latest 10:22 before now, and --to 10:22 the first one after --from.
+    first, last = when.resolve(zone, now - _DAY, now, "it is")
+    end = now if last is None else last
+    start = end - _HOUR if first is None else first
+    return max(start, 0), min(end, _LAST_INSTANT)
