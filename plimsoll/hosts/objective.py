@@ -143,7 +143,7 @@ def objective(settings: ObjectiveSettings) -> Pack | None:
 
 
 def _rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, limit: Healthy) -> Rule:
-    """Return the rule for one limit of the objective, on the signal of what `measure` names."""
+    """Return the rule for one limit of the objective; `measure` (`response_p95`) names its signal."""
     waits = measure != "errors"
     summary = "Requests took longer than the objective allows." if waits else "More requests failed than may."
     rule = Rule(

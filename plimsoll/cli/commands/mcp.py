@@ -39,13 +39,13 @@ def mcp(
     except ImportError:
         raise Unusable('the package "mcp" is not installed: pip install "plimsoll[mcp]"') from None
     folder = store or data_folder.default_folder()
-    known = running.find(folder)
-    if url is None and known is None:
+    server = running.find(folder)
+    if url is None and server is None:
         raise Unreachable(f"{folder}: plimsoll up does not run on it; start it, or name another with --url")
     token = os.environ.get(_OWN_TOKEN, "")
     if http and len(token) < _SHORTEST:
         raise Unusable(f"--http needs a token of {_SHORTEST} characters or more in {_OWN_TOKEN}, which clients send")
-    with connect(url or (known.address if known else ""), os.environ.get(_READ_TOKEN)) as connection:
+    with connect(url or (server.address if server else ""), os.environ.get(_READ_TOKEN)) as connection:
         server = mcp_server.make_server(connection)
         if http:
             listen = Listen.parse(http)

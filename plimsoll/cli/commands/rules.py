@@ -133,11 +133,11 @@ def preview_limit(
     from plimsoll.cli.commands.alerts import judged_range, judged_store
 
     with judged_store(store, settings, pack, only) as (reader, site, facts, zone, evaluated):
-        known = _rule(rule, site.catalogue.rules)
+        documented = _rule(rule, site.catalogue.rules)
         values = {"healthy": healthy, "for": length}
-        changed = preview.settings_of(values, known, site) if healthy or length else None
+        changed = preview.settings_of(values, documented, site) if healthy or length else None
         begin, finish = judged_range(TimeRange(start, end, last), zone, _MONTH, evaluated)
-        shown = preview.preview(reader, site, facts, known, changed, begin, finish, host)
+        shown = preview.preview(reader, site, facts, documented, changed, begin, finish, host)
     for line in preview.strip_lines(shown, zone):
         print_line(line)
 

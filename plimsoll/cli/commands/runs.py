@@ -151,7 +151,7 @@ def _values_text(run_summary: RunSummary, claims: Sequence[Claim]) -> str:
 
 
 def _as_json(run_summary: RunSummary) -> dict[str, object]:
-    """Return a run as an element of what `plimsoll runs list --json` writes."""
+    """Return a run as an entry of the JSON that `plimsoll runs list --json` writes."""
     return {
         "run": run_summary.name,
         "start": iso(run_summary.start),
