@@ -46,8 +46,8 @@ def measure(hosts: int, minutes: float) -> str:
         free.bind(("127.0.0.1", 0))
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     with tempfile.TemporaryDirectory() as folder:
-        own = ["--no-collect"] if hosts else []
-        command = [sys.executable, "-m", "plimsoll", "up", *own, "--store", folder, "--listen", listen]
+        options = ["--no-collect"] if hosts else []
+        command = [sys.executable, "-m", "plimsoll", "up", *options, "--store", folder, "--listen", listen]
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as up:
             try:
@@ -57,7 +57,7 @@ def measure(hosts: int, minutes: float) -> str:
                 sent += _send(listen, hosts, minutes / 2)
                 after, seconds = process.cpu_times(), time.monotonic() - begun
                 memory = process.memory_info().rss / 1e6
-                held = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
+                stored_bytes = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
             finally:
                 up.terminate()
     cpu = after.user + after.system - before.user - before.system
@@ -65,7 +65,7 @@ def measure(hosts: int, minutes: float) -> str:
     if not hosts:
         return used
     steps = 2 * _steps(minutes / 2)
-    disk, network = held / (hosts * steps * _SERIES), sent / (steps * _STEP_S * 1000)
+    disk, network = stored_bytes / (hosts * steps * _SERIES), sent / (steps * _STEP_S * 1000)
     return f"{used}, {disk:.0f} bytes a value on disk, {network:.2f} kB/s received"
 
 

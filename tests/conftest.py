@@ -157,9 +157,9 @@ def real_logs():
     return REAL_LOGS
 
 
-def lacking(value, values):
+def lacking(program, advice):
     """Skips the test for want of a server; where CI=true says that all of them are to be had, fails it."""
-    text = f"{value} is not here; {values}"
+    text = f"{program} is not here; {advice}"
     if os.environ.get("CI") == "true":
         pytest.fail(text)
     pytest.skip(text)
@@ -226,10 +226,10 @@ class Bucket:
         )
 
     @classmethod
-    def first(cls, values):
+    def first(cls, settings):
         """The bucket that an InfluxDB is set up with."""
         return cls._of(
-            values[tokens.URL], values[tokens.ORG], values[tokens.BUCKET], values[tokens.ADMIN_TOKEN], values
+            settings[tokens.URL], settings[tokens.ORG], settings[tokens.BUCKET], settings[tokens.ADMIN_TOKEN], settings
         )
 
 
@@ -240,8 +240,8 @@ def influxdb(tmp_path_factory):
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent  # where the folders of all workers are
-    with shared_influxdb(folder / "influxdb") as result:
-        yield Bucket.first(result).fresh()
+    with shared_influxdb(folder / "influxdb") as settings:
+        yield Bucket.first(settings).fresh()
 
 
 @pytest.fixture
@@ -352,8 +352,8 @@ def here(duckdb, tmp_path):
     """A server of `plimsoll up` on the loopback address, with an embedded store."""
     from tests.serve.site import site
 
-    with site(duckdb, tmp_path / "data") as result:
-        yield result
+    with site(duckdb, tmp_path / "data") as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -94,12 +94,12 @@ class DuplicateHosts:
             }
 
     def _watch(self, series: Series) -> _Watch | None:
-        known = self._watched.get(id(series))
-        if known is None:
+        entry = self._watched.get(id(series))
+        if entry is None:
             if len(self._watched) > _MOST_SERIES:
                 self._watched, self._by_key, self._counts = {}, {}, {}
-            known = self._watched[id(series)] = series, self._choose(series)
-        return known[1]
+            entry = self._watched[id(series)] = series, self._choose(series)
+        return entry[1]
 
     def _choose(self, series: Series) -> _Watch | None:
         """Return a watch of a series; None if its values may stand still, or enough series of the host are watched."""

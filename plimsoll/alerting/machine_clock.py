@@ -28,8 +28,8 @@ class _Jump:
 
     def __str__(self) -> str:
         by = duration_text(abs(self.step) // _MINUTE * _MINUTE)
-        how = f"was set back by {by}" if self.step < 0 else f"jumped by {by}"
-        return f"{how} since the last evaluation, of {iso(self.last or 0)}"
+        change = f"was set back by {by}" if self.step < 0 else f"jumped by {by}"
+        return f"{change} since the last evaluation, of {iso(self.last or 0)}"
 
 
 class MachineClock:

@@ -61,9 +61,9 @@ class Preview:
 
 def settings_of(values: Mapping[str, str], rule: Rule, site: Site) -> RuleSettings:
     """Return rule settings from texts (`healthy`, `for`). Raise Unusable if they do not fit the rule."""
-    given = {name: text for name, text in values.items() if text}
+    changes = {name: setting for name, setting in values.items() if setting}
     try:
-        settings = RuleSettings.model_validate({**given, "reason": "a preview"})
+        settings = RuleSettings.model_validate({**changes, "reason": "a preview"})
     except ValidationError as error:
         detail = error.errors()[0]
         place = ".".join(map(str, detail["loc"]))

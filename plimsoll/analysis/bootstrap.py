@@ -109,7 +109,7 @@ def estimates(values: Values, weights: Values | None = None, breaks: Sequence[in
     influence = off if weights is None else weights * off / weights.mean()
     squares = np.square(off)
     spreads = squares.mean(axis=1) if weights is None else (squares * weights).sum(axis=1) / weights.sum()
-    found = [Estimate(mean, 0.0, rows, float(rows), _CERTAIN, 1.0) for mean in means.tolist()]
+    estimates = [Estimate(mean, 0.0, rows, float(rows), _CERTAIN, 1.0) for mean in means.tolist()]
     varied = np.flatnonzero(spreads > (1e-12 * np.abs(means)) ** 2) if rows > 1 else np.zeros(0, dtype=np.intp)
     influence = influence[varied]
     covariances = autocovariances(influence) if len(varied) else influence
@@ -119,8 +119,8 @@ def estimates(values: Values, weights: Values | None = None, breaks: Sequence[in
         effective = min(float(rows), float(spreads[at]) / variance) if variance > 0 else float(rows)
         freedom = max(1.0, rows / lengths[row] - 1)
         error, correlated = math.sqrt(variance), correlation_time(covariances[row])
-        found[at] = Estimate(found[at].mean, error, rows, effective, freedom, correlated)
-    return found
+        estimates[at] = Estimate(estimates[at].mean, error, rows, effective, freedom, correlated)
+    return estimates
 
 
 def independent(values: Values) -> Estimate:

@@ -263,9 +263,9 @@ class Comparison:
                     treatment.whole,
                     level.mean.mean,
                     pair.second.key,
-                    level.growth(known.first if known and treatment.is_cost else None),
+                    level.growth(load_signal.first if load_signal and treatment.is_cost else None),
                 )
-                for (level, of_load, _), known in zip(entries, loads, strict=True)
+                for (level, of_load, _), load_signal in zip(entries, loads, strict=True)
             ]
             yield Compared.of(
                 pair.name,

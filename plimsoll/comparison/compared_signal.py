@@ -261,8 +261,8 @@ def _expected(baselines: Sequence[Estimate], bands: Sequence[Band], value: float
     from each baseline.
     """
     ends = [band.ends(baseline.mean) for baseline, band in zip(baselines, bands, strict=True)]
-    least, most = (sum(side) / len(ends) for side in zip(*ends, strict=True))
-    share = min(max((value - least) / (most - least), 0.0), 1.0) if most != least else 0.0
+    weakest, strongest = (sum(side) / len(ends) for side in zip(*ends, strict=True))
+    share = min(max((value - weakest) / (strongest - weakest), 0.0), 1.0) if strongest != weakest else 0.0
     return [
         replace(baseline, mean=first + share * (last - first))
         for baseline, (first, last) in zip(baselines, ends, strict=True)
@@ -288,10 +288,10 @@ def judged(signals: Sequence[Compared]) -> list[Compared]:
     telling = [signal for signal in signals if signal.between.error or signal.between.value]
     families = group_pairs(((signal.treatment.critical, signal.treatment.primary_kind), signal) for signal in telling)
     costs = {(True, signal.treatment.primary_kind) for signal in telling if signal.treatment.is_cost}
-    others = sum(critical for critical, _ in families.keys() - costs)
+    remaining = sum(critical for critical, _ in families.keys() - costs)
     compareds = [signal for signal in signals if not (signal.between.error or signal.between.value)]
     for key, family in families.items():
-        part = 1.0 if not key[0] else _OF_COSTS if key in costs else _OF_OTHERS / others
+        part = 1.0 if not key[0] else _OF_COSTS if key in costs else _OF_OTHERS / remaining
         raised = hochberg(np.array([signal.between.chance for signal in family])) / part
         compareds += [
             replace(signal, chance=min(1.0, float(chance))) for signal, chance in zip(family, raised, strict=True)

@@ -45,8 +45,8 @@ class Band:
 
     def ends(self, baseline: float) -> tuple[float, float]:
         """Return the values expected from a baseline value if the signal follows the load least, and if most."""
-        least, most = sorted((self.low, self.high), key=lambda factor: abs(factor - 1))
-        return self.whole + least * (baseline - self.whole), self.whole + most * (baseline - self.whole)
+        weaker, stronger = sorted((self.low, self.high), key=lambda factor: abs(factor - 1))
+        return self.whole + weaker * (baseline - self.whole), self.whole + stronger * (baseline - self.whole)
 
 
 SAME = Band()  # a band that explains no difference
@@ -81,24 +81,27 @@ class LoadEffect:
         whole: float = 0.0,
         level: float = 0.0,
         subject: SubjectKey | None = None,
-        least: float = LEAST_GROWTH,
+        smallest_growth: float = LEAST_GROWTH,
     ) -> Band:
         """Return the range expected of a signal that follows the load as `growth` says.
 
         `level` is the signal's mean in the baseline. A queue is for the resource of its `subject`, else for the busiest
-        resource. A signal in proportion to the load grows by the load's factor to the power of `least` or more.
+        resource. A signal in proportion to the load grows by the load's factor to the power of `smallest_growth` or
+        more.
         """
         if growth == "none" or self.low == self.high == 1:
             return Band(whole=whole)
         if growth == "partly":
             edges = [edge for factor in (self.low, self.high) for edge in (factor, 1 / factor)]
         elif growth == "proportion":
-            edges = [edge for factor in (self.low, self.high) for edge in (factor**least, factor)]
+            edges = [edge for factor in (self.low, self.high) for edge in (factor**smallest_growth, factor)]
         else:
             busiest = max(self.utilisations.values(), key=lambda values: float(values.mean()), default=_UNKNOWN_BUSY)
             busy = self.utilisations.get(subject, busiest) if subject and growth == "queue" else busiest
             edges = [1.0, *(_longer(growth, factor, busy, level) for factor in (self.low, self.high))]
-        return Band(min(edges), max(edges), whole, is_measured=growth == "proportion" and least > LEAST_GROWTH)
+        return Band(
+            min(edges), max(edges), whole, is_measured=growth == "proportion" and smallest_growth > LEAST_GROWTH
+        )
 
 
 def _longer(growth: Growth, factor: float, busy: Values, level: float) -> float:

@@ -253,11 +253,11 @@ def _not_crossed(review: Review) -> Iterator[tuple[str, list[list[Finding]]]]:
             if not any((finding.rule.signal, finding.subject, of) in crossed for of in (True, finding.severe))
         )
 
-    held = signals(Outcome.WITHIN)
+    within = signals(Outcome.WITHIN)
     for heading, groups in (
         ("Recorded too briefly to judge", signals(Outcome.TOO_SHORT)),
-        ("Crossed too briefly to count", [group for group in held if group[0].brief]),
-        ("Within limits, least room first", [group for group in held if not group[0].brief]),
+        ("Crossed too briefly to count", [group for group in within if group[0].brief]),
+        ("Within limits, least room first", [group for group in within if not group[0].brief]),
     ):
         if groups:
             yield heading, groups

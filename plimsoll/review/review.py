@@ -128,7 +128,9 @@ class Review:
             *(() if self.throughput_loss else unanswered(self.signals, self.question.phases)),
             *slowed(self.signals, self.findings),
             *doubts.undecided(self.findings),
-            *doubts.unfinished(self.findings, self.end, found.ramp_down if (found := self.judged_by_found) else None),
+            *doubts.unfinished(
+                self.findings, self.end, judged_phases.ramp_down if (judged_phases := self.judged_by_found) else None
+            ),
             *doubts.across_gaps(self.findings),
             *self.interruptions,
             *doubts.apart_from_load(no_common_time(self.signals)),

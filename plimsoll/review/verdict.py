@@ -121,8 +121,8 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, pl
     elif answer == Verdict.UNKNOWN:
         within_limits = {(finding.rule.id, _host(finding)) for finding in _within_limits(findings)}
         none_judged = "No warning or critical threshold could be judged: "
-        held = counted(len(within_limits), "warning or critical threshold")
-        but = f"{held.replace(' or ', ' and ') if len(within_limits) > 1 else held} held, but "
+        thresholds = counted(len(within_limits), "warning or critical threshold")
+        but = f"{thresholds.replace(' or ', ' and ') if len(within_limits) > 1 else thresholds} held, but "
         but = but if within_limits else none_judged
         sentences = [f"{but}{doubts[0].sentence}" if doubts else _nothing_judged(findings)]
         doubts = doubts[1:]

@@ -49,9 +49,9 @@ def test_maintenance_that_comes_again_is_planned_once_silences_and_is_in_the_his
 )
 def test_times_of_maintenance_by_weeks_and_dates(settings, days):
     plan = Maintenance("r", Zone.parse("America/New_York"), time(22), time(2), **settings)
-    found = set()
+    spans = set()
     for day in range(1, 22):
         now = instant(datetime(2023, 12, day, 12, tzinfo=ZoneInfo("America/New_York")))
-        found |= {(utc(start), utc(end)) for start, end in plan.times(now)}
-    assert sorted(f"{start - timedelta(hours=5):%F}" for start, _ in found) == days
-    assert {end - start for start, end in found} == {timedelta(hours=4)}
+        spans |= {(utc(start), utc(end)) for start, end in plan.times(now)}
+    assert sorted(f"{start - timedelta(hours=5):%F}" for start, _ in spans) == days
+    assert {end - start for start, end in spans} == {timedelta(hours=4)}

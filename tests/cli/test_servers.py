@@ -36,7 +36,7 @@ def server(victoriametrics):
     return victoriametrics.replace("http://", "prometheus://")
 
 
-def said(done):
+def text_of(done):
     return " ".join(done.err.split()) + " ".join(done.out.split())
 
 
@@ -62,10 +62,10 @@ def test_runs_of_other_times_are_compared_and_loaded(plimsoll, server):
     compared = plimsoll("compare", before, after, "--json", "-")
     assert compared.status == 0, compared.err
     assert "cpu" in compared.out
-    assert "no load was recorded" in said(plimsoll("capacity", before, after))
+    assert "no load was recorded" in text_of(plimsoll("capacity", before, after))
     loaded = plimsoll("ingest", after, "--run", "busy")
     assert loaded.status == 0, loaded.err
-    assert "is in" in said(plimsoll("ingest", after, "--run", "busy"))
+    assert "is in" in text_of(plimsoll("ingest", after, "--run", "busy"))
     assert plimsoll("review", "run:busy", "--fail-on", "warning").status == 1
 
 
@@ -85,16 +85,16 @@ def test_what_is_no_server_is_told(plimsoll, monkeypatch, source, words):
     monkeypatch.setattr("plimsoll.receive.servers.prometheus._PATIENCE_S", 0.1)
     done = plimsoll("review", source)
     assert done.status in (2, 3)
-    assert words in said(done)
+    assert words in text_of(done)
     assert "secret" not in done.err
 
 
 def test_a_host_that_it_has_not_is_told(plimsoll, server):
-    assert "nothing of nobody" in said(plimsoll("review", server, "--last", "1h", "--host", "nobody"))
+    assert "nothing of nobody" in text_of(plimsoll("review", server, "--last", "1h", "--host", "nobody"))
     both = ("--host", "srv1", "--host", "gone")
-    assert "nothing of gone" in said(plimsoll("review", server, "--last", "1h", *both))
-    assert "--host and --match are for a server" in said(plimsoll("review", ".", "--host", "web1"))
+    assert "nothing of gone" in text_of(plimsoll("review", server, "--last", "1h", *both))
+    assert "--host and --match are for a server" in text_of(plimsoll("review", ".", "--host", "web1"))
 
 
 def test_a_query_that_the_server_refuses_is_told(plimsoll, server):
-    assert "refuses" in said(plimsoll("review", server, "--match", "job=~~"))
+    assert "refuses" in text_of(plimsoll("review", server, "--match", "job=~~"))

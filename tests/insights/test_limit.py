@@ -102,9 +102,9 @@ def test_an_idle_machine_is_limited_by_nothing():
 def test_waits_of_sql_server_stand_beside_the_disk_that_limits_and_say_nothing_alone():
     waits = r"\SQLServer:Wait Statistics(Cumulative wait time (ms) per second)\Page IO latch waits"
     of_disk = {IDLE.format("0 C:"): noisy(1), WAIT.format("0 C:"): noisy(0.06)}
-    found = limit_of([a_log(a_host(**of_disk, **{waits: noisy(4200)}))])
-    assert found.kind == "disk"
-    assert "SQL Server says what waited: tasks waiting for data pages at 4.19." in text_of(found)
+    limit = limit_of([a_log(a_host(**of_disk, **{waits: noisy(4200)}))])
+    assert limit.kind == "disk"
+    assert "SQL Server says what waited: tasks waiting for data pages at 4.19." in text_of(limit)
     assert limit_of([a_log(a_host(**{waits: noisy(4200)}))]).kind == "load"
 
 

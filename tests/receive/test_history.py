@@ -72,8 +72,8 @@ def test_all_at_once_is_the_same_as_one_scrape_after_the_other(metrics):
         history.add(labels, Samples(np.array(times), np.array(values)))
     at_once = {
         (one, at): value
-        for one, found in history.take()
-        for at, value in zip(found.times.tolist(), found.values.tolist(), strict=True)
+        for one, samples in history.take()
+        for at, value in zip(samples.times.tolist(), samples.values.tolist(), strict=True)
     }
     assert len(arrived) > 1000
     assert at_once == arrived

@@ -305,8 +305,8 @@ def test_what_was_recorded_for_less_than_half_of_the_run_is_said(rows, reviewed)
     columns = {CPU: [20] * 360, PRIVILEGED: [5] * rows + [""] * (360 - rows), **well(360)}
     _, found, _ = reviewed({"WEB01": columns})
     assert found["verdict"] == "healthy"
-    said = "Judged for less than half of the run: Privileged time of WEB01 (16 min of 59 min 50 s)."
-    assert (said in found["headline"]) == ("Judged for less" in found["headline"]) == (rows == 90)
+    headline_part = "Judged for less than half of the run: Privileged time of WEB01 (16 min of 59 min 50 s)."
+    assert (headline_part in found["headline"]) == ("Judged for less" in found["headline"]) == (rows == 90)
 
 
 @pytest.mark.parametrize("counter", ["Outbound", "Received"])

@@ -264,7 +264,7 @@ def test_a_real_prometheus_writes_what_a_real_node_exporter_gives(duckdb, tmp_pa
     exporter = installed("prometheus-node-exporter", "prometheus-node-exporter")
     prometheus = installed("prometheus", "prometheus")
     configuration = tmp_path / "prometheus.yml"
-    port, own = free_port(), free_port()
+    port, own_port = free_port(), free_port()
     with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as here:
         configuration.write_text(
             PROMETHEUS.format(exporter=port, address=here.address, token=new_token(here.folder), other=victoriametrics)
@@ -276,7 +276,7 @@ def test_a_real_prometheus_writes_what_a_real_node_exporter_gives(duckdb, tmp_pa
                     prometheus,
                     f"--config.file={configuration}",
                     f"--storage.tsdb.path={tmp_path / 'tsdb'}",
-                    f"--web.listen-address=127.0.0.1:{own}",
+                    f"--web.listen-address=127.0.0.1:{own_port}",
                 ],
                 stderr=subprocess.DEVNULL,
             ),
@@ -287,7 +287,7 @@ def test_a_real_prometheus_writes_what_a_real_node_exporter_gives(duckdb, tmp_pa
             running[0].wait()
             gone = time.time_ns()
             time.sleep(3)  # some scrapes more, which fail
-            wait_until(lambda: recorded(f"127.0.0.1:{own}", "APP03") == here.stored())
+            wait_until(lambda: recorded(f"127.0.0.1:{own_port}", "APP03") == here.stored())
             # VictoriaMetrics keeps 15 digits of a value.
             in_other = recorded(victoriametrics.removeprefix("http://"), "app03")
             assert in_other == pytest.approx(here.stored(), rel=1e-9)

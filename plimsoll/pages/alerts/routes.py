@@ -157,8 +157,8 @@ class _AlertPages:
         alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
         for alert in alerts:
             pattern = {"rule": alert.rule, "host": alert.host, "instance": alert.instance or ""}
-            given = {"length": fields.get("length", ""), "who": fields.get("who", "")}
-            form = {**_SILENCE, **pattern, **given, "reason": _ONE_CLICK}
+            choices = {"length": fields.get("length", ""), "who": fields.get("who", "")}
+            form = {**_SILENCE, **pattern, **choices, "reason": _ONE_CLICK}
             _, form["wrong"] = _try(partial(self._silence, request, form))
             if form["wrong"]:
                 return self._show_refused(request, form)
@@ -172,11 +172,11 @@ class _AlertPages:
         id_: int = request.path_params["id"]
         incidents, now = firing(self._file).incidents, time.time_ns()
         alerts = next((incident.alerts for incident in incidents if id_ in {alert.id for alert in incident.alerts}), ())
-        own = {(alert.rule, host_key(alert.host)) for alert in alerts}
+        alert_keys = {(alert.rule, host_key(alert.host)) for alert in alerts}
         ended = [
             _try(partial(actions.end_silence, self._file, silence.id, actor_of(request), now))
             for silence in silences.active(self._file, now)
-            if (silence.rule, host_key(silence.host)) in own
+            if (silence.rule, host_key(silence.host)) in alert_keys
         ]
         return self._see(request, "/") if ended else self._see(request, "/alerts", "silences")
 

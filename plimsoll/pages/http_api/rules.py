@@ -60,25 +60,25 @@ class PreviewQuery(RangeQuery):
 @router.get("/rules/{rule}", operation_id="rule")
 def show_rule(rule: RuleId, watched: WatchedDependency) -> ApiRule:
     """Explain a rule."""
-    known, catalogue = _known(rule, watched), watched.site.catalogue
-    pack = next(pack for pack in catalogue.packs if known in pack.rules)
-    return ApiRule(id=known.id, text=explain(known, pack, catalogue.signals))
+    documented, catalogue = _find_rule(rule, watched), watched.site.catalogue
+    pack = next(pack for pack in catalogue.packs if documented in pack.rules)
+    return ApiRule(id=documented.id, text=explain(documented, pack, catalogue.signals))
 
 
 @router.get("/rules/{rule}/preview", operation_id="preview")
 def show_preview(rule: RuleId, query: Annotated[PreviewQuery, Query()], watched: WatchedDependency) -> ApiPreview:
     """Return how often a limit would have fired on the stored samples."""
-    known, now = _known(rule, watched), watched.progress().evaluated
+    documented, now = _find_rule(rule, watched), watched.progress().evaluated
     if now is None:
         raise ApiFault(HTTPStatus.CONFLICT, "nothing was judged yet", hint="ask again in a minute")
     try:
         values = {"healthy": query.healthy, "for": query.length}
-        return ApiPreview.model_validate(preview_rule(watched, known, values, *query.range(now), query.host))
+        return ApiPreview.model_validate(preview_rule(watched, documented, values, *query.range(now), query.host))
     except Unusable as error:
         raise ApiFault(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "healthy") from None
 
 
-def _known(name: str, watched: Watched) -> Rule:
+def _find_rule(name: str, watched: Watched) -> Rule:
     rules = watched.site.catalogue.rules
     if name not in rules:
         raise ApiFault(HTTPStatus.NOT_FOUND, f"no rule {name}{suggest(name, [*rules])}", "rule")

@@ -73,12 +73,12 @@ class ThroughputLoss:
             return f"{title} sank {rates} little by little within {lasts}; whether less was asked for is not known"
         offered = self.offered.signal.title
         offered = offered[0].lower() + offered[1:] if offered[1:2].islower() else offered
-        held = f"while as many {offered} were held"
-        meanwhile = f"for {lasts}, {held}"
+        while_offered = f"while as many {offered} were held"
+        meanwhile = f"for {lasts}, {while_offered}"
         if self.stops:
             return f"{title} all but stopped {self.stops:,} times, {meanwhile.replace(',', ' in all,', 1)}"
         if self.is_slow:
-            return f"{title} sank {rates} little by little within {lasts}, {held}"
+            return f"{title} sank {rates} little by little within {lasts}, {while_offered}"
         return f"{title} fell {rates} after {percent(self.share)} of the run, {meanwhile}"
 
     @property
@@ -191,11 +191,13 @@ def _sinking(done: Values, offered: Values) -> _Fall | None:
     """Return the fall in which work sank and never climbed again while the offered load stayed; None without one."""
     if len(done) < 2 * _BLOCKS:
         return None
-    work, held = ([float(np.mean(part)) for part in np.array_split(values, _BLOCKS)] for values in (done, offered))
+    work, offered_means = (
+        [float(np.mean(part)) for part in np.array_split(values, _BLOCKS)] for values in (done, offered)
+    )
     top, fall = int(np.argmax(work)), max(work) - work[-1]
     climbs = np.array(work[top:]) - np.minimum.accumulate(work[top:])
     is_low = max(work[-2:]) < _FELL * work[top] and top < _LATEST_TOP * _BLOCKS
-    if not is_low or climbs.max() > _CLIMBS * fall or min(held) < _STAYED * max(held):
+    if not is_low or climbs.max() > _CLIMBS * fall or min(offered_means) < _STAYED * max(offered_means):
         return None
     first = top * len(done) // _BLOCKS
     return _Fall(first, len(done), work[top], work[-1], len(done) - first, (work[-2] - work[-1]) / fall)

@@ -156,16 +156,16 @@ def lost(host: Times, counter: Times, pause: int) -> NDArray[np.bool_]:
 
 
 def paused(
-    recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned], least: float = 0.0
+    recordings: Mapping[str, Sequence[Times]], planned: Sequence[Planned], smallest_share: float = 0.0
 ) -> Iterator[Doubt]:
-    """Yield a doubt about hosts without samples for long, and for at least the share `least` of their recorded time.
+    """Yield a doubt about hosts without samples for long, and for `smallest_share` of their recorded time or more.
 
     `recordings` are the times of each recording of each host (UTC ns).
     """
     texts: list[str] = []
     for host, parts in recordings.items():
         absent, of = _absence(parts, planned)
-        if absent > max(long_absence(of), least * of):
+        if absent > max(long_absence(of), smallest_share * of):
             texts.append(f"{host} for {duration_text(absent)} of {duration_text(of)}")
     if texts:
         which = texts[0] if len(texts) == 1 else f"{len(texts):,} hosts: {listed(texts, _MOST_NAMED)}"

@@ -60,16 +60,16 @@ class _Waits(NamedTuple):
     waited: Values
     part: int
 
-    def slowed(self, least: float) -> str:
+    def slowed(self, shortest: float) -> str:
         """Return a clause on the slowest part in which responses slowed down without more requests; else empty.
 
-        The part's mean response time is at least `least` (s), and three times that of an earlier part with about as
+        The part's mean response time is at least `shortest` (s), and three times that of an earlier part with about as
         many requests.
         """
         for at in np.argsort(-self.waited).tolist() if len(self.done) >= _FEWEST_PARTS else ():
             after, before = float(self.waited[at]), self.waited[:at]
             alike = before[self.done[at] <= _NO_MORE * self.done[:at]]
-            if after >= least and len(alike) and after >= _TIMES * float(alike.min()):
+            if after >= shortest and len(alike) and after >= _TIMES * float(alike.min()):
                 took = (
                     f"{quantity(after, 's')} (mean of {duration_text(self.part)}), after {quantity(alike.min(), 's')}"
                 )

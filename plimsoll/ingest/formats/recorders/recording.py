@@ -125,11 +125,15 @@ class HostRecording:
         """Return the column to which `add` adds values; None if the recorder's tables lack it."""
         key = table, instance, column
         if key not in self._read:
-            known = self._tables.get(table)
-            if known is None:
+            columns_of_table = self._tables.get(table)
+            if columns_of_table is None:
                 self._unread.add(table)
-            named = instance or (known.total if known else "")
-            is_read = known is not None and column in known.columns and re.fullmatch(known.keep, named)
+            named = instance or (columns_of_table.total if columns_of_table else "")
+            is_read = (
+                columns_of_table is not None
+                and column in columns_of_table.columns
+                and re.fullmatch(columns_of_table.keep, named)
+            )
             self._read[key] = self._columns.setdefault((table, named, column), RecordedColumn()) if is_read else None
         return self._read[key]
 
@@ -144,8 +148,10 @@ class HostRecording:
         """Add the values of several columns; `rows` are the indices of their samples, NaN values are missing."""
         for column, values in columns.items():
             if column in self._tables[table].columns:
-                known = np.isfinite(values)
-                self._columns[(table, instance, column)] = RecordedColumn(rows[known].tolist(), values[known].tolist())
+                finite = np.isfinite(values)
+                self._columns[(table, instance, column)] = RecordedColumn(
+                    rows[finite].tolist(), values[finite].tolist()
+                )
 
     def set_processors(self, count: int) -> None:
         """Set the number of processors of the host; of several numbers the largest counts."""
@@ -188,14 +194,14 @@ class HostRecording:
         self._check_shares(filled)
         columns: dict[Series, Values] = {}
         for (table, instance, column), read in filled.items():
-            known = self._tables[table]
-            match = _TARGET.fullmatch(known.columns[column])
+            layout = self._tables[table]
+            match = _TARGET.fullmatch(layout.columns[column])
             if match is None:
-                raise ValueError(f"{self.tool}.yaml: {known.columns[column]} is no target")
+                raise ValueError(f"{self.tool}.yaml: {layout.columns[column]} is no target")
             measurement, of, name, factor, counts = match.groups()
             values = read * float(factor or 1) / (seconds if counts else 1)
-            measurement, of = measurement or known.measurement, instance if of is None else of
-            series = self._series_of(measurement, known.tag, of, name, f"{table} {column}")
+            measurement, of = measurement or layout.measurement, instance if of is None else of
+            series = self._series_of(measurement, layout.tag, of, name, f"{table} {column}")
             columns.setdefault(series, values)
         if self._processors:
             path = f"{self.tool} processors"
@@ -224,20 +230,20 @@ class HostRecording:
         """
         wrong: Times = np.zeros(len(self._stamps), dtype=np.int64)
         for table, instance in dict.fromkeys((table, instance) for table, instance, _ in filled):
-            known = self._tables[table]
-            parts = [(table, instance, column) for column in known.whole if (table, instance, column) in filled]
+            layout = self._tables[table]
+            parts = [(table, instance, column) for column in layout.whole if (table, instance, column) in filled]
             if not parts:
                 continue
-            if known.ticks and len(parts) < len(known.whole):
+            if layout.ticks and len(parts) < len(layout.whole):
                 for key in parts:
                     del filled[key]
                 continue
             total = np.sum([np.nan_to_num(filled[key]) for key in parts], axis=0)
-            bad = total <= 0 if known.ticks else np.abs(total - 100) > _SHARES_OFF
+            bad = total <= 0 if layout.ticks else np.abs(total - 100) > _SHARES_OFF
             bad &= ~np.isnan(filled[parts[0]])
             wrong += bad
-            for key in [key for key in filled if key[:2] == (table, instance) and key[2] in known.whole]:
-                share = 100 * filled[key] / np.where(total > 0, total, np.nan) if known.ticks else filled[key]
+            for key in [key for key in filled if key[:2] == (table, instance) and key[2] in layout.whole]:
+                share = 100 * filled[key] / np.where(total > 0, total, np.nan) if layout.ticks else filled[key]
                 filled[key] = np.where(bad, np.nan, share)
         if wrong.any():
             text = f"the shares of a processor do not add up to 100 %: no sample ({counted(int(wrong.sum()), 'time')})"

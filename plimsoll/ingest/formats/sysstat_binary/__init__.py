@@ -43,9 +43,9 @@ def read(text: Text, options: ReadOptions) -> Log:
     for activity in file.activities:
         if activity.layout is not None and activity.rows:
             for name, rows, columns in _instances(activity, boots):
-                known = shown[rows]
-                shown_values = {field: values[known] for field, values in columns.items()}
-                recording.put_columns(activity.layout.table, name, samples[rows[known]], shown_values)
+                usable = shown[rows]
+                shown_values = {field: values[usable] for field, values in columns.items()}
+                recording.put_columns(activity.layout.table, name, samples[rows[usable]], shown_values)
             if activity.layout.table == "CPU":
                 recording.set_processors(max(activity.counts) - 1)
     return recording.log(options, ADVICE, in_utc=True)
@@ -77,8 +77,8 @@ def _instances(activity: Activity, boots: Times) -> Iterator[tuple[str, Times, d
             if name == "all" and max(activity.counts) > 1:
                 continue  # summed up below, as processors that go offline make its counts fall
             online = np.sum([item[field] for field in _TIMES], axis=0) > 0
-            known = online & np.append(False, online[:-1])
-            columns = {field: np.where(known, np.maximum(values, 0), np.nan) for field, values in columns.items()}
+            usable = online & np.append(False, online[:-1])
+            columns = {field: np.where(usable, np.maximum(values, 0), np.nan) for field, values in columns.items()}
             columns["usr"] = columns["user"] - columns["guest"]
             columns["nice"] = columns["nice"] - columns["gnice"]
             for field, values in columns.items():

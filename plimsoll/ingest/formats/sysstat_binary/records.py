@@ -97,7 +97,7 @@ class SaFile:
         at = _FILE_MAGIC + 8 * (long_longs + longs)
         # Processors, activities, year, types of an activity and of a record, their sizes; newer versions: more follows.
         _, activities, _, _, _, _, *types, activity_size, record_size = self._ints(11, at)
-        more = self._ints(1, at + 44)[0] if ints > 11 else 0
+        has_more = self._ints(1, at + 44)[0] if ints > 11 else 0
         names = at + 4 * ints + 3
         self._long = self._data[names - 1]
         plausible = (long_longs, longs) == (1, 1) and 11 <= ints < 64 and self._long in (4, 8)
@@ -112,7 +112,7 @@ class SaFile:
         for _ in range(activities):
             self.activities.append(self._activity(at))
             at += activity_size
-        return self._skip_extra(at) if more else at
+        return self._skip_extra(at) if has_more else at
 
     def _activity(self, at: int) -> Activity:
         number, magic, count, subitems, has_count, size, *types = self._ints(9, at)
@@ -158,7 +158,7 @@ class SaFile:
         Raise struct.error or IndexError if the record is cut short.
         """
         uptime, seconds = struct.unpack_from(f"{self._order}2Q", self._data, at)
-        more = self._ints(1, at + 16)[0] if self._record_ints else 0
+        has_more = self._ints(1, at + 16)[0] if self._record_ints else 0
         kind = self._data[at + 16 + 4 * self._record_ints]
         begun, at = at, at + self._record
         if kind == _RESTART:
@@ -168,7 +168,7 @@ class SaFile:
         elif kind == _COMMENT:
             at += _COMMENT_BYTES
         elif kind in (_STATS, _LAST_STATS):
-            at = self._skip_extra(at) if more else at
+            at = self._skip_extra(at) if has_more else at
             for activity in self.activities:
                 at = self._read_items(activity, at)
             self.seconds.append(seconds)
@@ -177,7 +177,7 @@ class SaFile:
             return at
         elif not 5 <= kind <= 15:  # those hold only what later versions add
             raise self._damaged(begun)
-        return self._skip_extra(at) if more else at
+        return self._skip_extra(at) if has_more else at
 
     def _read_items(self, activity: Activity, at: int) -> int:
         count = activity.count
@@ -196,9 +196,9 @@ class SaFile:
 
     def _skip_extra(self, at: int) -> int:
         """Return the offset after the structures that later versions of sysstat add."""
-        more = 1
-        while more:
-            count, size, more, *_ = self._ints(6, at)
+        has_more = 1
+        while has_more:
+            count, size, has_more, *_ = self._ints(6, at)
             at += 24 + count * size
             if count > _MOST_BYTES or size > _MOST_BYTES:
                 raise self._damaged(at)
