@@ -13,7 +13,7 @@ from plimsoll.receive.exporters.translate import AcceptedMetrics, Translator, ho
 from plimsoll.receive.line_protocol.parse import Parser
 from plimsoll.rules.load import load
 from tests.receive.test_backlog import MEMORY, MODES
-from tests.receive.test_exporters import SQL, WINDOWS
+from tests.receive.test_windows_exporter import SQL, WINDOWS
 
 NOW = 1_790_000_000 * SECOND
 LINUX = [
