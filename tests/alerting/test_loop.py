@@ -11,14 +11,11 @@ import pytest
 from plimsoll.alerting.actions import Actor, silence
 from plimsoll.alerting.alert_history import AlertHistory, last_evaluation
 from plimsoll.alerting.alert_queries import firing, history
-from plimsoll.alerting.alerts_file import AlertsFile
 from plimsoll.alerting.host_inventory import HostInventory, hosts, retire
 from plimsoll.alerting.loop import AlertLoop
-from plimsoll.alerting.machine_clock import accept
 from plimsoll.alerting.preview import preview, settings_of, strip_lines
 from plimsoll.alerting.replay import replay
 from plimsoll.alerting.rule_targets import Site
-from plimsoll.alerting.wording import fired_sentence
 from plimsoll.hosts.settings import parse
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
@@ -32,80 +29,9 @@ from plimsoll.store.victoriametrics.address import VictoriaMetricsAddress
 from plimsoll.store.victoriametrics.names import Measurements
 from plimsoll.store.victoriametrics.samples import VictoriaSamples
 from plimsoll.store.victoriametrics.server import VictoriaMetricsServer
-from tests.alerting.in_memory import InMemory
+from tests.alerting.loop_world import CPU, HOUR, MINUTE, PERIOD, SITE, START, World, alerts, rules_of, run_behind
 from tests.conftest import VictoriaMetrics
 from tests.sure_influx import SureServer
-
-START = 1_800_000_000 * SECOND
-PERIOD = 10 * SECOND
-MINUTE = 60 * SECOND
-HOUR = 60 * MINUTE
-SITE = Site(load(), judge=("cpu",))  # of these hosts nothing else is sent
-CPU = "cpu-busy"
-
-
-class World:
-    """Hosts whose processors are busy at times, an alert loop over their samples, and a clock."""
-
-    def __init__(self, folder, store=None):
-        self.store = store or InMemory()
-        self.path = folder / "alerts.db"
-        self.now = START
-        self.idle = {}
-        self.sent = START
-        self.series = {}
-        self.open()
-
-    def open(self, **bounds):
-        self.file = AlertsFile(self.path)
-        self.file.rows("PRAGMA synchronous = OFF")  # nobody pulls the plug here
-        book = AlertHistory(self.file, SITE.catalogue.signals)
-        self.loop = AlertLoop(self.store, SITE, {}, book, HostInventory(self.file), **bounds)
-
-    def restart(self, **bounds):
-        self.file.close()
-        self.open(**bounds)
-
-    def points(self, host, times, idle):
-        return self.points_of({host: idle}, times)
-
-    def points_of(self, idle, times):
-        """Return samples of several hosts at the same times, in one batch."""
-        fields = ("usage_idle", "usage_iowait", "usage_steal")
-        series = [
-            self.series.setdefault((host, field), Series(host, "cpu", (("cpu", "cpu-total"),), field))
-            for host in idle
-            for field in fields
-        ]
-        times = np.asarray(times, np.int64)
-        which = np.repeat(np.arange(len(series), dtype=np.int32), len(times))
-        values = [value for item in idle.values() for value in (float(item), 0.0, 0.0)]
-        return Points(series, which, np.tile(times, len(series)), np.repeat(values, len(times)))
-
-    def send(self, points):
-        self.store.write_points(points)
-        self.loop.written(points, self.now)
-
-    def run(self, length, idle, interval=MINUTE):
-        """Let time pass: hosts send a sample every 10 s, and due evaluations are performed, every `interval`."""
-        end = self.now + length
-        sending = {host: value for host, value in idle.items() if value is not None}
-        while self.now < end:
-            before, self.now = self.now, min(self.now + interval, end)
-            if sending:
-                self.send(self.points_of(sending, range(before + PERIOD, self.now + 1, PERIOD)))
-            self.loop.perform(self.now)
-
-    def pass_at_once(self, length, idle):
-        """Let time pass as `run` does, but each host sends all its samples at the end, and the loop catches up."""
-        times = range(self.now + PERIOD, self.now + length + 1, PERIOD)
-        self.now += length
-        self.send(self.points_of(idle, times))
-        self.loop.perform(self.now)
-
-    def close(self):
-        self.file.close()
-        self.store.close()
 
 
 @pytest.fixture
@@ -121,18 +47,6 @@ def stored_world(tmp_path):
     result = World(tmp_path, open_embedded(tmp_path / "plimsoll.duckdb").live)
     yield result
     result.close()
-
-
-def alerts(world, kind="rule"):
-    return [
-        (alert.rule, alert.host, alert.ended_at is None)
-        for alert in history(world.file, 0, 2**62)
-        if alert.kind == kind
-    ]
-
-
-def rules_of(world):
-    return {rule for rule, _, _ in alerts(world)}
 
 
 def test_rules_of_a_pack_of_ones_own_can_be_silenced(world, tmp_path):
@@ -396,109 +310,10 @@ def test_what_agents_write_to_victoriametrics_is_judged_just_the_same_and_not_wh
             world.close()
 
 
-def run_behind(world, length, lag, every=MINUTE):
-    """Let a host send repeatedly, with a clock that is `lag` behind."""
-    for _ in range(length // every):
-        start = world.now
-        world.run(every, {"db1": 60})
-        world.send(world.points("web1", np.arange(start + PERIOD, world.now + 1, PERIOD) - lag, 2))
-
-
 def test_samples_that_are_up_to_a_minute_late_are_judged(world):
     run_behind(world, 14 * MINUTE, 30 * SECOND, every=3 * PERIOD)
     assert ("web1", CPU) in {(item.host, item.rule) for item in firing(world.file)}
     assert alerts(world, "host-silent") == []
-
-
-def test_a_silent_host_whose_clock_is_ahead_has_that_as_the_reason(world):
-    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
-    run_behind(world, 5 * MINUTE, -HOUR)
-    (alert,) = [item for item in firing(world.file) if item.kind == "host-silent"]
-    assert "its clock is 1 h ahead; set it right." in fired_sentence(alert, Zone.parse("UTC"))
-    world.run(10 * MINUTE, {"db1": 60})  # it sends nothing any more: that is no longer the reason that is known
-    (alert,) = [item for item in firing(world.file) if item.kind == "host-silent"]
-    assert "clock" not in fired_sentence(alert, Zone.parse("UTC"))
-
-
-def test_a_host_whose_clock_is_ahead_is_silent_as_soon_as_it_sends_no_more(world):
-    run_behind(world, 40 * MINUTE, -20 * MINUTE)
-    assert alerts(world, "host-silent") == [("host-silent", "web1", False)]  # until the time of its samples had come
-    world.run(5 * MINUTE, {"db1": 60})  # samples for almost 20 minutes are still to come
-    assert ("host-silent", "web1", True) in alerts(world, "host-silent")
-    world.run(5 * MINUTE, {"web1": 60, "db1": 60})  # with its clock set right
-    assert ("host-silent", "web1", True) not in alerts(world, "host-silent")
-
-
-def run_off(world, length, ahead, hosts=("web1", "db1")):
-    """Let this machine's clock be ahead of the hosts' clocks; the hosts send every minute, as does this machine."""
-    for _ in range(length // MINUTE):
-        start = world.now
-        world.run(MINUTE, {"here": 60})
-        world.send(world.points_of(dict.fromkeys(hosts, 60), np.arange(start + PERIOD, world.now + 1, PERIOD) - ahead))
-
-
-@pytest.mark.parametrize("ahead", [40 * 24 * HOUR, 3 * HOUR], ids=["40 days", "3 hours"])
-@pytest.mark.parametrize("hosts", [("web1", "db1"), ()], ids=["agents", "alone"])
-@pytest.mark.parametrize("is_restarted", [False, True])
-def test_a_clock_that_was_ahead_stops_nothing_once_it_is_right(world, ahead, hosts, is_restarted):
-    world.restart(local_hosts=lambda: ("here",))
-    everything = dict.fromkeys(("here", *hosts), 60)
-    world.run(15 * MINUTE, everything)
-    right = world.loop.clock.deletes_until
-    world.now += ahead
-    run_off(world, 4 * MINUTE, ahead, hosts)
-    if hosts or ahead > 24 * HOUR:
-        assert (
-            f"the clock of this machine jumped by {'40 d' if ahead > 24 * HOUR else '3 h'}"
-            in world.loop.progress.problem
-        )
-        assert (world.loop.clock.deletes_until or 0) - right <= 24 * HOUR
-    if is_restarted:
-        world.restart(local_hosts=lambda: ("here",))
-    world.now -= ahead
-    world.run(12 * MINUTE, {**everything, "here": 2})
-    assert world.loop.progress.problem == ""
-    assert [(item.host, item.since < world.now) for item in firing(world.file) if item.rule == CPU] == [("here", True)]
-    assert alerts(world, "host-silent") == alerts(world, "all-silent") == []
-
-
-def test_a_clock_is_wrong_while_most_hosts_send_other_times_and_right_once_somebody_accepts_it(world):
-    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
-    world.now -= 2 * HOUR
-    run_off(world, 5 * MINUTE, -2 * HOUR)
-    assert "is 2 h behind those of most hosts" in world.loop.progress.problem
-    accept(world.file, world.now)
-    run_off(world, 2 * MINUTE, -2 * HOUR)
-    assert world.loop.progress.problem == ""
-
-
-def test_a_jump_over_a_holiday_is_believed_as_soon_as_agents_send_again(world):
-    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
-    world.now += 9 * 24 * HOUR
-    world.restart()
-    world.run(2 * MINUTE, {"web1": 60, "db1": 60})
-    assert world.loop.progress.problem == ""
-    assert world.loop.clock.deletes_until > world.now - 2 * MINUTE
-
-
-@pytest.mark.parametrize("shift", [0, 3 * SECOND], ids=["same times", "clocks apart"])
-def test_two_computers_under_one_name_are_named_and_raise_no_alert(world, shift):
-    interrupts = Series("web1", "kernel", (), "interrupts")
-    count = {"a": 9_000_000_000.0, "b": 1_000.0}
-    for at in range(120):
-        world.now += PERIOD
-        for name, idle, later in (("a", 1 + at / 100, 0), ("b", 80 + at / 100, shift)):
-            if name == "a" or at > 60:  # the second one is set up later, from the image of the first
-                count[name] += 5_000
-                times = np.array([world.now + later])
-                world.send(world.points("web1", times, idle))
-                world.send(Points([interrupts], np.zeros(1, np.int32), times, np.array([count[name]])))
-        world.loop.perform(world.now)
-        assert at > 60 or world.loop.progress.duplicates == {}
-    assert world.loop.progress.duplicates == {"web1": "web1"}
-    fired = history(world.file, 0, 2**62)  # what fired for the first one goes on, and nothing else fires
-    assert fired
-    assert all(alert.fired_at < START + 60 * PERIOD and alert.firing for alert in fired)
 
 
 def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(world):

@@ -14,7 +14,7 @@ from plimsoll.receive.write_queue import WriteState
 from plimsoll.rules.states import State
 from plimsoll.store.duck.duck_store import open_embedded
 from plimsoll.up.overview import health
-from tests.alerting.test_loop import PERIOD, SITE, START, World
+from tests.alerting.loop_world import PERIOD, SITE, START, World
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.watching import MINUTE
 from tests.serve.site import site

@@ -15,7 +15,7 @@ from plimsoll.notify.targets import Notifier
 from plimsoll.receive.write_queue import WriteState
 from plimsoll.up.overview import health, troubles
 from plimsoll.up.settings import UpSettings
-from tests.alerting.test_loop import MINUTE, PERIOD, World, run_behind
+from tests.alerting.loop_world import MINUTE, PERIOD, World, run_behind
 
 
 @pytest.fixture
