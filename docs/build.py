@@ -1,8 +1,9 @@
 """Writes the generated pages. Run `python docs/build.py`; a test checks that they are up to date."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,12 @@ if __name__ == "__main__":
     sys.path.pop(0)  # this folder, whose rules/ would shadow the package
 
 import yaml
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
-from plimsoll.model.times import duration_text
+from plimsoll.ingest.formats import registry
+from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.notify.alerts_document import AlertsDocument
 from plimsoll.report.comparison.json_document import ComparisonDocument
 from plimsoll.report.json import ReviewDocument
@@ -63,6 +67,16 @@ _EVIDENCE = """\
 
 [security.md](security.md) is what to do. This page is what it rests on: the limits on what is received, and a test for
 each promise."""
+_FORMATS = """\
+# Formats that are read
+
+The content decides, never the name of a file. [formats.md](formats.md) says how times, names, values and damage are
+read."""
+_SETTINGS = """\
+# All settings
+
+Of `plimsoll.toml` (a run and its hosts) and of `up.toml` (`plimsoll up`). An unknown setting or an invalid value is an
+error with its place. Durations are written `30s`, `5m`, `1h30m`. **Needed** settings have no default."""
 _TRIAL = """\
 ## One machine, four recorders
 
@@ -187,6 +201,64 @@ def evidence_page() -> str:
     return "\n\n".join(parts) + "\n\n" + _GENERATED.format("docs/security.yaml")
 
 
+def formats_page() -> str:
+    """Return the page of all formats of logs. Raise ValueError if the registry has others."""
+    groups = yaml.safe_load((HERE / "formats.yaml").read_text(encoding="utf-8"))
+    _check_names("formats.yaml", [row["format"] for group in groups for row in group["rows"]], _format_names())
+    head = "| format | what writes it | how it is recognised | what is read, and what not |\n|---|---|---|---|"
+    parts = [_FORMATS]
+    for group in groups:
+        rows = [f"| `{r['format']}` | {r['recorder']} | {r['recognised']} | {r['reading']} |" for r in group["rows"]]
+        parts.append("\n".join([f"## {group['group']}\n", head, *rows]))
+    return "\n\n".join(parts) + "\n\n" + _GENERATED.format("docs/formats.yaml")
+
+
+def _format_names() -> list[str]:
+    return [item.NAME for item in registry.FORMATS]
+
+
+def settings_page() -> str:
+    """Return the page of all settings. Raise ValueError if the code has others than settings.yaml."""
+    files = yaml.safe_load((HERE / "settings.yaml").read_text(encoding="utf-8"))
+    parts = [_SETTINGS]
+    for file in files:
+        parts.append(f"## {file['file']}\n\n{file['about']}")
+        for table in file["tables"]:
+            module, _, name = table["model"].rpartition(".")
+            fields = getattr(import_module(module), name).model_fields
+            by_name = {field.alias or name: field for name, field in fields.items() if not field.exclude}
+            texts = table["fields"]
+            _check_names(f"settings.yaml, {table['model']}", texts, by_name)
+            rows = [f"| `{name}` | {text} | {_default(by_name[name])} |" for name, text in texts.items()]
+            head = ["| setting | meaning | default |", "|---|---|---|"]
+            title = f"`{table['table']}`" if table["table"] else "At the top"
+            parts.append("\n".join([f"### {title}\n", *head, *rows]))
+    return "\n\n".join(parts) + "\n\n" + _GENERATED.format("docs/settings.yaml")
+
+
+def _check_names(where: str, described: Iterable[str], names: Iterable[str]) -> None:
+    if different := {*described} ^ {*names}:
+        raise ValueError(f"docs/{where}: describes others than the code has: {', '.join(sorted(different))}")
+
+
+def _default(field: FieldInfo) -> str:
+    """Return the default of a setting as it is written in the file; of tables, and of what is not set, nothing."""
+    value = field.default
+    if value is PydanticUndefined:
+        return "**needed**"
+    if isinstance(value, BaseModel | SecretStr) or not (value or value is False):
+        return ""
+    if isinstance(value, Zone):
+        return f"`{value.name}`"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        return ", ".join(f"`{item}`" for item in value)
+    if isinstance(value, int) and value >= SECOND:
+        return f"{value >> 30} GB" if value % (1 << 30) == 0 else duration_text(value)
+    return f"`{value}`"
+
+
 def _in_order(part: Any, named: Mapping[str, Any]) -> list[str]:
     """Return the names of a schema's parts in order of first reference."""
     fields = {"Pack": part}
@@ -221,6 +293,8 @@ def pages() -> Mapping[str, Callable[[], str]]:
         "packs.md": packs_page,
         "compatibility.md": compatibility_page,
         "security-evidence.md": evidence_page,
+        "log-formats.md": formats_page,
+        "settings-reference.md": settings_page,
         **{f"../rules/{name}": partial(schema_text, name, load_signals()) for name in MODELS},
         "rules/README.md": catalogue_page,
     }

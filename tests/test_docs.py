@@ -45,6 +45,16 @@ def test_paths_of_a_page_exist(name):
     assert sorted(str(path) for path in linked if not path.exists()) == []
 
 
+@run_each(WRITTEN, str)
+def test_headings_that_a_page_links_to_exist(name):
+    for target, heading in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", (ROOT / name).read_text(encoding="utf-8")):
+        linked = ((ROOT / name).parent / target if target else ROOT / name).read_text(encoding="utf-8")
+        headings = {
+            re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)", linked, re.M)
+        }
+        assert heading in headings, f"{target}#{heading}"
+
+
 def test_ci_runs_modules_that_exist():
     """The first lines of .ci/run are not executed by tests."""
     modules = re.findall(r"python3 -m ([\w.]+)", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))

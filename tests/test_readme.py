@@ -135,16 +135,6 @@ def test_paths_that_a_page_names_exist(page):
     assert [path for path in sorted(named) if not any(ROOT.glob(path))] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
-def test_headings_that_a_page_links_to_exist(page):
-    for target, heading in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", (ROOT / page).read_text(encoding="utf-8")):
-        linked = (ROOT / (target or page)).read_text(encoding="utf-8")
-        headings = {
-            re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)", linked, re.M)
-        }
-        assert heading in headings, f"{target}#{heading}"
-
-
 def test_the_arrows_between_rooms_are_those_that_are_checked():
     layers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
     assert " > ".join(layer.replace(" | ", ", ") for layer in layers) in (ROOT / "CONTRIBUTING.md").read_text()
